@@ -75,6 +75,14 @@ def test_no_world_needs_another_world() -> None:
                 if name.startswith("bt_runtime.envs.") and name.split(".")[2] in worlds | shared}  # fmt: skip
 
 
+@pytest.mark.parametrize("room", ["tree", "journal", "language", "skills", "project", "faults"])
+def test_the_kernel_imports_nothing_of_agents_models_memories_and_worlds(room: str) -> None:
+    """They register with it; only `run`, where everything is put together, knows them by name."""
+    files = sorted((PACKAGE / room).rglob("*.py"))
+    used = {(str(file), part_of(name)) for file in files if EXAMPLES not in file.parents for name in imports(file)}
+    assert {(file, part) for file, part in used if part in {"agents", "llm", "memory", "envs"}} == set()
+
+
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
     """Sets of files each of which leads to all the others."""
     reach = {name: closure(graph, name) for name in graph}
@@ -137,7 +145,6 @@ LATE = {
     "tree/build.py": "most trees name no Python",
     "tree/changes.py": "nobody looks on in most runs",
     "tree/nodes/skill.py": "a skill that is given as an object is not imported",
-    "tree/services.py": "a run without a model loads nothing of models",
     "skills/loop.py": "only a skill that is cancelled is looked up in its source",
     "tree/inputs.py": "the names of a tree are gathered only when a program writes an entry of a new one",
     "run/run.py": "a run without a journal loads no database, and one without skills none of their machinery",

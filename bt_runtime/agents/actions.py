@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.agents.kinds.checks import WORLD
+from bt_runtime.agents.services import agent_services
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
@@ -110,7 +111,7 @@ class Actions:
         """The present values of a source: outputs of a skill, an entry, things of the world, or outputs of any
         skill."""
         skill, dot, output = source.partition(".")
-        given = self.context.services.skill_outputs
+        given = agent_services(self.context).skill_outputs
         found = given.get((skill, output)) if dot else entry(self.node.scope, source)
         things = getattr(self.context.services.world, "things", None)
         if found is None and source == "things" and callable(things):
@@ -159,7 +160,7 @@ class Actions:
     def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
         """Stores a skill's outputs for slots that take them, and puts them into words."""
         for name, value in outputs(kind, done).items():
-            self.context.services.skill_outputs.update({(kind.name, name): value, (ANY, name): value})
+            agent_services(self.context).skill_outputs.update({(kind.name, name): value, (ANY, name): value})
         return done._replace(value=words(kind, params, done))
 
     # In words --------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided
 from bt_runtime.agents.scoring import scored
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
@@ -184,7 +185,7 @@ class Agent(Growing):
         self.invalid = 0 if observation.ok else self.invalid
         if observation.ok:
             self.plans.clear()  # something may have been learnt: the same plan may make sense again
-            self.context.services.did(sentence, observation.text, sentence.startswith(RECALL))
+            agent_services(self.context).did(sentence, observation.text, sentence.startswith(RECALL))
         return None
 
     def ask(self, opening: str) -> Turn:
@@ -264,7 +265,7 @@ class Agent(Growing):
         self.context.emit(Stepped(self.path, step.move, step.text, step.observation))
 
     def last_action(self) -> str:
-        told = self.context.services.last_action if self.spec.values["inform"] == "last_action" else None
+        told = agent_services(self.context).last_action if self.spec.values["inform"] == "last_action" else None
         return f"\nBefore this, `{told[0]}` was done: {told[1]}" if told else ""
 
     def child_ended(self, status: Status) -> Status:
@@ -282,7 +283,7 @@ class Agent(Growing):
             return
         end = _AS_END.get(ending.why, "failure")
         text = self.prompt().task + written(self.steps) + _LAST_LINE.get(end, "")
-        self.context.services.stories[self.goal] = (text, str(ending))
-        notebook = self.context.services.notebook
+        agent_services(self.context).stories[self.goal] = (text, str(ending))
+        notebook = agent_services(self.context).notebook
         if notebook is not None and ending.why != "cancelled":
             notebook.note(self.path, self.goal, text, end)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.worked import read_ahead
 from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
@@ -65,15 +66,15 @@ class Episode(Decorator):
             read_ahead(world)
             return world
 
-        bring = self.context.services.open_world or (lambda make, **about: Opening(make, self.context.wake))
+        bring = agent_services(self.context).open_world or (lambda make, **about: Opening(make, self.context.wake))
         return bring(make, world=name, task=task.id)
 
     def begin(self, world: Any) -> None:
-        fresh = self.context.services.fresh_memory
-        self.within.serve(
-            world=world, task=self.task.id, task_kind=self.task.kind, spent=Spent(self.context.clock.now()),
-            **(fresh(self.within) if fresh is not None else {}),
-        )  # fmt: skip
+        fresh = agent_services(self.context).fresh_memory
+        working, target = fresh(self.within) if fresh is not None else (None, None)
+        self.within.serve(world, target, Spent(self.context.clock.now()))
+        own = agent_services(self.within)
+        own.task, own.task_kind, own.working_memory = self.task.id, self.task.kind, working
         self.context.emit(EpisodeBegun(self.path, self.task.id, self.task.goal))
 
     def conclude(self, status: Status) -> Any:
@@ -92,8 +93,8 @@ class Episode(Decorator):
 
     def outcome(self, verdict: Verdict) -> dict[str, Json]:
         """The outcome of the episode, for the reflecting node and for counts."""
-        own = self.within.services
-        spent, stories = own.spending(self.context.clock.now()), own.stories
+        spent = self.within.services.spending(self.context.clock.now())
+        stories = agent_services(self.within).stories
         ended = stories[self.task.goal][1] if self.task.goal in stories else ""
         return {
             "task": self.task.id, "kind": self.task.kind, "goal": self.task.goal,

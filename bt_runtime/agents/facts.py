@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.services import agent_services
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence, spoken
 from bt_runtime.tree.node import SUCCESS
@@ -60,7 +61,7 @@ class Facts:
     def looked_up(self, name: str) -> Any:
         """The value of an entry, else a skill's latest output of that name."""
         found = entry(self.node.scope, name, ABSENT)
-        return self.node.context.services.skill_outputs.get((ANY, name), ABSENT) if found is ABSENT else found
+        return agent_services(self.node.context).skill_outputs.get((ANY, name), ABSENT) if found is ABSENT else found
 
     def by_condition(self, said: str) -> bool | None:
         for kind in self.conditions:

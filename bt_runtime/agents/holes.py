@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.agents.surroundings import DONE, FAILURE
 
@@ -35,9 +36,9 @@ def holes(node: Growing, moves: Sequence[str], recall: bool) -> dict[str, Any]:
 
 def tried(node: Growing) -> str:
     """The failed attempts at this goal and their causes, for the node that plans it now."""
-    if not node.register.tried or node.goal not in node.context.services.stories:
+    if not node.register.tried or node.goal not in agent_services(node.context).stories:
         return ""
-    story, ended = node.context.services.stories[node.goal]
+    story, ended = agent_services(node.context).stories[node.goal]
     acts = [line for line in story.splitlines() if line.startswith(ACT) and line not in _ENDS][-MOST_TRIED:]
     why = "" if ended == FAILURE else f" ({ended})"
     done = ["The last that was done:", *acts] if acts else ["Nothing was done."]

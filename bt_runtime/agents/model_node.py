@@ -14,6 +14,7 @@ from py_trees.common import Status
 from bt_runtime.agents.end import Ending, OutOfBudget, ended_by
 from bt_runtime.agents.prompt import Prompt, read_ahead, system_text
 from bt_runtime.agents.register import Register, register_of
+from bt_runtime.agents.services import agent_services
 from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
@@ -72,7 +73,7 @@ class ModelNode(Parent):
 
     def opened(self) -> Generator[Any, Any, None]:
         """Waits until the model's prompt format is known; a run without a model fails at the first question."""
-        model = self.context.services.model(str(self.spec.values.get("model") or ""))
+        model = agent_services(self.context).model(str(self.spec.values.get("model") or ""))
         job = model.opening(self.context.wake) if model is not None else None
         if job is not None:
             yield job
@@ -190,7 +191,7 @@ class ModelNode(Parent):
 
     def model(self) -> Model:
         named = str(self.spec.values.get("model") or "")
-        found = self.context.services.model(named)
+        found = agent_services(self.context).model(named)
         if found is None:
             raise BtError(
                 "this tree decides with a model, and the run has none",
@@ -256,7 +257,7 @@ class ModelNode(Parent):
     @property
     def register(self) -> Register:
         """In which its prompts are written: the run's, else its model's."""
-        return register_of(self.context.services.prompts or self.model().register)
+        return register_of(agent_services(self.context).prompts or self.model().register)
 
     def instructions(self, name: str, holes: Mapping[str, Any] | None = None) -> str:
         """The system text of that name, in the form for this node's model."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.agents.worked import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
+    from bt_runtime.types import Job
 
 
 # as `select:` on a node calls them → as the memory does
@@ -32,7 +34,7 @@ def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any,
 def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     """A memory that fails costs the examples, not the run."""
     values = node.spec.values
-    episodes: Any = node.context.services.episodes
+    episodes = agent_services(node.context).episodes
     if episodes is None or not values["examples"]:
         return ()
     try:
@@ -48,20 +50,19 @@ def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
 
 
 def _about(node: ModelNode) -> dict[str, Any]:
-    services = node.context.services
-    return {"seed": services.seed, "exclude_task": services.task or None}
+    return {"seed": node.context.services.seed, "exclude_task": agent_services(node.context).task or None}
 
 
-def _similar(node: ModelNode, episodes: Any) -> Any:
+def _similar(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     values = node.spec.values
     return episodes.ask(node.goal, values["example_tokens"], values["examples"], level=values["level"], **_about(node))
 
 
-def _selected(node: ModelNode, episodes: Any) -> Any:
+def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     """`task`: tasks of this one's kind; `random`: one of every kind."""
     values = node.spec.values
     count = values["examples"] if values["select"] == "task" else 1
-    kind = node.context.services.task_kind
+    kind = agent_services(node.context).task_kind
     how = _SELECTIONS[values["select"]]
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 

@@ -9,6 +9,7 @@ from bt_runtime.agents import autoplan
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.trimming import shorter
 from bt_runtime.events import Reflected
 from bt_runtime.faults.diagnostic import BtError, TooLong
@@ -69,7 +70,7 @@ class Reflect(ModelNode):
         experience = self.value("experience")
         if experience:
             return str(experience.get("story", "")), str(experience.get("ended") or "nothing is known of it")
-        return self.context.services.stories.get(self.goal, ("", "nothing is known of it"))
+        return agent_services(self.context).stories.get(self.goal, ("", "nothing is known of it"))
 
     def line(self, prompt: Prompt, limit: int | None) -> Generator[Any, Any, str]:
         self.afford()

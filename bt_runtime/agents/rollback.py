@@ -7,6 +7,7 @@ from typing import Any
 
 from py_trees.common import Status
 
+from bt_runtime.agents.services import agent_services
 from bt_runtime.events import RolledBack
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.tree.nodes.parent import Decorator
@@ -20,8 +21,7 @@ class Rollback(Decorator):
 
     def choose(self) -> Any:
         if self.status is not RUNNING:
-            services = self.context.services
-            world: Any = services.world
+            services, world = agent_services(self.context), self.context.services.world
             self.before = world.snapshot() if isinstance(world, Restorable) else None
             self.deeds = [*services.deeds]
             self.known = services.working_memory.snapshot() if services.working_memory is not None else None
@@ -29,8 +29,8 @@ class Rollback(Decorator):
 
     def conclude(self, status: Status) -> Any:
         if status is FAILURE and self.before is not None:
-            services = self.context.services
-            world: Any = services.world
+            services, world = agent_services(self.context), self.context.services.world
+            assert world is not None
             world.restore(self.before)
             services.deeds[:] = self.deeds
             if services.working_memory is not None and self.known is not None:

@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.services import agent_services
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.types import Choice, Question
@@ -59,7 +60,7 @@ def priors(node: ModelNode, prompts: Sequence[Prompt], options: Sequence[str]) -
     total = [0.0] * len(options)
     for prompt in prompts:
         text = prompt.text(chat)
-        known = node.context.services.priors.setdefault((role, text), {})
+        known = agent_services(node.context).priors.setdefault((role, text), {})
         new = tuple(option for option in dict.fromkeys(options) if option not in known)
         if new:
             question = Question("choose", text, options=new, mode="scores", aside=True)

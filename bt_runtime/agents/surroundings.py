@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.services import agent_services
 from bt_runtime.skills.activity import Activity, ended
 from bt_runtime.tree.nodes.skill import Done
 from bt_runtime.tree.nodes.using import chosen
@@ -27,7 +28,7 @@ class Surroundings:
         self.actions = actions
         self.place = place
         self.world: Any = context.services.world
-        self.working: Any = context.services.working_memory if recall else None
+        self.working: Any = agent_services(context).working_memory if recall else None
 
     def opening(self) -> str:
         """The first observation of an agent that starts now."""

@@ -11,6 +11,7 @@ from bt_runtime.agents.end import Ending
 from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.model_node import Life, ModelNode
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import THINK, harmless
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.events import Stepped
@@ -43,7 +44,7 @@ class Verify(ModelNode):
 
     def denied(self) -> None:
         """Notes in the attempt's story, for the reflecting node, that the goal is not met."""
-        stories = self.context.services.stories
+        stories = agent_services(self.context).stories
         if self.goal in stories:
             story, ended = stories[self.goal]
             stories[self.goal] = story, f"{ended}; it is not met. {self.thought}".rstrip(". ")
@@ -85,7 +86,7 @@ class Verify(ModelNode):
 
     def remembered(self) -> bool | None:
         """`apple 1 on table 1`: what working memory saw last, when it saw it."""
-        working: Any = self.context.services.working_memory
+        working: Any = agent_services(self.context).working_memory
         goal = self.goal.strip().rstrip(".")
         found = _PLACED.fullmatch(goal) if len(goal) <= _LONGEST else None
         if working is None or found is None:
@@ -127,7 +128,7 @@ class Verify(ModelNode):
 
     def done(self) -> list[str]:
         """The successful actions of all agents of this task, the newest ones."""
-        deeds = self.context.services.deeds
+        deeds = agent_services(self.context).deeds
         if not deeds:
             return []
         left = len(deeds) - MOST_DEEDS

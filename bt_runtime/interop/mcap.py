@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.interop.spool import Spool
-from bt_runtime.journal.following import Line, Say
+from bt_runtime.journal.lines import Line, Say
 from bt_runtime.project import disk
 
 CHUNK = 262_144  # bytes of one chunk

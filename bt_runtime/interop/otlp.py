@@ -12,7 +12,7 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.interop.otel import SCOPE, SERVICE, Span, Story, id_of
 from bt_runtime.interop.spool import Spool
-from bt_runtime.journal.following import Line, Say
+from bt_runtime.journal.lines import Line, Say
 
 FROM_ENVIRONMENT = "env"
 PATH = "/v1/traces"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
 from bt_runtime.interop.mcap import Message, Told
-from bt_runtime.journal.following import Line
+from bt_runtime.journal.lines import Line
 
 VERSION = 9  # of the folder's metadata
 STATUS, LOG, TEXT = "diagnostic_msgs/msg/DiagnosticArray", "rcl_interfaces/msg/Log", "std_msgs/msg/String"

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from bt_runtime.journal.following import Line, Say
+from bt_runtime.journal.lines import Line, Say
 
 MOST_LINES = 20_000  # that wait to be written
 MOST_SIZE = 32_000_000  # characters of their long texts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.made import Ticket
+from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.language.entry import Entry

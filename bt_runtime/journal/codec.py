@@ -1,24 +1,33 @@
 """Encodes values as JSON and back. A value without a JSON form is stored as a description and raises when it is
-needed again."""
+needed again. Working memory grows by a few rows at a time: only those are written, once the whole is known."""
 
 from __future__ import annotations
 
 import base64
 import json
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
 from bt_runtime.types import Choice, Json, Observation, Verdict, Writing
 
 TAG = "$"
-_TUPLES: dict[str, Any] = {"observation": Observation, "choice": Choice, "writing": Writing, "verdict": Verdict}
-_TUPLES |= {each.__name__.lower(): each for each in (Thing, Seen, Placed, Held, Holding, Looked, Fact)}
-_NAMES = {type_: name for name, type_ in _TUPLES.items()}
+_TUPLES: dict[str, type[tuple[Any, ...]]] = {}
+_NAMES: dict[type, str] = {}
 _DEEP = 64
 _LARGE = 10**600  # the fewest digits to which Python's limit can be set are 640
+
+
+def know(types: Iterable[type[tuple[Any, ...]]]) -> None:
+    """Named tuples that are written by their names and come back as what they were; of rooms that register a part."""
+    for each in types:
+        _TUPLES.setdefault(each.__name__.lower(), each)
+        _NAMES.setdefault(each, each.__name__.lower())
+
+
+know((Observation, Choice, Writing, Verdict))
 
 
 class Opaque(NamedTuple):
@@ -117,3 +126,60 @@ def text(value: Json) -> str:
         return _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError):
         return _ENCODER.encode(plain(value))
+
+
+TABLES = ("things", "facts")  # rows whose first two columns say what they are about
+WORKING_MEMORY = "working_memory"
+
+
+class Patches:
+    """Writes values with `immutable = True`: the whole value once, then only changes."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most  # characters of a whole value
+        self.before: dict[tuple[str, str], Json] = {}
+
+    def of(self, scope: str, name: str, value: Any) -> dict[str, Json]:
+        now = value.to_json()
+        change = patch(self.before.get((scope, name)), now)
+        self.before[scope, name] = now
+        if change is not None:
+            return {"scope": scope, "name": name, "patch": plain(change)}
+        kept = bounded(plain(now), self.most)
+        if not isinstance(kept, dict) or TAG in kept:
+            del self.before[scope, name]  # nobody could lay anything over it
+        return {"scope": scope, "name": name, "value": kept}
+
+    def forget(self, scope: str, name: str) -> None:
+        """Drops the base value, so that the next write stores the whole value."""
+        self.before.pop((scope, name), None)
+
+
+def patch(before: Json, now: Json) -> Json | None:
+    """Returns the change that turns `before` into `now`; None when no change can express it."""
+    if not _known(before) or not _known(now):
+        return None
+    rest = {k: v for k, v in now.items() if k not in TABLES}
+    changed = {}
+    for table in TABLES:
+        old, new = _keyed(before[table]), _keyed(now[table])
+        if list(old) != list(new)[: len(old)]:
+            return None  # something was forgotten: begin anew
+        changed[table] = [row for key, row in new.items() if old.get(key) != row]
+    return {**rest, **changed}
+
+
+def patched(before: Json, change: Json) -> Json:
+    """A new value; what was there before stays as it was."""
+    tables = {t: list({**_keyed(before[t]), **_keyed(change[t])}.values()) for t in TABLES}
+    return {**before, **change, **tables}
+
+
+def _known(value: Json) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(t), list) and all(isinstance(r, list) and len(r) > 2 for r in value[t]) for t in TABLES
+    )
+
+
+def _keyed(rows: Json) -> dict[str, Json]:
+    return {f"{row[0]}\0{row[1]}": row for row in rows}

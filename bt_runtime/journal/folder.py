@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.journal import failure_marker, lock
+from bt_runtime.journal import lock, outage
 from bt_runtime.journal.layout import SUFFIX
 
 RUNS = "runs"
@@ -93,7 +93,7 @@ def remove(path: Path) -> None:
     held = lock.Lock(path)
     try:
         drafts = (path.with_suffix(suffix) for suffix in UNFINISHED)
-        for each in [*files_of(path), failure_marker.place(path), *drafts]:
+        for each in [*files_of(path), outage.marker_of(path), *drafts]:
             if each != held.path:
                 each.unlink(missing_ok=True)
     finally:

@@ -1,12 +1,16 @@
-"""A journal as plain values, in the order in which things happened: what exports, pages and scores read."""
+"""A journal as plain values, in the order in which things happened: what exports, pages and scores read. Followers get
+the same lines of a live run, as they are noted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
 
-from bt_runtime.journal.layout import STATUS, changes_of
+from bt_runtime.journal.layout import STATUS, NodeRow, changes_of
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.store import Batch, Limits, Store
 
 _HEAD = (
     "name",
@@ -53,3 +57,90 @@ def lines(recording: Recording) -> Iterator[dict[str, Any]]:
         if tick in recording.ticks:
             changes = changed(changes_of(recording.ticks[tick])[0], paths)
             yield {"kind": "status", "tick": tick, "at": recording.times[tick], "what": {"changes": changes}}
+
+
+Line = Mapping[str, Any]
+Say = Callable[[str], None]  # a warning, for whoever reads the run's log
+
+
+class Follower(Protocol):
+    """Receives lines in the writing thread, and therefore must not block."""
+
+    def begin(self, line: Line, say: Say) -> None: ...
+    def take(self, line: Line, size: int) -> None: ...
+    def close(self) -> None: ...
+
+
+class Following:
+    """Holds a run's followers. A failing follower is reported once and removed."""
+
+    def __init__(self, say: Say) -> None:
+        self.say = say
+        self.all: list[Follower] = []
+        self.time: Callable[[], float] | None = None  # of a clock that is not the machine's
+        self.paths: dict[int, str] = {}
+        self.gone: list[int] = []  # told of in the latest tick, which may still change them
+        self.head: Mapping[str, Any] = {}
+
+    def join(self, follower: Follower) -> None:
+        follower.begin(_timed(first(self.head), self.time() if self.time is not None else None), self.say)
+        self.all.append(follower)
+
+    def now(self) -> float | None:
+        return self.time() if self.all and self.time is not None else None
+
+    def event(self, tick: int, at: float, now: float | None, kind: str, body: Mapping[str, Any], size: int) -> None:
+        if kind == "shape":
+            for number in self.gone:
+                self.paths.pop(number, None)
+            self.gone = list(body["gone"])
+        self._tell(_timed({"kind": kind, "tick": tick, "at": at, "what": body}, now), size)
+
+    def nodes(self, rows: Sequence[NodeRow]) -> None:
+        for row in rows:
+            self.paths[row.number] = row.path
+            if self.all:
+                told = {"kind": "node", "tick": row.tick, "number": row.number, "path": row.path, "is": row.kind}
+                self._tell(told, len(row.path))
+
+    def changes(self, tick: int, at: float, now: float | None, text: str) -> None:
+        if self.all:
+            changes = changed(changes_of(text)[0], self.paths)
+            self._tell(_timed({"kind": "status", "tick": tick, "at": at, "what": {"changes": changes}}, now), len(text))
+
+    def close(self) -> None:
+        for follower in self.all:
+            with suppress(Exception):  # it has said what it had to say
+                follower.close()
+
+    def _tell(self, line: Line, size: int) -> None:
+        for follower in list(self.all):
+            try:
+                follower.take(line, size)
+            except Exception as error:
+                self.all.remove(follower)
+                self.say(f"{type(follower).__name__} is told nothing more: {type(error).__name__}: {error}")
+
+
+def _timed(line: dict[str, Any], now: float | None) -> Line:
+    return line if now is None else {**line, "time": now}
+
+
+class Nowhere(Store):
+    """Replaces the file for a run that is not stored, only followed."""
+
+    def __init__(self) -> None:
+        self.path, self.limits = Path("nowhere"), Limits()
+        self.written, self.synced = 0, True
+
+    def commit(self, batch: Batch, durable: bool) -> None:
+        """No-op: the followers have received the batch."""
+
+    def check(self) -> None: ...
+    def sync(self) -> None: ...
+    def make_room(self) -> None: ...
+    def settle(self) -> None: ...
+    def close(self) -> None: ...
+
+    def full(self) -> bool:
+        return False

@@ -1,10 +1,17 @@
-"""A period in which a journal cannot be written: its start, its cause, and the treatment of waiters."""
+"""A period in which a journal cannot be written: its cause, the treatment of waiters, and the marker beside the journal
+that tells its readers where it ends early."""
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
 import time
+import zlib
 from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.project import disk
 
 BEST_EFFORT = "best_effort"
 POLICIES = ("required", BEST_EFFORT)
@@ -69,3 +76,99 @@ def full(error: Exception) -> bool:
     """True for an error of a full disk or file, which space freed in the journal's own files may mend."""
     name = getattr(error, "sqlite_errorname", "")
     return isinstance(error, sqlite3.Error) and name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
+
+
+MARKER = ".mark"
+MARKER_SIZE = 4096  # bytes: what a disk writes at once
+_LONGEST = 400  # characters of the reason
+
+
+class WriteFailure(NamedTuple):
+    """Where a journal ends early, and how the run went on after that."""
+
+    tick: int  # the last of which something was written
+    why: str
+    careful: bool = False  # may something that must not be done twice have begun since
+    ended: str = ""  # how the run ended, unrecorded
+    final: bool = False  # more came than could be kept: what is missing will stay missing
+
+    def __str__(self) -> str:
+        after = f"; the run ended {self.ended}, unrecorded" if self.ended else ""
+        began = "; skills that may not be repeated began after that, unrecorded" if self.careful else ""
+        return f"broken at tick {self.tick} ({self.why}){after}{began}"
+
+
+UNREADABLE = WriteFailure(0, "what is said of it beside it cannot be read", careful=True, final=True)
+
+
+class FailureMarker:
+    """The writing side."""
+
+    def __init__(self, journal: Path | None) -> None:
+        self.path = marker_of(journal) if journal is not None else None
+        self.file: int | None = None
+        # of an earlier process, until this one has written what was missing
+        self.said = marked(journal) if journal is not None else None
+        self._reserve()
+
+    def _reserve(self) -> None:
+        if self.path is None:
+            return
+        try:
+            self.file = disk.opened(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+            if os.fstat(self.file).st_size < MARKER_SIZE:
+                self._put(b"")
+        except OSError:
+            self.file = None
+
+    def say(self, found: WriteFailure | None) -> bool:
+        """Writes the marker and returns True when it is on disk. None deletes the marker."""
+        if found == self.said:
+            return True
+        try:
+            self._put(_line(found) if found is not None else b"")
+        except OSError:
+            return False
+        self.said = found
+        return True
+
+    def _put(self, line: bytes) -> None:
+        if self.file is None:
+            raise OSError("it could not be made")
+        os.pwrite(self.file, line.ljust(MARKER_SIZE), 0)
+        os.fsync(self.file)
+
+    def close(self, ours: bool = True) -> None:
+        """A journal that is whole needs none. Not `ours`: another process writes it, and its marker is left."""
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
+        if ours and self.said is None and self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def marker_of(journal: Path) -> Path:
+    return journal.with_suffix(MARKER)
+
+
+def marked(journal: Path) -> WriteFailure | None:
+    """Reads the marker of a journal; None when no failure was marked."""
+    try:
+        text = disk.begin(marker_of(journal), MARKER_SIZE).strip(b" \0\n")
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return UNREADABLE
+    if not text:
+        return None
+    try:
+        sum, _, said = text.partition(b" ")
+        found = json.loads(said) if int(sum) == zlib.crc32(said) else None
+        return WriteFailure(**found) if found is not None else UNREADABLE
+    except (ValueError, TypeError):
+        return UNREADABLE
+
+
+def _line(found: WriteFailure) -> bytes:
+    said = json.dumps(found._replace(why=found.why[:_LONGEST])._asdict()).encode()
+    return b"%d %s" % (zlib.crc32(said), said)

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import failure_marker, folder, opening, validation
+from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.layout import (
+    DEPTH,
     LONGEST,
     STATUS,
     End,
     Event,
     NodeRow,
+    Piece,
     TickRow,
+    Whole,
     changes_of,
     checksum,
     head_sum,
@@ -24,7 +27,6 @@ from bt_runtime.journal.layout import (
     piece_sum,
     tick_sum,
 )
-from bt_runtime.journal.texts import DEPTH, Piece, Whole
 from bt_runtime.types import Json
 
 DECIDED = ("answer", "done", "result")  # a decision or an action is whole once this is there
@@ -99,7 +101,7 @@ class Recording:
 
     def body(self, event: Event) -> dict[str, Any]:
         """Returns an event's content with its texts filled in."""
-        found: dict[str, Any] = validation.decoded(event.body)
+        found: dict[str, Any] = opening.decoded(event.body)
         for name, number in _references(event, found):
             found[name] = self.texts[number]
         return found
@@ -117,7 +119,7 @@ class Recording:
         """Characters of an event's texts, put together."""
         if _REFERENCE not in event.body:
             return 0
-        return sum(self.texts.lengths[number] for _, number in _references(event, validation.decoded(event.body)))
+        return sum(self.texts.lengths[number] for _, number in _references(event, opening.decoded(event.body)))
 
     def changes(self, tick: int) -> list[tuple[int, str]]:
         """(node, status) in the order in which they came, without resets; the ring may have forgotten old ones."""
@@ -155,14 +157,14 @@ class Recording:
 
     def _broke_off(self) -> bool:
         """True when writing failed early and the journal is complete up to the tick that the failure marker names."""
-        broken = failure_marker.read(self.path)
-        return broken is not None and broken != failure_marker.UNREADABLE and self.last_tick >= broken.tick
+        broken = outage.marked(self.path)
+        return broken is not None and broken != outage.UNREADABLE and self.last_tick >= broken.tick
 
     def more(self) -> Added:
         """Reads the rows that a live run has written since the last call."""
         with opening.opened(self.path) as connection:
             row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
-            self._say_end(validation.decoded(row[0]) if row is not None else None)
+            self._say_end(opening.decoded(row[0]) if row is not None else None)
             return self._add(connection)
 
     def _head(self, connection: sqlite3.Connection) -> dict[str, Json]:
@@ -170,7 +172,7 @@ class Recording:
             found = opening.head_of(connection)
             if found.get("sum") != head_sum(found):
                 raise BtError(f"{self.path}: what this journal's run was made of is damaged", "nothing can be restored")
-            validation.head(found)
+            opening.check_head(found)
             self._say_end(found.pop("end", None))
         except (sqlite3.Error, ValueError, TypeError) as error:
             hint = "its beginning is damaged: nothing can be restored"
@@ -190,7 +192,7 @@ class Recording:
             try:
                 part(connection, added)
                 continue
-            except validation.InvalidEntry as error:
+            except opening.InvalidEntry as error:
                 self.damage = self.damage or str(error)
             except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
                 self.damage = self.damage or f"it cannot be read on: {error}"
@@ -211,12 +213,12 @@ class Recording:
             event = Event(*row)
             try:
                 whole = event.seq == len(self.events) + 1 and checksum(event, self.sum) == sum
-                body = validation.body(event) if whole else {}
+                body = opening.checked_body(event) if whole else {}
                 whole = whole and all(number in self.texts for _, number in _references(event, body))
             except (ValueError, TypeError, AttributeError):
                 whole = False
             if not whole:
-                raise validation.InvalidEntry(f"event {len(self.events) + 1} is damaged")
+                raise opening.InvalidEntry(f"event {len(self.events) + 1} is damaged")
             self.events.append(event)
             added.events.append(event)
             self.sum = sum
@@ -224,30 +226,30 @@ class Recording:
                 self.lengths[event.kind] += self.length(event)
         if len(self.events) != self.end.events or self.sum != self.end.sum:
             there = f"{len(self.events):,} of {self.end.events:,} events are there"
-            raise validation.InvalidEntry(f"its end is missing: {there}")
+            raise opening.InvalidEntry(f"its end is missing: {there}")
 
     def _read_nodes(self, connection: sqlite3.Connection, added: Added) -> None:
         sql = "SELECT number, path, kind, name, tick, place, sum FROM nodes WHERE number > ? ORDER BY number"
         for *row, sum in connection.execute(sql, (len(self.nodes),)):
             node = NodeRow(*row)
-            if node.number != len(self.nodes) + 1 or node_sum(node) != sum or not _is(validation.node, node):
-                raise validation.InvalidEntry(f"node {len(self.nodes) + 1} is damaged")
+            if node.number != len(self.nodes) + 1 or node_sum(node) != sum or not _is(opening.check_node, node):
+                raise opening.InvalidEntry(f"node {len(self.nodes) + 1} is damaged")
             self.nodes.append(node)
             added.nodes.append(node)
         if len(self.nodes) != self.end.nodes:
-            raise validation.InvalidEntry(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
+            raise opening.InvalidEntry(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
 
     def _read_ticks(self, connection: sqlite3.Connection, added: Added) -> None:
         sql = "SELECT tick, at, changes, before, sum FROM ticks WHERE tick > ? ORDER BY tick"
         for *found, sum in connection.execute(sql, (self.latest.tick,)):
             row = TickRow(*found)
             linked = row.before == self.latest.tick or not self.ticks  # the ring has forgotten what was before
-            if not linked or tick_sum(row) != sum or not _is(validation.tick, row):
-                raise validation.InvalidEntry(f"what changed after tick {self.latest.tick} is damaged")
+            if not linked or tick_sum(row) != sum or not _is(opening.check_tick, row):
+                raise opening.InvalidEntry(f"what changed after tick {self.latest.tick} is damaged")
             self.ticks[row.tick], self.times[row.tick], self.latest = row.changes, row.at, row
             added.ticks.append(row)
         if self.latest.tick != self.end.tick or len(self.ticks) < self.end.ticks:
-            raise validation.InvalidEntry(f"what changed after tick {self.latest.tick} is missing")
+            raise opening.InvalidEntry(f"what changed after tick {self.latest.tick} is missing")
 
     def _to_last_whole_decision(self) -> None:
         whole = next((i for i in range(len(self.events), 0, -1) if self.events[i - 1].kind in DECIDED), 0)
@@ -263,13 +265,13 @@ def _references(event: Event, body: dict[str, Any]) -> list[tuple[str, int]]:
     """(field, number) of the texts that an event tells."""
     if _REFERENCE not in event.body:
         return []
-    found = ((name, validation.reference(value)) for name, value in body.items())
+    found = ((name, opening.reference(value)) for name, value in body.items())
     return [(name, number) for name, number in found if number is not None]
 
 
 def _is(check: Any, row: Any) -> bool:
     try:
         check(row)
-    except validation.InvalidEntry:
+    except opening.InvalidEntry:
         return False
     return True

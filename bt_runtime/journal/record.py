@@ -23,24 +23,22 @@ from bt_runtime.events import (
     body,
 )
 from bt_runtime.faults.diagnostic import BtError, closing
-from bt_runtime.journal import codec, failure_marker, folder, identity, sources, summary
+from bt_runtime.journal import codec, folder, outage, sources, summary
 from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
-from bt_runtime.journal.backlog import Backlog
-from bt_runtime.journal.environment import RunEnvironment
-from bt_runtime.journal.following import Follower, Following, Nowhere
-from bt_runtime.journal.layout import FORMAT, HEAD, SUFFIX, Event, head_sum, wall_time
+from bt_runtime.journal.codec import Patches
+from bt_runtime.journal.layout import FORMAT, HEAD, SUFFIX, Event, Texts, head_sum, wall_time
+from bt_runtime.journal.lines import Follower, Following, Nowhere
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.notes import Rows, broken, known, notes, shapes, spending
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
-from bt_runtime.journal.patch import Patches
+from bt_runtime.journal.parts import Kept, kept, registered
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.recordable import Recordable
 from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.tape import Difference, Tape
-from bt_runtime.journal.taped import TapedClock
-from bt_runtime.journal.texts import Texts
-from bt_runtime.journal.writer import Writer
+from bt_runtime.journal.taped import TapedClock, TapedPerson
+from bt_runtime.journal.writer import Backlog, Writer
 from bt_runtime.language.entry import Entry
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame
@@ -75,9 +73,10 @@ class Recorder(Gate):
         self.tape = Tape(None, recording)
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written
-        self.around: RunEnvironment
+        self.around = Kept()  # what the parts keep, or what the head that is played again says of them
         self.path: Path | None = None
         self.entries: list[Entry] | None = None
+        self.offered: list[Entry] = []  # of sentences that no tree lists
         self.rows = Rows()
         self.first: Reshaped | None = None  # the tree before the first tick
         self.spent: dict[str, int] = {}  # as it was noted last
@@ -101,9 +100,9 @@ class Recorder(Gate):
         self.clock = TapedClock(self.tape, context.clock, context)
         context.clock = self.clock
         if self.recording is not None:
-            self.around = RunEnvironment.recorded(self.recording.head)
+            self.around = Kept(self.recording.head)
         else:
-            self.around = RunEnvironment.of(run)
+            self.around = Kept({"person": context.services.person is not None}).plus("", kept(run, given))
         if not of_the_machine(self.clock.inner):
             clock = self.clock
             self.following.time = lambda: clock.inner.now() + clock.ahead
@@ -112,9 +111,14 @@ class Recorder(Gate):
         elif self.recording is None:
             self.following.head = self._head(run, given)
             self.tape.writer = self._writer(Nowhere(), Texts())
-        self.around.wrap(run, self.tape)
-        if self.around.suite:
-            self._entries()  # read now: an agent's first act is within a tick
+        if self.around.head.get("person"):
+            context.services.person = TapedPerson(self.tape, context.services.person)
+        found = registered()
+        for part in found.parts.values():
+            part.wrap(run, self.tape, self.around.head)
+        self.offered = [e for part in found.parts.values() for e in part.entries(self.around.head)]  # not within a tick
+        for fault in found.faults:
+            self._told(fault)
         context.gates.add(self)
         self.first = run.engine.standing().shape
         self._listen(context.stream)
@@ -193,26 +197,25 @@ class Recorder(Gate):
     def _head(self, run: Recordable, given: dict[str, Any]) -> dict[str, Any]:
         tree, spec = run.tree, run.spec
         loader = tree.first
-        files = sources.kept(loader.files, loader.project, loader.home)
+        files = sources.files_kept(loader.files, loader.project, loader.home)
         text = spec.text
-        things, trees = run.resources, [each for each in (tree.spec, *loader.loaded.values()) if each]
-        kept = identity.kept(given, things.memory, things.task is not None, trees)
+        trees = [each for each in (tree.spec, *loader.loaded.values()) if each]
+        things = {**self.around.given, **sources.given_kept(given, run.resources.task is not None, trees)}
         root = next((p for p, read in loader.files.items() if read == text), None)
         return {
             "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
             "root": str(root or ""), "folder": str(spec.folder), "files": files,
             "project": str(loader.project.resolve()) if loader.project is not None else "",
-            "digest": sources.digest(files, text),
+            "digest": sources.tree_digest(files, text),
             "kinds": sources.kinds_kept(tree.kinds),
             "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
             "board": self._board(given),
             "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
             "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
             "policy": self.policy,
-            "given": kept, "model": identity.names(kept["models"]),
-            "versions": identity.versions(), "started": wall_time(),
+            "given": things, "versions": sources.versions(), "started": wall_time(),
             "clock": "machine" if of_the_machine(self.clock.inner) else "own",
-            "began": self.clock.inner.now(), **self.around.head(),
+            "began": self.clock.inner.now(), **self.around.head,
         }  # fmt: skip
 
     def _board(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -227,7 +230,7 @@ class Recorder(Gate):
         if begun.wait(SETTLED) or self.policy == BEST_EFFORT:
             return
         self.close()
-        for left in (*folder.files_of(writer.store.path), failure_marker.place(writer.store.path)):
+        for left in (*folder.files_of(writer.store.path), outage.marker_of(writer.store.path)):
             left.unlink(missing_ok=True)  # the run never was
         why = begun.failed or "the disk does not answer"
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
@@ -281,7 +284,7 @@ class Recorder(Gate):
     def _entries(self) -> list[Entry]:
         if self.entries is None:
             own = [k.data["entry"] for k in self.run.spec.registry if "entry" in k.data]
-            self.entries = [*own, *self.around.manifest()]
+            self.entries = [*own, *self.offered]
         return self.entries
 
     def _inside(self) -> bool:

@@ -1,24 +1,33 @@
-"""The files a run was made of, kept in its journal, and laid out again for a run that is made from them."""
+"""What a run was made of: its files, kept in the journal and laid out again for a run that is made from them, the
+Python code, the services and the versions, each identified."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import all_suffixes
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime import project
+from bt_runtime._version import __version__
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
-from bt_runtime.project import disk
+from bt_runtime.project import disk, real
+from bt_runtime.project.importing import split
 from bt_runtime.types import Json
 
+if TYPE_CHECKING:
+    from bt_runtime.language.spec import TreeSpec
 
-def kept(files: Mapping[Path, str], root: Path | None, home: Path | None) -> list[Json]:
+
+def files_kept(files: Mapping[Path, str], root: Path | None, home: Path | None) -> list[Json]:
     """Lists each file with its origin, its place in a separate project, and its text."""
     return [{"origin": str(p), "place": _place(p, root, home), "text": text} for p, text in files.items()]
 
@@ -35,7 +44,7 @@ def _place(path: Path, root: Path | None, home: Path | None) -> str:
     return f"trees/{path.name}"
 
 
-def digest(files: Iterable[Mapping[str, str]], text: str) -> str:
+def tree_digest(files: Iterable[Mapping[str, str]], text: str) -> str:
     """Returns one digest of all files of the tree."""
     found = _sha256(text.encode("utf-8", "backslashreplace"))
     for file in sorted(files, key=lambda f: f["place"]):
@@ -49,18 +58,6 @@ def _sha256(data: bytes) -> Any:
         with suppress(ImportError):
             return import_module(name).sha256(data)
     raise BtError("this Python has no SHA-256", "install one that has")
-
-
-def unchanged(files: Iterable[Mapping[str, str]]) -> bool:
-    """True when every file is still at its place with the recorded text."""
-    for file in files:
-        path = Path(file["origin"])
-        try:
-            if disk.read_text(path) != file["text"]:
-                return False
-        except (OSError, ValueError):
-            return False
-    return True
 
 
 def lay_out(files: Iterable[Mapping[str, str]], folder: Path) -> None:
@@ -115,3 +112,105 @@ def _field(
     minimum: float | None = None, maximum: float | None = None,
 ) -> Field:  # fmt: skip
     return Field(name, type_, about, required, default, tuple(choices), minimum, maximum, writes=writes)
+
+
+# The things that a run was given ------------------------------------------------------------
+
+
+def given_kept(given: Mapping[str, Any], task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
+    """What identifies the things that a run was given, its models and memories aside. `task`: it was given one."""
+    return {
+        "task": task,  # else the world brought its own
+        "services": {name: class_name(thing) for name, thing in _services(given)},
+        "code": [{"file": str(path), "digest": digest(path)} for path in code(trees)],
+    }
+
+
+def _services(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Lists the services to be given again on resume. Each model keeps its prompt register itself."""
+    return sorted((name, thing) for name, thing in (given.get("services") or {}).items() if name != "prompts")
+
+
+WHOLE = 32 * 2**20  # bytes of a file that are read wholly for its digest; of larger ones, parts
+_PART = 2**18
+_PARTS = 64
+
+
+def class_name(thing: Any) -> str:
+    """Returns an object's class name for a request to a person."""
+    return short((thing if isinstance(thing, type) else type(thing)).__qualname__)
+
+
+def short(qualified: str) -> str:
+    """Returns the qualified name of a class without the enclosing function's part, up to `<locals>`."""
+    return qualified.rpartition("<locals>.")[2]
+
+
+def digest(path: Path) -> str:
+    """Returns a digest of a file's length and content, "" without a file. Large files are sampled in many places."""
+    from hashlib import sha256
+
+    try:
+        with os.fdopen(disk.opened(path), "rb") as file:
+            size = path.stat().st_size
+            found = sha256(str(size).encode())
+            if size <= WHOLE:
+                found.update(file.read())
+                return found.hexdigest()[:32]
+            for part in range(_PARTS):
+                file.seek((size - _PART) * part // (_PARTS - 1))
+                found.update(file.read(_PART))
+            return found.hexdigest()[:32]
+    except OSError:
+        return ""
+
+
+def code(trees: Iterable[TreeSpec]) -> list[Path]:
+    """The Python files that their skills and classes are in."""
+    found: dict[Path, None] = {}
+    for spec in trees:
+        for entry in (k.data["entry"] for k in spec.registry if "entry" in k.data):
+            found.update(dict.fromkeys(_file(entry.impl, Path(entry.folder))))
+        for node in spec.root.walk():
+            found.update(dict.fromkeys(_file(str(node.values.get("class", "")), spec.folder)))
+    return sorted(found)
+
+
+def _file(reference: str, folder: Path) -> Iterator[Path]:
+    home = split(reference)[0] if ".py:" in reference else ""
+    if home.endswith(".py"):
+        yield real(folder / home)
+
+
+def changed_files(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    """Describes which source files of a run have changed or disappeared."""
+    for file in files:
+        path = Path(file["origin"])
+        try:
+            if disk.read_text(path) != file["text"]:
+                yield f"{path} has changed"
+        except (OSError, ValueError):
+            yield f"{path} is not there any more"
+
+
+def changed_code(kept: Iterable[Mapping[str, str]]) -> Iterator[str]:
+    for each in kept:
+        now = digest(Path(each["file"]))
+        if now != each["digest"]:
+            yield f"{each['file']} {'has changed' if now else 'is not there any more'}"
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions of this package, Python and py_trees, and the platform, for a journal's head."""
+    try:  # not by the metadata of packages: to read them loads a parser of mails
+        from py_trees.version import __version__ as py_trees
+    except ImportError:
+        py_trees = "?"
+    return {
+        "bt_runtime": __version__, "python": platform.python_version(), "py_trees": py_trees, "platform": sys.platform
+    }  # fmt: skip
+
+
+def unchanged(files: Iterable[Mapping[str, str]]) -> bool:
+    """True when every file is still at its place with the recorded text."""
+    return next(changed_files(files), None) is None

@@ -7,21 +7,25 @@ import json
 import os
 import secrets
 import sqlite3
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import codec
 from bt_runtime.journal.layout import (
     FORMAT,
+    LONGEST,
     MARK,
     NO_TICK,
     TABLES,
     End,
     Event,
     NodeRow,
+    Piece,
     TickRow,
     checksum,
     node_sum,
@@ -29,7 +33,7 @@ from bt_runtime.journal.layout import (
     tick_sum,
 )
 from bt_runtime.journal.outage import PATIENCE, Gone, Overtaken, Unsynced
-from bt_runtime.journal.texts import Piece
+from bt_runtime.types import Json
 
 LOCKED = 1.0  # seconds that one attempt waits for another process's lock
 SETTLE = 2.0  # seconds after which what was committed is also in the file itself, not only in the log beside it
@@ -287,3 +291,62 @@ class Store:
 def safe(text: str) -> str:
     """SQLite takes no lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class Ticket:
+    """Done once everything that was noted before it is on the disk, or cannot be: then `failed` says why."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self.wake, self._event = wake, threading.Event()
+        self.failed = ""
+
+    @property
+    def done(self) -> bool:
+        return self._event.is_set()
+
+    def settle(self, failed: str = "") -> None:
+        if not self.done:
+            self.failed = failed
+            self._event.set()
+            self.wake()
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for at most so many seconds; True when the batch was written by then."""
+        return self._event.wait(seconds) and not self.failed
+
+
+class Made:
+    """A batch in the making."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.texts: list[Piece] = []
+        self.ticks: list[tuple[int, float, str]] = []
+        self.nodes: list[NodeRow] = []
+        self.head: dict[str, str] = {}
+        self.tickets: list[Ticket] = []
+        self.durable = False
+        self.tick = 0
+        self.size = 0  # bytes, roughly
+
+    @property
+    def any(self) -> bool:
+        return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
+
+    def forget(self) -> None:
+        """Drops the batch's rows, which will never be written."""
+        self.events, self.texts, self.ticks, self.nodes, self.head = [], [], [], [], {}
+
+    def batch(self) -> Batch:
+        return Batch(self.events, self.texts, self.ticks, self.nodes, self.head)
+
+
+def bounded(body: dict[str, Json]) -> str:
+    """Returns the body as text; replaces long values by a description when the text is too long."""
+    text = codec.text(body)
+    if len(text) <= LONGEST:
+        return text
+    sizes = {name: len(codec.text(value)) for name, value in body.items()}
+    return codec.text(
+        {n: v if sizes[n] < 1000 else {codec.TAG: "opaque", "v": f"{sizes[n]:,} characters"} for n, v in body.items()}
+    )

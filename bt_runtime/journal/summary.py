@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import failure_marker, folder, opening, validation
+from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.layout import End, head_sum
 from bt_runtime.journal.store import Limits
 
@@ -55,16 +55,16 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
     if head.get("sum") != head_sum(head):
         raise ValueError("what this journal's run was made of is damaged")
     end = End.of(head.pop("end", None))
-    validation.head(head)
+    opening.check_head(head)
     counts = dict(connection.execute("SELECT kind, count(*) FROM events GROUP BY kind"))
     judged = one("SELECT body FROM events WHERE kind = 'verdict' ORDER BY seq DESC LIMIT 1")
-    verdict = validation.decoded(judged or "null")
+    verdict = opening.decoded(judged or "null")
     last = connection.execute(
         "SELECT kind, body FROM events WHERE kind IN ('result', 'ask', 'begin', 'halt') ORDER BY seq DESC LIMIT 1"
     ).fetchone()
-    ended = validation.status(last[1]) if last is not None and last[0] == "result" else ""
+    ended = opening.status_of(last[1]) if last is not None and last[0] == "result" else ""
     state = "running" if folder.is_live(path) else ended or "interrupted"
-    broken = failure_marker.read(path)
+    broken = outage.marked(path)
     if broken is not None and state != "running":
         state = "broken"
     ticks = max(end.tick, one("SELECT max(tick) FROM events") or 0)

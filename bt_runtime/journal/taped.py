@@ -1,27 +1,23 @@
-"""The clock, the models, the world and the memories as a recorded run sees them: every answer passes the tape."""
+"""The clock, the person and the world as a recorded run sees them, and any job: every answer passes the tape."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.store import safe
+from bt_runtime.journal.parts import Taping
 from bt_runtime.journal.tape import Tape, failure, result_of
-from bt_runtime.llm.chat.chat import recalled
-from bt_runtime.skills.activity import Opening
 from bt_runtime.tree.clock import behind
-from bt_runtime.types import Doing, Instant, Job, Json, Lasting, Model, Question
+from bt_runtime.types import Doing, Instant, Job, Lasting
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
     from bt_runtime.tree.context import Context
 
 _NEVER = {"act", "close"}  # not called through `has`
-_OFFERED = {"choose": "options", "decide": "moves"}
 CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a world, besides `act`
 
 
@@ -65,7 +61,7 @@ class TapedJob(Job[Any]):
     wakes = True
 
     def __init__(
-        self, tape: Tape, names: tuple[str, str], about: dict[str, Any], texts: dict[str, str],
+        self, tape: Taping, names: tuple[str, str], about: dict[str, Any], texts: dict[str, str],
         ask: Callable[[], Any], read: Callable[[Any], Any], keep: Callable[[Any], Any] = codec.plain,
     ) -> None:  # fmt: skip
         self.tape, self.answers, self.ask, self.read, self.keep = tape, names[1], ask, read, keep
@@ -113,76 +109,8 @@ class TapedJob(Job[Any]):
             self.job.cancel(reason)
 
 
-class TapedModel(Model):
-    """A model whose answers are recorded. `inner` is None during a pure replay."""
-
-    def __init__(self, tape: Tape, name: str, inner: Any, kept: Mapping[str, Any]) -> None:
-        self.tape, self.name, self.inner = tape, name, inner
-        self.chat_template, self.constrains = recalled(kept["template"]), bool(kept.get("constrains", True))
-        self.register = str(kept.get("register", "starter"))  # as it was before a recording said so
-
-    def ask(self, question: Question) -> TapedJob:
-        texts = {"prompt": safe(question.prompt or "\n".join(question.texts))}
-        offered = _OFFERED.get(question.kind)
-        if offered is not None:
-            texts["offered"] = json.dumps({offered: getattr(question, offered)})
-        about = {
-            "what": question.kind,
-            "model": self.name,
-            "path": question.by,
-            **({"aside": True} if question.aside else {}),
-        }
-        job = TapedJob(self.tape, ("ask", "answer"), about, texts, lambda: self.inner.ask(question), lambda a: a)
-        job.wakes = False  # not every model can, and a recording does not tell which did
-        return job
-
-    def count(self, text: str) -> int:
-        return int(self.tape.call("world", {"call": "count", "args": [text]}, lambda: self.inner.count(text)))
-
-    def stats(self) -> Mapping[str, Json]:
-        return dict(self.inner.stats()) if self.inner is not None else {"model": self.name}
-
-
-class Recalled:
-    """The recorded result of a retrieval, used when the memory itself is unavailable."""
-
-    def __init__(self, kept: Mapping[str, Any]) -> None:
-        self.taken = tuple(_Told(text) for text in kept["texts"])
-        self._why = kept["why"]
-
-    def why(self) -> Any:
-        return self._why
-
-
-class _Told:
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
-class TapedEpisodes:
-    def __init__(self, tape: Tape, inner: Any) -> None:
-        self.tape, self.inner = tape, inner
-
-    def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob:
-        return self._ask("ask", goal, lambda: self.inner.ask(goal, *args, **how))
-
-    def select(self, way: str, count: int, **how: Any) -> TapedJob:
-        return self._ask(way, str(how.get("goal", "")), lambda: self.inner.select(way, count, **how))
-
-    def _ask(self, way: str, goal: str, ask: Callable[[], Any]) -> TapedJob:
-        def keep(found: Any) -> Any:
-            return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why())}
-
-        job = TapedJob(self.tape, ("seek", "found"), {"way": way, "goal": goal}, {}, ask, Recalled, keep)
-        job.wakes = False  # a memory does not
-        return job
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-
 class TapedPerson:
-    def __init__(self, tape: Tape, inner: Any) -> None:
+    def __init__(self, tape: Taping, inner: Any) -> None:
         self.tape, self.inner = tape, inner
 
     def ask(self, question: str) -> TapedJob:
@@ -198,7 +126,7 @@ class TapedPerson:
 class TapedWorld:
     """`has`: what can be called. Without a world (`inner` None) only recorded answers are given."""
 
-    def __init__(self, tape: Tape, inner: Any, has: Sequence[str], instant: bool, lasting: bool) -> None:
+    def __init__(self, tape: Taping, inner: Any, has: Sequence[str], instant: bool, lasting: bool) -> None:
         for name in map(str, has):  # attributes, so that `isinstance` sees what it is able to do
             if not name.startswith("_") and not hasattr(TapedWorld, name):
                 vars(self)[name] = partial(self._call, name)
@@ -228,27 +156,6 @@ class TapedWorld:
 
 def _nothing(**params: Any) -> None:
     """In place of a skill of a world that is not there."""
-
-
-class TapedOpening:
-    """A world that is opened while the run goes on; one that is only played needs none behind it."""
-
-    def __init__(self, tape: Tape, make: Callable[[], Any], about: dict[str, Any], context: Context) -> None:
-        def opened(kept: Mapping[str, Any]) -> TapedWorld:
-            return TapedWorld(tape, make() if tape.writer is not None else None, **kept)
-
-        self.tape = tape
-        ask = partial(Opening, make, context.wake)
-        self.job = TapedJob(tape, ("open", "opened"), about, {}, ask, opened, described)
-
-    def poll(self) -> TapedWorld | None:
-        world = self.job.poll()
-        if world is None or isinstance(world, TapedWorld):
-            return world
-        return TapedWorld(self.tape, world, **described(world))
-
-    def cancel(self, reason: str) -> None:
-        self.job.cancel(reason)
 
 
 def described(world: Any) -> dict[str, Any]:

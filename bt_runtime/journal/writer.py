@@ -14,14 +14,21 @@ from typing import Any
 
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import message_of
-from bt_runtime.journal import codec, layout, validation
-from bt_runtime.journal.failure_marker import FailureMarker, WriteFailure
-from bt_runtime.journal.following import Following, Nowhere
-from bt_runtime.journal.layout import LONGEST, Event, NodeRow
-from bt_runtime.journal.made import Made, Ticket, bounded
-from bt_runtime.journal.outage import BEST_EFFORT, POLICIES, WAITING, Outage, Overtaken, Unwritable, full
-from bt_runtime.journal.store import Batch, Store, safe
-from bt_runtime.journal.texts import Texts
+from bt_runtime.journal import codec, layout, opening
+from bt_runtime.journal.layout import LONGEST, Event, NodeRow, Texts
+from bt_runtime.journal.lines import Following, Nowhere
+from bt_runtime.journal.outage import (
+    BEST_EFFORT,
+    POLICIES,
+    WAITING,
+    FailureMarker,
+    Outage,
+    Overtaken,
+    Unwritable,
+    WriteFailure,
+    full,
+)
+from bt_runtime.journal.store import Batch, Made, Store, Ticket, bounded, safe
 from bt_runtime.tree.describe.census import feedback, statuses
 from bt_runtime.types import Json
 
@@ -316,7 +323,7 @@ class Writer:
         now: float | None = None,
     ) -> None:  # fmt: skip
         made.tick = tick
-        body = validation.written(kind, body() if callable(body) else body)
+        body = opening.writable(kind, body() if callable(body) else body)
         if self.following.all:
             size = sum(map(len, texts.values())) if texts else 0
             self.following.event(tick, at, now, kind, {**body, **(texts or {})}, size)
@@ -358,3 +365,29 @@ class Writer:
 
     def _boundary(self, made: Made) -> None:
         made.durable = True
+
+
+class Backlog(Writer):
+    """Buffers instead of a writer. A failed replay leaves its journal unchanged."""
+
+    def __init__(self, following: Following) -> None:
+        self.following = following
+        self.queue: deque[tuple[Any, ...]] = deque()
+        self.wanted = threading.Event()
+        self.broken, self.closing = "", False
+
+    def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
+        ticket = Ticket(wake)
+        ticket.settle()
+        return ticket
+
+    def keep_up(self) -> None:
+        """No-op."""
+
+    def close(self) -> None:
+        self.closing = True
+
+    def hand_over(self, writer: Writer) -> Writer:
+        writer.queue.extend(self.queue)
+        writer.soon()
+        return writer

@@ -1,6 +1,7 @@
 """Plugins of installed distributions, ours included, by entry points: suites, worlds, models, server flavours, node
-kinds, skill implementations, content. The metadata is parsed here, because importing `importlib.metadata` takes
-longer than checking a tree. A plugin is imported only when its name is used, and its fault concerns it alone."""
+kinds, skill implementations, parts of a journal, content. The metadata is parsed here, because importing
+`importlib.metadata` takes longer than checking a tree. A plugin is imported only when its name is used, and its fault
+concerns it alone."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bt_runtime.faults.diagnostic import BtError
 
-Group = Literal["suites", "worlds", "models", "servers", "kinds", "impls", "content"]
+Group = Literal["suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
 OURS = "bt_runtime"  # the distribution whose names nobody else can take
 
 _CALLED: dict[Group, str] = {
     "suites": "the suite", "worlds": "the world", "models": "the model", "servers": "the server flavour",
-    "kinds": "the nodes", "impls": "the skills", "content": "the content",
+    "kinds": "the nodes", "impls": "the skills", "journal": "the journal's part", "content": "the content",
 }  # fmt: skip
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bt_runtime.agents.recorded import models
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import identity
+from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.memory.store import Store
@@ -40,13 +41,13 @@ def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:
     """`model` and `memory` for the run; raises before anything is opened when they are not what the run had."""
     head = recording.head
     had: dict[str, Any] = head.get("given") or {}
-    models, lacks = _models(head, had.get("models") or {}, offer.model)
+    roles, lacks = _models(head, had.get("models") or {}, offer.model)
     lacks += _memory(had.get("memory"), offer.memory)
     lacks += _around(head, had, offer)
-    lacks += map(Lack, identity.changed_code(had.get("code") or ()))
-    lacks += map(Lack, identity.changed_files(head["files"]))
+    lacks += map(Lack, sources.changed_code(had.get("code") or ()))
+    lacks += map(Lack, sources.changed_files(head["files"]))
     refuse(recording.name, lacks, changed)
-    return {"model": models or None, "memory": memory_of(had, offer.memory)}
+    return {"model": roles or None, "memory": memory_of(had, offer.memory)}
 
 
 def refit_memory(recording: Recording, given: Any, changed: bool) -> Any:
@@ -71,7 +72,7 @@ def memory_of(had: Mapping[str, Any], given: Any) -> Any:
 
 def _models(head: Mapping[str, Any], had: Mapping[str, Any], given: Any) -> tuple[dict[str, Any], list[Lack]]:
     """For each role that the run had, and what is amiss."""
-    offered = identity.models(given)
+    offered = models.by_role(given)
     found, lacks = {}, []
     for role in dict.fromkeys([*had, *(head.get("models") or {})]):
         was = had.get(role) or {"object": "not named in the journal"}
@@ -86,12 +87,12 @@ def _found(was: Mapping[str, Any]) -> str | None:
     """Resolves a model's name."""
     if "name" not in was or apart(was["name"]).how:
         return was.get("name")
-    return str(identity.place(was["name"]) or was["name"])
+    return str(models.file_of(was["name"]) or was["name"])
 
 
 def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
     if given is not None:
-        now = identity.model(given)
+        now = models.identified(given)
         if "name" in now and now.get("digest") == "":
             return Lack(f"there is no model {now['name']}", "name a file that is there", final=True)
         same = "digest" if now.get("digest") else "name" if "name" in now else "object"
@@ -101,8 +102,8 @@ def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
     if "name" not in was:
         hint = "give it again: `resume(run, model=…)`; or another one: `btr resume RUN --model FILE --changed`"
         return Lack(f"{called} was made by a program ({was['object']})", hint, final=True)
-    place = identity.place(was["name"])
-    digest = identity.of_model(was["name"]) if place is not None else ""
+    place = models.file_of(was["name"])
+    digest = models.file_digest(was["name"]) if place is not None else ""
     if place is None or digest == was["digest"]:
         return None
     if digest:
@@ -119,7 +120,7 @@ def _memory(was: Mapping[str, Any] | None, given: Any) -> Iterator[Lack]:
         if given is None:
             hint = "give it again: `resume(run, memory=…)`; or another one: `btr resume RUN --memory FILE --changed`"
             yield Lack(f"its memory was made by a program ({was['object']})", hint, final=True)
-        elif identity.kind(given) != was["object"]:
+        elif sources.class_name(given) != was["object"]:
             yield Lack(f"its memory was another one ({was['object']})")
     elif given is not None and not isinstance(given, str | Path):
         yield Lack(f"its memory was {was['name']}")
@@ -145,10 +146,10 @@ def _around(head: Mapping[str, Any], had: Mapping[str, Any], offer: Offer) -> It
         if given is None:
             hint = f"give it again: `resume(run, services={{{name!r}: …}})`"
             yield Lack(f"`{name}` was given by a program ({kind})", hint)
-        elif identity.kind(given) != kind:
+        elif sources.class_name(given) != kind:
             yield Lack(f"`{name}` was another one ({kind})")
     world = head.get("world")
     if world is not None and offer.world is not None:
-        was = identity.short(str(world["class"]).rpartition(":")[2])
-        if identity.kind(offer.world) != was:
-            yield Lack(f"its world was {was}, not {identity.kind(offer.world)}")
+        was = sources.short(str(world["class"]).rpartition(":")[2])
+        if sources.class_name(offer.world) != was:
+            yield Lack(f"its world was {was}, not {sources.class_name(offer.world)}")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.debug.debugger import debugging
 from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import failure_marker, repair, sources
-from bt_runtime.journal.environment import RunEnvironment
+from bt_runtime.journal import outage, repair, sources
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.outage import Overtaken
@@ -51,7 +51,7 @@ def resume(
     try:
         repair.ended(path)
         recording = Recording(path)
-        around = RunEnvironment.recorded(recording.head)
+        around = RecordedWorld(recording.head)
         offer = Offer(model, memory, world, services or {})
         _possible(recording, around)
         if recording.result:
@@ -87,7 +87,7 @@ def finished(recording: Recording) -> bool:
 
 
 def _ended(
-    recording: Recording, around: RunEnvironment, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
+    recording: Recording, around: RecordedWorld, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
 ) -> tuple[Recorder, dict[str, Any]]:
     """A run whose root has ended asks nothing more; it is rebuilt only for its memory and verdict."""
     memory = refit_memory(recording, offer.memory, changed)
@@ -129,12 +129,12 @@ def _to_last_answer(recording: Recording) -> list[Event]:
     return standing
 
 
-def _possible(recording: Recording, around: RunEnvironment) -> None:
+def _possible(recording: Recording, around: RecordedWorld) -> None:
     name = recording.name
     if recording.full:
         raise CannotResume(f"{name} reached its journal's size limit", "later actions are unknown: start a new run")
-    world = around.kept["world"]
-    broken = failure_marker.read(recording.path)
+    world = around.kept
+    broken = outage.marked(recording.path)
     if broken is not None and broken.careful:
         raise CannotResume(f"{name} is {broken}", "later actions are unknown: check the world, then start a new run")
     if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
@@ -147,11 +147,11 @@ def _possible(recording: Recording, around: RunEnvironment) -> None:
         )
 
 
-def _world(around: RunEnvironment, world: Any) -> Any:
-    if around.kept["world"] is None:
+def _world(around: RecordedWorld, world: Any) -> Any:
+    if around.kept is None:
         return None
     if world is None:
-        return around.open_world()
+        return around.open()
     around.set_up(world)
     return world
 

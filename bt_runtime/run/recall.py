@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.services import Remembering
 from bt_runtime.memory.notice import Noticing
 from bt_runtime.memory.observation import read
 from bt_runtime.memory.working import WorkingMemory
@@ -26,11 +27,11 @@ def noticer_of(context: Context) -> Noticer:
     return noticer
 
 
-def working_memory(context: Context, shared: bool = False) -> dict[str, Any]:
+def working_memory(context: Context, shared: bool = False) -> Remembering:
     """A working memory, and what acts on it. `shared`: it is kept on the run's blackboard, else it is an episode's."""
     board: Any = _Board(context) if shared else _Notes()
     working = WorkingMemory(board, noticer=noticer_of(context))
-    return {"working_memory": working, "memory": Recaller(working)}
+    return Remembering(working, Recaller(working))
 
 
 class _Notes:

@@ -11,9 +11,19 @@ from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.types import Judging, Model, Task, Verdict
 
 if TYPE_CHECKING:
+    from bt_runtime.agents.services import Remembering
+    from bt_runtime.memory.notebook import Notebook
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
+    from bt_runtime.tree.services import Part
 
+# names of a program's services that are for agents, or that agents keep themselves
+FOR_AGENTS = frozenset(
+    (
+        "model", "models", "episodes", "prompts", "open_world", "fresh_memory", "priors", "task", "task_kind",
+        "stories", "skill_outputs", "last_action", "deeds", "working_memory", "notebook",
+    )
+)  # fmt: skip
 Models = str | Path | Model | Mapping[str, Any]
 
 
@@ -28,7 +38,7 @@ class Resources:
         self.recall = recall
         self.opened: list[Any] = []
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
-        self.notebook: Any = None
+        self.notebook: Notebook | None = None
         self.named = model, memory
         self.models: dict[str, Model] = {}
         self.memory: Any = None
@@ -79,32 +89,52 @@ class Resources:
     def attach(self, context: Context, run: str, again: bool = False, project: Path | None = None) -> None:
         """Puts everything where the nodes look for it. `again`: the run writes its entries to the memory anew.
         `project`: the folder whose manifests say which acts in the world are locked."""
-        services = context.services
-        found = {"world": self.world, "episodes": self.memory, "budget": self.budget, "seed": self.seed}
-        services.update({name: value for name, value in found.items() if value is not None})
-        services.models |= self.models
+        services, task = context.services, self.task
+        services.seed, services.equip = self.seed, self._equip
+        services.world = self.world if self.world is not None else services.world
+        services.budget = self.budget if self.budget is not None else services.budget
+        if self.memory is not None:
+            from bt_runtime.memory.notebook import Notebook
+
+            of = (task.id, task.kind) if task is not None else ("", "")
+            self.notebook = Notebook(self.memory, run=run, task=of[0], kind=of[1], again=again)
+        if self.world is not None or self.models or task is not None or services.given.keys() & FOR_AGENTS:
+            self._attach_agents(context, project)
+
+    def _attach_agents(self, context: Context, project: Path | None) -> None:
+        """Equips agents now, where something was given for them: a tree may have none, and needs nothing of theirs."""
+        from bt_runtime.agents.services import agent_services
+
+        agents = agent_services(context)
         if self.world is not None and self.recall:
             self.remember(context)
-        if self.recall:
-            services.fresh_memory = _fresh_memory
-        if self.world is not None and services.models:
+        if self.world is not None and agents.models:
             from bt_runtime.agents.worked import read_ahead
             from bt_runtime.language.manifest import of_world
 
             read_ahead(self.world)
-            services.world_skills = of_world(project)
-        if self.task is not None:
-            services.task, services.task_kind = self.task.id, self.task.kind
-        if self.memory is not None:
-            from bt_runtime.memory.notebook import Notebook
+            context.services.world_skills = of_world(project)
 
-            task, kind = (self.task.id, self.task.kind) if self.task is not None else ("", "")
-            self.notebook = Notebook(self.memory, run=run, task=task, kind=kind, again=again)
-            services.notebook = self.notebook
+    def _equip(self, part: Part) -> None:
+        """Gives the agents of a tree what the run was made with; called when they ask for their services first."""
+        from bt_runtime.agents.services import AgentServices
+
+        if not isinstance(part, AgentServices):
+            return
+        part.models |= self.models
+        part.episodes = self.memory if self.memory is not None else part.episodes
+        part.notebook = self.notebook or part.notebook
+        if self.recall:
+            part.fresh_memory = _fresh_memory
+        if self.task is not None:
+            part.task, part.task_kind = self.task.id, self.task.kind
 
     def remember(self, context: Context) -> None:
         """Gives the run a working memory on its blackboard."""
-        context.services.update(_fresh_memory(context, shared=True))
+        from bt_runtime.agents.services import agent_services
+
+        working, context.services.memory = _fresh_memory(context, shared=True)
+        agent_services(context).working_memory = working
 
     def verdict(self) -> Verdict | None:
         """Returns the world's verdict on the task; None without a world or a task."""
@@ -140,7 +170,7 @@ def _a_memory(given: Any) -> Any:
     return given
 
 
-def _fresh_memory(context: Context, shared: bool = False) -> dict[str, Any]:
+def _fresh_memory(context: Context, shared: bool = False) -> Remembering:
     from bt_runtime.run.recall import working_memory
 
     return working_memory(context, shared)

@@ -37,7 +37,7 @@ from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task, Timed
 
 if TYPE_CHECKING:
-    from bt_runtime.journal.following import Follower
+    from bt_runtime.journal.lines import Follower
     from bt_runtime.journal.record import Recorder
     from bt_runtime.tree.budget import Budget
 

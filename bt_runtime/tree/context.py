@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
 
     from bt_runtime.language.spec import TreeSpec
+    from bt_runtime.tree.budget import Spent
+    from bt_runtime.tree.services import Actor
+    from bt_runtime.types import World
+
 
 POLL = 0.02  # seconds between two looks at something that cannot say when it has finished
 _WOKEN, _NEWS = Woken(), Woken(job=False)
@@ -111,9 +115,9 @@ class ScopedContext(Context):
     def __init__(self, outer: Context) -> None:
         vars(self).update(outer=outer, services=outer.services.of_episode())
 
-    def serve(self, **own: Any) -> None:
+    def serve(self, world: World | None = None, memory: Actor | None = None, spent: Spent | None = None) -> None:
         """Begins a new episode with the task's own services; all others are the tree's."""
-        vars(self)["services"] = self.outer.services.of_episode(**own)
+        vars(self)["services"] = self.outer.services.of_episode(world, memory, spent)
 
     @property
     def whole(self) -> Context:

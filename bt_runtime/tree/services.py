@@ -1,11 +1,11 @@
-"""The services of a tree's nodes: world, models, memories and the task's state."""
+"""The services of a tree's nodes: the world, the person, limits, and what the rooms above keep for nodes of theirs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.budget import Budget, Spent
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     import threading
 
     from bt_runtime.language.kinds.kind import Kind
-    from bt_runtime.memory.notebook import Notebook
-    from bt_runtime.memory.working import WorkingMemory
-    from bt_runtime.types import Model, World
+    from bt_runtime.tree.clock import RunClock
+    from bt_runtime.types import Job, Observation, World
 
 
 @runtime_checkable
@@ -27,89 +26,103 @@ class Joining(Protocol):
     def joins(self, context: object) -> None: ...
 
 
+class Person(Protocol):
+    """Who answers an agent's question. `confirm`, where it is there, is asked for a yes or no."""
+
+    def ask(self, question: str) -> Job[str]: ...
+
+
+class Actor(Protocol):
+    """A target of skills that are sentences: a world, or working memory."""
+
+    def act(self, sentence: str) -> Observation: ...
+
+
+class Scripted(Protocol):
+    """A test's skills: by a skill's name, what is called in its stead."""
+
+    def get(self, name: str) -> Callable[..., Any] | None: ...
+
+
+class Part(Protocol):
+    """What a room above keeps with a run for its own nodes. It is made when a node first asks for it."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """A run's; it may take what it knows by name from a program's services."""
+
+    def of_episode(self) -> Self:
+        """A copy in which everything of the task is new."""
+
+
+P = TypeVar("P", bound=Part)
+
+
 @dataclass
 class Services:
     """The services of a run. An episode has a copy with its own task's services."""
 
     # of the run
-    models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
-    episodes: Any = None  # the episodic memory that agents are shown examples from
-    person: Any = None  # who answers an agent's question
+    person: Person | None = None
     budget: Budget | None = None  # what the whole run may spend
     seed: int = 0
-    prompts: str = ""  # the register of all models' prompts; each model's own where none is named
-    open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
-    fresh_memory: Callable[[Any], Mapping[str, Any]] | None = None  # an episode's working memory, by its context
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # of skills that may be started so often only
-    scripted_skills: Any = None  # by a skill's name, what is called in its stead: a test's
+    scripted_skills: Scripted | None = None
     world_skills: Sequence[Kind] = ()  # of the project's manifests, listed by a tree or not: their locks hold
     given: dict[str, Any] = field(default_factory=dict)  # by a program, for nodes and skills of its own
-    # (role of a model, prompt) → scores of sentences behind it, which are asked for once
-    priors: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    equip: Callable[[Part], None] = lambda part: None  # gives a new part what the run was made with
     # of one task
     world: World | None = None
-    task: str = ""
-    task_kind: str = ""
+    memory: Actor | None = None  # working memory as something to act on: `impl: memory` in a manifest
     spent: Spent | None = None
-    stories: dict[str, tuple[str, str]] = field(default_factory=dict)  # goal → what an agent did for it, how it ended
-    skill_outputs: dict[tuple[str, str], Any] = field(default_factory=dict)  # (skill, output) → what it gave last
     scene: Any = None  # a skill that can be looked at: it has `picture()`
-    last_action: tuple[str, str] | None = None  # its sentence, what was seen then
-    deeds: list[tuple[str, str]] = field(default_factory=list)  # the newest of them
-    working_memory: WorkingMemory | None = None
-    memory: Any = None  # working memory as something to act on: `impl: memory` in a manifest
-    notebook: Notebook | None = None  # where finished stories go
+    parts: dict[type[Part], Part] = field(default_factory=dict)
     in_episode: bool = False
+    around: Services | None = None  # of an episode: those of the tree that it stands in
+
+    def part(self, kind: type[P]) -> P:
+        """The part of that class, made at the first call; an episode's is made of the part around it."""
+        found = self.parts.get(kind)
+        if isinstance(found, kind):
+            return found
+        if self.around is not None:
+            made = self.around.part(kind).of_episode()
+        else:
+            made = kind.of(self.given)
+            self.equip(made)
+        self.parts[kind] = made
+        return made
 
     def give(self, given: Mapping[str, Any]) -> None:
         """Adds a program's services; raises for a name that the runtime uses itself."""
-        for name in given:
+        for name, value in given.items():
             if name in _KEPT or not isinstance(name, str):
                 raise BtError(
                     f"`{name!s:.60}` cannot be a service of yours: the run keeps it itself", "name it otherwise"
                 )
-        self.update(given)
+            if name in _NAMES:
+                setattr(self, name, value)
+            else:
+                self.given[name] = value
 
     def introduce(self, context: object) -> None:
         """Tells the person object which run asks."""
         if isinstance(self.person, Joining):
             self.person.joins(context)
 
-    def update(self, given: Mapping[str, Any]) -> None:
-        """Sets services by name; unknown names are kept for the program's own nodes."""
-        for name, value in given.items():
-            if name == "model":
-                self.models |= _models({"default": value})
-            elif name == "models":
-                self.models = _models(value)
-            elif name in _NAMES:
-                setattr(self, name, value)
-            else:
-                self.given[name] = value
-
-    def of_episode(self, **own: Any) -> Services:
+    def of_episode(self, world: World | None = None, memory: Actor | None = None, spent: Spent | None = None) -> Self:
         """Returns an episode's services, with everything of the task new."""
-        anew: dict[str, Any] = dict.fromkeys(_OF_TASK)
-        anew |= {"task": "", "task_kind": "", "stories": {}, "skill_outputs": {}, "deeds": [], "in_episode": True}
-        return replace(self, **anew | own)
+        return replace(
+            self, world=world, memory=memory, spent=spent, scene=None, parts={}, in_episode=True, around=self
+        )
 
-    def did(self, sentence: str, told: str, recalled: bool = False) -> None:
-        """Counts a successful action; recalls do not count."""
-        self.last_action = (sentence, told)
-        if not recalled:
-            self.deeds.append(self.last_action)
-            del self.deeds[:-KEPT_DEEDS]
-
-    def model(self, role: str = "") -> Model | None:
-        return self.models.get(role) or self.models.get("default")
-
-    def acted_in(self, impl: str) -> Any:
+    def acted_in(self, impl: str) -> Actor | None:
         """Returns the target of a manifest skill with `impl: world` or `impl: memory`."""
-        return {"world": self.world, "memory": self.memory}.get(impl)
+        return self.world if impl == "world" else self.memory if impl == "memory" else None
 
-    def done_by_world(self, name: str, clock: Any) -> Any:
+    def done_by_world(self, name: str, clock: RunClock) -> Any:
         """The world's own skill of that name (`impl: world/skill`); raises where there is none."""
         world = self.world
         if world is None:
@@ -126,30 +139,5 @@ class Services:
         return self.spent
 
 
-KEPT_DEEDS = 1000
-_NAMES = {f.name for f in fields(Services)} - {"given"}
-_KEPT = frozenset(
-    (
-        "given",
-        "starts",
-        "priors",
-        "turns",
-        "task",
-        "task_kind",
-        "spent",
-        "stories",
-        "skill_outputs",
-        "scene",
-        "last_action",
-        "deeds",
-        "in_episode",
-        "seed",
-    )
-)
-_OF_TASK = ("world", "spent", "scene", "last_action", "working_memory", "memory", "notebook")
-
-
-def _models(given: Mapping[str, object]) -> dict[str, Model]:
-    from bt_runtime.llm.model_wrapper import a_model
-
-    return {role: a_model(model) for role, model in given.items()}
+_NAMES = {"person", "budget", "imports", "scripted_skills", "world_skills", "world", "memory"}  # that may be given
+_KEPT = frozenset(f.name for f in fields(Services)) - _NAMES

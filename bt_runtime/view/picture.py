@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from bt_runtime.journal.patch import patched
+from bt_runtime.journal.codec import patched
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.journal.codec import WORKING_MEMORY, patched
 from bt_runtime.journal.folder import is_live
 from bt_runtime.journal.layout import Event as Entry
 from bt_runtime.journal.layout import NodeRow, TickRow, changes_of
 from bt_runtime.journal.notes import Note
-from bt_runtime.journal.patch import NAME, patched
 from bt_runtime.journal.reading import MOST_TOLD, Recording
 from bt_runtime.types import Json
 from bt_runtime.view import foreign
@@ -167,7 +167,7 @@ class Reader:
     def _written(self, kind: str, body: Mapping[str, Any]) -> Note:
         key = str(body["scope"]), str(body["name"])
         value = patched(self.wholes[key], untagged(body["patch"])) if "patch" in body else untagged(body["value"])
-        if key[1] == NAME:
+        if key[1] == WORKING_MEMORY:
             self.wholes[key] = value
         return kind, {"scope": key[0], "name": key[1], "value": value, "by": str(body.get("by", ""))}
 

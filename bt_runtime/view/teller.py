@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bt_runtime.events import NAMES
-from bt_runtime.journal.patch import NAME, patch
+from bt_runtime.journal.codec import WORKING_MEMORY, patch
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.plain import MOST_TEXT, clipped, plain, weight
@@ -233,7 +233,7 @@ class Teller:
         if key in self.board and before == shown:
             return
         self.board[key] = shown
-        change = patch(before, shown) if name == NAME else None
+        change = patch(before, shown) if name == WORKING_MEMORY else None
         self._say(
             "write",
             scope=scope,

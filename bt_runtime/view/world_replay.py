@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.environment import RunEnvironment
 from bt_runtime.types import Json
 from bt_runtime.view.plain import clipped
 from bt_runtime.view.scene import picture
@@ -26,7 +26,7 @@ class WorldReplay:
         if not about or moves or about.get("lasting") or not about.get("instant") or not about.get("suite"):
             return cls()
         try:
-            return cls(RunEnvironment.recorded(head).open_world())
+            return cls(RecordedWorld(head).open())
         except (BtError, KeyError, TypeError, ValueError):
             return cls()
 

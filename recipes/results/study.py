@@ -24,7 +24,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.source import Source, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.envs.registry import Wanted
-from bt_runtime.journal.identity import versions
+from bt_runtime.journal.sources import versions
 from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json

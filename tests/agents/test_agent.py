@@ -8,6 +8,7 @@ import pytest
 
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import Family, Step
 from bt_runtime.memory.notice import Placed, Thing
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
@@ -272,7 +273,7 @@ def test_what_was_seen_in_a_world_that_is_put_back_is_known_no_more(leaf, told, 
     tree = f"version: 1\ntree: t\nroot:\n  rollback:\n    sequence:\n      - wait: 1\n      - {leaf}:\n"
     run = start(tree, [], world=world)
     run.resources.remember(run.context)
-    working = run.context.services.working_memory
+    working = agent_services(run.context).working_memory
     run.tick()
     working.notice([Placed(Thing("cup", 1), "kitchen 1", "shelf 1")])
     run.spin(ticks=50)

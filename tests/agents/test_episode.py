@@ -9,6 +9,7 @@ import pytest
 
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.services import agent_services
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.journal.reading import Recording
@@ -85,15 +86,15 @@ def test_each_episode_has_budgets_and_a_working_memory_of_its_own():
     seen: list[Any] = []
 
     def script(ask: Any) -> str:
-        (episode,) = [n for n in run.nodes() if n.spec.kind.name == "episode" and n.inside.services.task
+        (episode,) = [n for n in run.nodes() if n.spec.kind.name == "episode" and agent_services(n.inside).task
                       and n.task.goal == goal_of(ask.prompt)]  # fmt: skip
-        seen.append((id(episode.inside.services.working_memory), id(episode.inside.services.spent)))
+        seen.append((id(agent_services(episode.inside).working_memory), id(episode.inside.services.spent)))
         return "Act: inventory" if sum(s == seen[-1] for s in seen) < 3 else "Act: failure"
 
     with Run(load(MANY), inputs={"tasks": given}, model=ScriptedModel(script)) as run:
         run.spin(seconds=60)
         assert [o["steps"] for o in run.outputs["outcomes"]] == [2, 2]
-        assert run.context.services.working_memory is None and run.context.services.world is None
+        assert agent_services(run.context).working_memory is None and run.context.services.world is None
     assert len(set(seen)) == 2
 
 

@@ -9,6 +9,7 @@ import pytest
 from bt_runtime.agents.expansion import Situation, objections
 from bt_runtime.agents.loops import cycle, is_search, same_goal
 from bt_runtime.agents.plan_text import read_plan
+from bt_runtime.agents.services import agent_services
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.tree.budget import Budget
 from tests.support.room import Room, ending
@@ -201,12 +202,12 @@ root:
     )
     assert answer.prompt == f"{thought.prompt} The lamp is still on.\nIs the goal met?"
     assert run.blackboard["missing"] == ["The lamp is still on."]
-    assert run.context.services.stories["get out"][1] == "done; it is not met. The lamp is still on"
+    assert agent_services(run.context).stories["get out"][1] == "done; it is not met. The lamp is still on"
 
 
 def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):
     run = start("react", [], goal="get out", world=Room())
-    run.context.services.models.clear()
+    agent_services(run.context).models.clear()
     assert run.spin(ticks=10) is FAILURE
     assert "--model" in next(iter(run.context.crashes)).traceback
 

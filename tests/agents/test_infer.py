@@ -13,6 +13,7 @@ import pytest
 from bt_runtime import Faults, load
 from bt_runtime.agents.answers import Answer, grammar_of, odds_from, settled
 from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.services import agent_services
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.outputs import Output
@@ -156,7 +157,7 @@ def test_experiences_are_retrieved_by_the_filled_in_prompt_as_agents_do_it(start
         'infer: {prompt: "Says {message}", outputs: {ok: boolean}, examples: 2}', model := Scoring(liking("yes")),
         recall=False,
     )  # fmt: skip
-    run.context.services.episodes = memory
+    agent_services(run.context).episodes = memory
     assert run.spin(seconds=120) is SUCCESS
     assert memory.asked == ("Says hello", 2000, 2, "agent")
     assert "Example 1\nSays hallo\nok: yes\n" in model.asked[0].prompt

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.services import agent_services
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
@@ -58,7 +59,7 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
     script = [f"Act: {room}", "Act: done"]
     with Run(load("react"), inputs={"goal": task.goal}, world=world, model=ScriptedModel(script)) as run:
         assert run.spin() is SUCCESS
-        known = run.context.services.working_memory.snapshot()
+        known = agent_services(run.context).working_memory.snapshot()
         assert run.blackboard["working_memory"] == known
         offered = run.resources.models["default"].asked[-1].moves["Act:"]
         assert any(s.startswith(" recall location of ") for s in offered) == bool(known.things)

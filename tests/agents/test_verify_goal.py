@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from bt_runtime.agents import verify
+from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.verify import Verify
+from bt_runtime.tree.context import Context
 
 
 class _Thing:
@@ -21,8 +23,9 @@ class _Memory:
 
 
 def _node(goal: str) -> Any:
-    services = SimpleNamespace(working_memory=_Memory())
-    return SimpleNamespace(goal=goal, context=SimpleNamespace(services=services))
+    context = Context()
+    agent_services(context).working_memory = cast("Any", _Memory())
+    return SimpleNamespace(goal=goal, context=context)
 
 
 def test_a_goal_that_places_a_thing_is_answered_by_working_memory() -> None:

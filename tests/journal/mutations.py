@@ -20,6 +20,7 @@ from bt_runtime.journal.layout import (
     End,
     Event,
     NodeRow,
+    Piece,
     TickRow,
     checksum,
     head_sum,
@@ -27,7 +28,6 @@ from bt_runtime.journal.layout import (
     piece_sum,
     tick_sum,
 )  # fmt: skip
-from bt_runtime.journal.texts import Piece
 
 Change = Callable[[sqlite3.Connection], None]
 NOTHING = (

@@ -12,8 +12,8 @@ import pytest
 from bt_runtime import Skill, load, skill
 from bt_runtime.events import Line
 from bt_runtime.journal import codec
-from bt_runtime.journal.made import Ticket
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.writer import Writer
 from bt_runtime.replay.replay import replay
 from bt_runtime.run.run import Run

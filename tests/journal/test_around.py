@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.services import agent_services
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.journal import codec
 from bt_runtime.journal.reading import Recording
@@ -70,7 +71,7 @@ def test_a_world_opened_by_name_is_opened_again_with_its_options_and_notices_for
     )  # fmt: skip
     while world.verdict().met < 1:
         run.tick()
-    kept = run.context.services.working_memory
+    kept = agent_services(run.context).working_memory
     assert kept is not None and kept.snapshot().things[LAMP].room == "cellar 1"
     assert kept.fact("open door 1", "said") == "Door 1 is open."
     path = abandoned(run)
@@ -79,10 +80,10 @@ def test_a_world_opened_by_name_is_opened_again_with_its_options_and_notices_for
     with resume(path, model=ScriptedModel(acting(SENTENCES[1:]))) as going:
         assert going.resources.world.lit == "cellar 1"
         assert going.spin(ticks=100) is SUCCESS
-        assert going.context.services.working_memory.fact("open door 2", "said") == "Door 2 is open."
-        told = going.context.services.working_memory.snapshot()
+        assert agent_services(going.context).working_memory.fact("open door 2", "said") == "Door 2 is open."
+        told = agent_services(going.context).working_memory.snapshot()
     seen: list[Any] = []
-    replayed = replay(path, see=lambda run, tick: seen.append(run.context.services.working_memory.snapshot()))
+    replayed = replay(path, see=lambda run, tick: seen.append(agent_services(run.context).working_memory.snapshot()))
     assert (replayed.difference, seen[-1]) == ("", told)
 
 
@@ -108,4 +109,4 @@ def test_a_recorded_act_reads_no_file_within_its_tick(tmp_path: Path, monkeypatc
         for _ in range(20):
             run.tick()
         assert not read
-        assert run.context.services.last_action is not None
+        assert agent_services(run.context).last_action is not None

@@ -15,7 +15,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import identity
+from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.settings import starter
 from bt_runtime.memory.experience import Experience
@@ -114,7 +114,7 @@ def test_the_head_names_what_was_given_whoever_gave_it(folder, opened, monkeypat
         assert "error" not in capsys.readouterr().err
     shipped = cut(folder, model="starter")
     assert Recording(shipped).head["given"]["models"] == {
-        "default": {"name": "starter", "digest": identity.digest(starter())}
+        "default": {"name": "starter", "digest": sources.digest(starter())}
     }
 
 
@@ -243,17 +243,17 @@ def test_services_and_worlds_of_a_program_are_asked_for_by_name(folder):
 
 
 def test_a_large_file_s_digest_reads_parts_of_it_its_end_among_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(identity, "WHOLE", 10)
-    monkeypatch.setattr(identity, "_PART", 4)
+    monkeypatch.setattr(sources, "WHOLE", 10)
+    monkeypatch.setattr(sources, "_PART", 4)
     path = tmp_path / "m"
     path.write_bytes(bytes(range(200)) * 3)
-    first = identity.digest(path)
+    first = sources.digest(path)
     for at in (0, 599):
         data = bytearray(bytes(range(200)) * 3)
         data[at] ^= 1
         path.write_bytes(data)
-        assert identity.digest(path) != first
-    assert identity.digest(tmp_path / "nothing") == ""
+        assert sources.digest(path) != first
+    assert sources.digest(tmp_path / "nothing") == ""
 
 
 def test_a_journal_without_a_head_is_stepped_over_in_words(folder, capsys):

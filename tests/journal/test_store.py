@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, folder, summary
-from bt_runtime.journal.layout import HEAD, changes_of, changes_text
+from bt_runtime.journal.layout import HEAD, Texts, Whole, changes_of, changes_text
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits, Store
-from bt_runtime.journal.texts import Texts, Whole
 from bt_runtime.journal.writer import Writer
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import CannotResume, resume

@@ -15,8 +15,8 @@ import pytest
 from bt_runtime.cli import main
 from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import failure_marker, folder
-from bt_runtime.journal.failure_marker import FailureMarker, WriteFailure
+from bt_runtime.journal import folder, outage
+from bt_runtime.journal.outage import FailureMarker, WriteFailure
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits, Store
@@ -93,7 +93,7 @@ def test_whatever_keeps_the_journal_from_being_written_nothing_careful_is_done_t
     gone_on(journal, where)
     after = deeds_in(where)
     assert set(after) == set(ALL) and all(after.count(d) == 1 for d in ALL if not d.startswith("again"))
-    assert summary(journal).state == "SUCCESS" and not failure_marker.place(journal).exists()
+    assert summary(journal).state == "SUCCESS" and not outage.marker_of(journal).exists()
 
 
 @pytest.mark.parametrize("cause", [c for c in (*deeds.FAULTS, *REAL) if c != "no sync"])
@@ -104,7 +104,7 @@ def test_when_it_can_be_written_again_the_record_has_no_hole(cause, library, tmp
     assert "can be written again: nothing is missing" in said or (cause == "full disk" and not said)
     assert deeds_in(where) == ALL
     assert Recording(journal).result == "SUCCESS" and not Recording(journal).damage
-    assert summary(journal).state == "SUCCESS" and not failure_marker.place(journal).exists()
+    assert summary(journal).state == "SUCCESS" and not outage.marker_of(journal).exists()
 
 
 def test_the_list_of_runs_says_where_a_journal_breaks_off(library, tmp_path, capsys):
@@ -179,7 +179,7 @@ def test_the_tick_never_waits_for_the_journal_and_careful_skills_fail_in_words_a
     assert run.root.children[1].feedback_message == "not begun: the journal cannot be written: database or disk is full"
     run.close()
     assert said[0].endswith("database or disk is full; skills that may not be repeated wait")
-    assert failure_marker.read(run.journal.path) == WriteFailure(1, "database or disk is full", False, "FAILURE", True)
+    assert outage.marked(run.journal.path) == WriteFailure(1, "database or disk is full", False, "FAILURE", True)
 
 
 def test_by_best_effort_the_run_goes_on_and_cannot_be_resumed(runs):
@@ -191,7 +191,7 @@ def test_by_best_effort_the_run_goes_on_and_cannot_be_resumed(runs):
     assert refused.wait(60)
     assert drilled(run) is SUCCESS and done == [7]
     run.close()
-    assert failure_marker.read(run.journal.path).careful
+    assert outage.marked(run.journal.path).careful
     with pytest.raises(CannotResume, match=r"broken at tick 1 .*began after that, unrecorded"):
         resume(run.journal.path, skills=[drill_into(done)], clock=Manual())
 
@@ -251,27 +251,27 @@ def test_what_was_written_without_haste_is_synced_before_a_ticket_is_done(runs):
 def test_a_mark_that_cannot_be_read_is_believed_to_say_the_worst(tmp_path):
     journal = tmp_path / "a.btr"
     one = FailureMarker(journal)
-    assert failure_marker.read(journal) is None
-    assert one.say(WriteFailure(3, "no space", ended="FAILURE")) and failure_marker.read(journal) == WriteFailure(
+    assert outage.marked(journal) is None
+    assert one.say(WriteFailure(3, "no space", ended="FAILURE")) and outage.marked(journal) == WriteFailure(
         3, "no space", ended="FAILURE"
     )
     one.close()
-    text = failure_marker.place(journal).read_bytes()
+    text = outage.marker_of(journal).read_bytes()
     for place in range(0, len(text.rstrip()), 7):
-        failure_marker.place(journal).write_bytes(text[:place] + bytes([text[place] ^ 4]) + text[place + 1 :])
-        assert failure_marker.read(journal) == failure_marker.UNREADABLE
-    failure_marker.place(journal).write_bytes(text)
+        outage.marker_of(journal).write_bytes(text[:place] + bytes([text[place] ^ 4]) + text[place + 1 :])
+        assert outage.marked(journal) == outage.UNREADABLE
+    outage.marker_of(journal).write_bytes(text)
     again = FailureMarker(journal)
     assert again.said == WriteFailure(3, "no space", ended="FAILURE") and again.say(None)
     again.close()
-    assert not failure_marker.place(journal).exists()
+    assert not outage.marker_of(journal).exists()
 
 
 def test_a_clean_run_leaves_one_file(record, runs):
     record("version: 1\ntree: t\nroot: {succeed: {}}\n").tick()
     assert len(list(runs.glob("*.mark"))) == 1
     for path in folder.journals(runs):
-        assert failure_marker.read(path) is None
+        assert outage.marked(path) is None
 
 
 # How a skill ends -----------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 
+from bt_runtime.agents.recorded import models
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import identity
 from bt_runtime.language.settings import read_project
 from bt_runtime.llm.model_setting import Adapter, adapters, apart
 from bt_runtime.llm.settings import Settings, find_model
@@ -76,9 +76,9 @@ def test_a_journal_knows_its_models_adapters(micro, tmp_path):
     """Another adapter, another scale or a changed file is another model."""
     file = write_adapter(tmp_path / "1.gguf", drawn(1, micro), alpha=8.0)
     name = f'{{"file": "{micro}", "lora": [{{"file": "{file}", "scale": 1.0}}]}}'
-    plain, laid = identity.model(str(micro)), identity.model(name)
+    plain, laid = models.identified(str(micro)), models.identified(name)
     assert laid["digest"] not in ("", plain["digest"])
     write_adapter(file, drawn(2, micro), alpha=8.0)
-    assert identity.model(name)["digest"] not in ("", laid["digest"])
+    assert models.identified(name)["digest"] not in ("", laid["digest"])
     file.unlink()
-    assert identity.model(name)["digest"] == ""
+    assert models.identified(name)["digest"] == ""

@@ -16,11 +16,11 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime.agents import finish
 from bt_runtime.agents.prompt import agent_prompt
+from bt_runtime.agents.recorded import models
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.thought import WORDS
 from bt_runtime.bench.run.own_cases import answers, judge_of, read
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import identity
 from bt_runtime.llm import open_model
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2, find_model
@@ -75,8 +75,8 @@ def test_the_file_is_found_in_the_package_and_named_by_the_word(tmp_path, monkey
     found = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
     assert find_model(SMOLLM2) == str(file)
-    assert identity.model(SMOLLM2)["name"] == SMOLLM2 == identity.model(file)["name"]
-    assert identity.place(SMOLLM2) == file
+    assert models.identified(SMOLLM2)["name"] == SMOLLM2 == models.identified(file)["name"]
+    assert models.file_of(SMOLLM2) == file
 
 
 @real

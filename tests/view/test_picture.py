@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.events import Line
-from bt_runtime.journal.patch import patch, patched
+from bt_runtime.journal.codec import patch, patched
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view.feed import Feed

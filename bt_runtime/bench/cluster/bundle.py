@@ -153,7 +153,7 @@ def _content() -> dict[str, bytes]:
 def _files(tree: Tree) -> list[dict[str, Any]]:
     """Returns the files that a tree was read from, and the Python files that its nodes name."""
     loader = tree.first
-    kept: Any = sources.kept({**loader.files, **_python(tree)}, loader.project, loader.home)
+    kept: Any = sources.files_kept({**loader.files, **_python(tree)}, loader.project, loader.home)
     return [{**file, "text": file["text"].encode("utf-8", "backslashreplace")} for file in kept]
 
 
@@ -172,7 +172,7 @@ def _root(tree: Tree) -> str:
     """The tree's own file is the one that was read first."""
     loader = tree.first
     first = dict([next(iter(loader.files.items()))])
-    return str(sources.kept(first, loader.project, loader.home)[0]["place"])
+    return str(sources.files_kept(first, loader.project, loader.home)[0]["place"])
 
 
 def _beside(path: Path) -> dict[str, bytes]:

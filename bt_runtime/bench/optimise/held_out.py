@@ -16,7 +16,7 @@ from bt_runtime.bench.run.case import Setup as Evaluation
 from bt_runtime.bench.run.case import Strategy, cases
 from bt_runtime.bench.run.evaluation import Again, Told
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.identity import versions
+from bt_runtime.journal.sources import versions
 from bt_runtime.language.guide import Guide
 
 FOLDER = "test"  # beside the versions: an evaluation as `btr eval` makes them, `btr eval show` reads it

@@ -12,7 +12,7 @@ from typing import Any
 
 from bt_runtime import project
 from bt_runtime.bench.run.case import Setup, Strategy
-from bt_runtime.journal import identity, sources
+from bt_runtime.journal import sources
 from bt_runtime.project import plugins
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Task
@@ -22,7 +22,7 @@ _CHUNK = 1 << 20
 
 def versions() -> dict[str, str]:
     """Ours, of plugins, and of what computes the answers: another build may round in another way."""
-    found = {**identity.versions(), **plugins.versions()}
+    found = {**sources.versions(), **plugins.versions()}
     for package in ("llama-cpp-python", "llguidance"):
         with suppress(PackageNotFoundError):
             found[package] = version(package)
@@ -45,7 +45,7 @@ def file_digest(path: Path) -> str:
 def of_tree(tree: Tree) -> str:
     """The digest over every file of the tree, skills included."""
     loader = tree.first
-    return sources.digest(sources.kept(loader.files, loader.project, loader.home), tree.spec.text)[:32]
+    return sources.tree_digest(sources.files_kept(loader.files, loader.project, loader.home), tree.spec.text)[:32]
 
 
 def of_prompts() -> dict[str, str]:

@@ -18,7 +18,7 @@ from bt_runtime.debug.debugger import debugging
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.faults.format import visible
-from bt_runtime.journal import failure_marker, folder
+from bt_runtime.journal import folder, outage
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.server import key
 from bt_runtime.project import trust
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if finished(recording):
         return _said(args, recording.name, recording.result, recording.last_tick, "it had ended")
     print(visible(f"{recording.name}: back to tick {recording.last_tick}"), file=sys.stderr)
-    if (broken := failure_marker.read(path)) is not None:
+    if (broken := outage.marked(path)) is not None:
         print(visible(f"{broken}; on from there"), file=sys.stderr)
     if recording.damage:
         where = "the last whole decision" if recording.torn else "its end: all that was done is known"

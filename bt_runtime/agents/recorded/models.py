@@ -1,0 +1,143 @@
+"""The models of a recorded run: which they were, how they were asked, and their answers on the tape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.agents.services import agent_services
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import parts
+from bt_runtime.journal.opening import need
+from bt_runtime.journal.recordable import Recordable
+from bt_runtime.journal.sources import class_name, digest
+from bt_runtime.journal.store import safe
+from bt_runtime.journal.taped import TapedJob
+from bt_runtime.llm.backends import is_file
+from bt_runtime.llm.chat.chat import keep, recalled
+from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
+from bt_runtime.llm.settings import NAMED_FILES, find_model
+from bt_runtime.project import real
+from bt_runtime.types import Json, JsonValue, Model, Question
+
+_OFFERED = {"choose": "options", "decide": "moves"}
+
+
+class Models(parts.Part):
+    """Keeps each role's model by name and digest, or as the object to be given again, and its prompt format."""
+
+    def kept(self, run: Recordable, given: Mapping[str, Any]) -> parts.Kept:
+        agents = agent_services(run.context)
+        named = {role: identified(found) for role, found in by_role(given.get("model")).items()}
+        asked = {role: _asked(each, agents.prompts) for role, each in agents.models.items()}
+        names = {role: found.get("name") or f"object: {found['object']}" for role, found in named.items()}
+        return parts.Kept({"models": asked, "model": names}, {"models": named})
+
+    def check(self, head: Mapping[str, Json]) -> None:
+        need(isinstance(head.get("models"), dict))
+        for model in head["models"].values():
+            need(isinstance(model, dict) and "template" in model and isinstance(model["template"], str | dict | None))
+
+    def wrap(self, run: Recordable, tape: parts.Taping, head: Mapping[str, Json]) -> None:
+        if head["models"]:
+            agents = agent_services(run.context)
+            agents.models = {
+                role: TapedModel(tape, role, agents.models.get(role), kept) for role, kept in head["models"].items()
+            }
+            agents.prompts = ""  # each has the register that it was asked in
+
+
+MODELS = Models()
+
+
+class TapedModel(Model):
+    """A model whose answers are recorded. `inner` is None during a pure replay."""
+
+    def __init__(self, tape: parts.Taping, name: str, inner: Model | None, kept: Mapping[str, Json]) -> None:
+        self.tape, self.name, self.inner = tape, name, inner
+        self.chat_template, self.constrains = recalled(kept["template"]), bool(kept.get("constrains", True))
+        self.register = str(kept.get("register", "starter"))  # as it was before a recording said so
+
+    @property
+    def live(self) -> Model:
+        """The model itself, behind the recorded part."""
+        assert self.inner is not None, "a replay asks no model"
+        return self.inner
+
+    def ask(self, question: Question) -> TapedJob:
+        texts = {"prompt": safe(question.prompt or "\n".join(question.texts))}
+        offered = _OFFERED.get(question.kind)
+        if offered is not None:
+            texts["offered"] = json.dumps({offered: getattr(question, offered)})
+        about = {
+            "what": question.kind,
+            "model": self.name,
+            "path": question.by,
+            **({"aside": True} if question.aside else {}),
+        }
+        job = TapedJob(self.tape, ("ask", "answer"), about, texts, lambda: self.live.ask(question), lambda a: a)
+        job.wakes = False  # not every model can, and a recording does not tell which did
+        return job
+
+    def count(self, text: str) -> int:
+        return int(self.tape.call("world", {"call": "count", "args": [text]}, lambda: self.live.count(text)))
+
+    def stats(self) -> Mapping[str, Json]:
+        return dict(self.inner.stats()) if self.inner is not None else {"model": self.name}
+
+
+def by_role(given: Any) -> dict[str, Any]:
+    """Returns the models by role, in any accepted form."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or is_mapping(given):
+        given = {"default": given}
+    return {str(role): apart(each).text() if is_mapping(each) else each for role, each in given.items()}
+
+
+def identified(given: object) -> dict[str, str]:
+    """A model's name and the digest of its file; the class of one that a program made."""
+    if not isinstance(given, str | Path):
+        return {"object": class_name(given)}
+    where, how = apart(find_model(str(given)))
+    if not is_file(where):
+        return {"name": Named(where, how).text()}
+    path = real(Path(where))
+    name = Named(_word(path) or str(path), how).text()
+    return {"name": name, "digest": file_digest(name)}
+
+
+def file_of(name: str) -> Path | None:
+    """Returns a model's file; None for a model without a file."""
+    where = apart(name).where
+    return NAMED_FILES[where]() if where in NAMED_FILES else Path(where) if is_file(where) else None
+
+
+def file_digest(name: str) -> str:
+    """The digest of its file, and of what is laid over it; "" when one of them is not there."""
+    where, how = apart(name)
+    files = [file_of(where) or Path(where), *(Path(adapter.file) for adapter in adapters(how.get("lora", ())))]
+    found = [digest(path) for path in files]
+    if len(found) == 1 or "" in found:
+        return min(found)
+    from hashlib import sha256
+
+    return sha256(" ".join(found).encode()).hexdigest()[:32]
+
+
+def _word(path: Path) -> str:
+    """The word that names this file on every machine; "" where none does."""
+    for word, find in NAMED_FILES.items():
+        with suppress(BtError):  # that one is not installed
+            if path == real(find()):
+                return word
+    return ""
+
+
+def _asked(model: Model, register: str) -> dict[str, JsonValue]:
+    """How a model is asked: its prompts' format and register."""
+    kept: dict[str, JsonValue] = {"template": keep(model.chat_template), "register": register or model.register}
+    return kept if model.constrains else {**kept, "constrains": False}

@@ -1,0 +1,114 @@
+"""What rooms add to a run's manifest. Each registers a part, by an entry point of the group `bt_runtime.journal`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import codec
+from bt_runtime.project import plugins
+from bt_runtime.types import Json, JsonValue
+
+if TYPE_CHECKING:
+    from bt_runtime.journal.recordable import Recordable
+    from bt_runtime.language.entry import Entry
+
+
+class Taping(Protocol):
+    """The tape as a part sees it: it writes down answers from outside, or gives those that were recorded."""
+
+    broken: bool
+
+    @property
+    def writer(self) -> object | None:
+        """None: the recording is only played again, and nothing outside is asked."""
+
+    @property
+    def goes_on(self) -> bool:
+        """True after the recorded part, when new questions go to the real world and models."""
+
+    def next_number(self) -> int: ...
+    def take(self, kind: str, key: dict[str, Json]) -> dict[str, Json] | None: ...
+    def answer(self, kind: str, number: int) -> dict[str, Json] | None: ...
+    def put(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None: ...
+    def boundary(self) -> None: ...
+    def call(
+        self, kind: str, key: dict[str, Json], make: Callable[[], Any], redo: Callable[[], Any] | None = None
+    ) -> Any: ...
+
+
+class Kept(NamedTuple):
+    """Fields of a journal's head, and of its `given`: what identifies the things that the run was given."""
+
+    head: Mapping[str, JsonValue] = {}
+    given: Mapping[str, JsonValue] = {}
+
+    def plus(self, name: str, other: Kept) -> Kept:
+        """Raises where two parts keep something under the same name."""
+        for mine, theirs in zip(self, other, strict=True):
+            if taken := mine.keys() & theirs.keys():
+                raise BtError(f"the journal's part `{name}` keeps `{min(taken)}`, which another part keeps already",
+                              "uninstall one of them")  # fmt: skip
+        return Kept({**self.head, **other.head}, {**self.given, **other.given})
+
+
+class Part:
+    """What one room adds to a journal. Derive from it, and write what the room needs; the entry point names an object.
+
+    A journal is untrusted when it is read: `check` must find whatever the other methods rely on.
+    """
+
+    values: tuple[type[tuple[Any, ...]], ...] = ()  # named tuples that a journal brings back as what they were
+
+    def kept(self, run: Recordable, given: Mapping[str, Any]) -> Kept:
+        """What a new journal's head keeps; `given`: what the run was made with."""
+        return Kept()
+
+    def check(self, head: Mapping[str, Json]) -> None:
+        """Raises ValueError when the fields of a head that was read cannot be this part's."""
+
+    def wrap(self, run: Recordable, tape: Taping, head: Mapping[str, Json]) -> None:
+        """Puts the tape between the run and what the room brings; a replay has only what the head says of it."""
+
+    def entries(self, head: Mapping[str, Json]) -> list[Entry]:
+        """The manifest entries of sentences that an agent may choose, and that no tree lists."""
+        return []
+
+
+class Registered(NamedTuple):
+    parts: Mapping[str, Part]
+    faults: tuple[str, ...]  # of parts that cannot be loaded
+
+
+def registered() -> Registered:
+    """All parts by name, ours first. What they keep as values can be read and written from here on."""
+    return _loaded(plugins.entries("journal"))
+
+
+@lru_cache(maxsize=4)
+def _loaded(entries: tuple[plugins.Entry, ...]) -> Registered:
+    parts: dict[str, Part] = {}
+    faults = []
+    for entry in entries:
+        try:
+            found = plugins.load(entry)
+            if not isinstance(found, Part):
+                raise plugins.unfit(entry, found, "a part of a journal")
+        except plugins.PluginFault as fault:
+            if entry.ours:
+                raise
+            faults.append(fault.message)
+            continue
+        parts.setdefault(entry.name, found)
+        codec.know(found.values)
+    return Registered(parts, tuple(faults))
+
+
+def kept(run: Recordable, given: Mapping[str, Any]) -> Kept:
+    """What all parts keep of a run that begins."""
+    whole = Kept()
+    for name, part in registered().parts.items():
+        whole = whole.plus(name, part.kept(run, given))
+    return whole
