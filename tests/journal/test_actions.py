@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.services import agent_services
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run, load
@@ -96,7 +97,7 @@ def test_an_action_found_done_on_resume_leaves_its_outputs(tmp_path: Path) -> No
     path = interrupted(tmp_path, Drill)
     with resume(path, skills=[Drill], model=ScriptedModel(["Act: done"])) as run:
         assert run.spin(ticks=200) is SUCCESS
-        assert run.context.services.skill_outputs["drill", "depth"] == 10
+        assert agent_services(run.context).skill_outputs["drill", "depth"] == 10
     assert done == ["drill 1"]
 
 
