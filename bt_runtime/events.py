@@ -1,4 +1,4 @@
-"""Every event that a run can emit, on one page. `Run.listen` hears them; nothing else tells what a run does.
+"""Every event that a run emits, on one page. `Run.listen` receives them, and there is no other way to observe a run.
 
 Values, hardly any code. What agents tell has a name of its own in journals and exports: see `NAMES`.
 """
@@ -22,14 +22,14 @@ How = Literal["insert", "replace", "remove", "grow"]
 
 
 class Halt(NamedTuple):
-    """Why something was stopped, and who asked: a node's path, or a word such as `operator`."""
+    """The reason why something was stopped, and its author: a node's path, or a word such as `operator`."""
 
     by: str
     reason: str
 
 
 class Crash(NamedTuple):
-    """An exception in a node, kept as data: the node has failed, the tick went on. Told when it happens."""
+    """An exception in a node, as data: the node has failed, and the tick continues. Emitted at once."""
 
     path: str
     message: str
@@ -52,7 +52,7 @@ class Grown(NamedTuple):
 
 
 class Slow(NamedTuple):
-    """A node that held a tick."""
+    """A node that took too long in a tick."""
 
     path: str
     seconds: float  # … so far, when it was seen
@@ -72,7 +72,7 @@ class Placed(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A node, its number, and the node above it when it came."""
+    """A node with its number, and its parent's when it was added."""
 
     number: int
     node: Behaviour
@@ -80,7 +80,7 @@ class Counted(NamedTuple):
 
 
 class Reshaped(NamedTuple):
-    """What has become of the nodes of a tree: parents come first."""
+    """A change of a tree's nodes; parents come first."""
 
     add: Sequence[Placed]
     gone: Sequence[int]
@@ -89,7 +89,7 @@ class Reshaped(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """What one tick did, or a halt between two; of nodes only while somebody listens to ticks."""
+    """The result of one tick, or of a halt between two. It lists nodes only while somebody listens to ticks."""
 
     number: int  # counts ticks from 1
     status: Status
@@ -123,7 +123,7 @@ class Ended(NamedTuple):
 
 
 class Debugged(NamedTuple):
-    """A debugger has paused the run, lets it go on, or has changed what it does."""
+    """A debugger has paused the run, resumed it, or changed it."""
 
     what: Literal["paused", "going on", "changed"]
     path: str  # of the node that it is about, "" for the whole run
@@ -142,7 +142,7 @@ class Line(NamedTuple):
 
 
 class Notice(Line):
-    """What the runtime says of itself, such as that a node holds the tick; never recorded."""
+    """A message of the runtime, such as that a node blocks the tick; never recorded."""
 
     __slots__ = ()
 
@@ -158,7 +158,7 @@ class Written(NamedTuple):
 
 
 class Unset(NamedTuple):
-    """Entries of a scope are gone: removed, or left over from an earlier round of a subtree."""
+    """Entries of a scope were removed, because someone removed them or because a subtree starts again."""
 
     scope: str
     names: Sequence[str]
@@ -168,7 +168,7 @@ class Unset(NamedTuple):
 
 
 class SkillEnded(NamedTuple):
-    """An action has ended, an agent's or a plan's."""
+    """An action of an agent or a plan has ended."""
 
     sentence: str
     status: Status
@@ -177,26 +177,26 @@ class SkillEnded(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """A running skill has something new to say."""
+    """A running skill has reported new feedback."""
 
     path: str
     text: str
 
 
 class WorldActed(NamedTuple):
-    """A world that takes its time has acted; told in its thread, before anybody acts there again."""
+    """A slow world has acted; emitted in its thread, before its next action."""
 
     sentence: str
 
 
 class Woken(NamedTuple):
-    """There is something to do: a job has finished, an entry was written. From any thread."""
+    """There is work to do: a job has finished, or an entry was written. Emitted in any thread."""
 
     job: bool = True  # False: an entry was written or a message came, which a fixed rate sees at its next deadline
 
 
 class Asked(NamedTuple):
-    """A person is asked something, by an agent or before a skill."""
+    """A person is asked a question, by an agent or before a skill."""
 
     number: int
     question: str
@@ -213,7 +213,7 @@ class Answered(NamedTuple):
 
 
 class GoalTaken(NamedTuple):
-    """An agent has begun."""
+    """An agent has started with its goal."""
 
     path: str
     goal: str
@@ -242,7 +242,7 @@ class Acting(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """A decision and what came of it, as the agent will remember them."""
+    """A decision and its observation, in the form that the agent remembers."""
 
     path: str
     move: str
@@ -251,14 +251,14 @@ class Stepped(NamedTuple):
 
 
 class Reasoned(NamedTuple):
-    """What a model that was let reason has thought before a decision; no later prompt knows of it."""
+    """The thoughts of a reasoning model before a decision; later prompts do not contain them."""
 
     path: str
     text: str
 
 
 class Trimmed(NamedTuple):
-    """A story no longer fitted its model: from here on the oldest steps are left out of the prompt."""
+    """A story no longer fits its model's context: from now on the prompt omits its oldest steps."""
 
     path: str
     omitted: int  # steps, all told
@@ -358,7 +358,7 @@ AGENT_EVENTS = tuple(NAMES)
 
 
 def body(event: AgentEvent) -> dict[str, Any]:
-    """What an agent told, as journals, the page and exports write it."""
+    """Returns an agent's event in the form of journals, the page and exports."""
     if isinstance(event, Reflected):
         return {"path": event.path, **event.parts}
     return event._asdict()

@@ -1,4 +1,4 @@
-"""The whole vocabulary on one page: protocols and values, hardly any code. Everything else implements these.
+"""All protocols and values on one page, with hardly any code; everything else implements them.
 
 A *job* is work that goes on elsewhere (a model call, a skill, a disk): the tick starts it, polls it, may cancel it.
 """
@@ -19,7 +19,7 @@ _LOOK = 0.0005  # seconds between two looks at a job that somebody waits for
 
 
 class Spent(NamedTuple):
-    """What an answer of a model took; goes to the journal."""
+    """The tokens and time that an answer took; stored in the journal."""
 
     prompt: int = 0  # tokens of the prompt
     reused: int = 0  # of them, those that were in the cache
@@ -38,21 +38,21 @@ class Spent(NamedTuple):
 
 
 class Job(ABC, Generic[T]):
-    """Who makes a job derives from this and writes `poll` and `cancel`."""
+    """A job. A subclass defines `poll` and `cancel`."""
 
     wakes: bool = False  # it calls its question's `wake` when it is done; else it is looked at again and again
     spent: Spent = Spent()  # known when it is done
 
     @abstractmethod
     def poll(self) -> T | None:
-        """The answer once it is there, None until then. Never blocks. Raises what the work raised."""
+        """Returns the answer, or None while there is none. Never blocks. Raises the error of the work."""
 
     @abstractmethod
     def cancel(self, reason: str) -> None:
         """Returns at once, may be called twice; a late answer is dropped."""
 
     def wait(self, timeout: float | None = None) -> T:
-        """Block until the answer is there. For scripts without a tick, never for a tick."""
+        """Blocks until the answer is there. For scripts without a tick; never call it in a tick."""
         end = None if timeout is None else time.monotonic() + timeout
         while (answer := self.poll()) is None:
             if end is not None and time.monotonic() > end:
@@ -81,14 +81,14 @@ class Writing(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """What an answer may look like. Built from the node registry or from literals, never from outside text."""
+    """The allowed form of an answer. Built from the node registry or from literals, never from outside text."""
 
     kind: Literal["lark", "json_schema", "regex"]
     text: str
 
 
 class Question(NamedTuple):
-    """All that is asked of a model at once, and for whom. What its kind has no use for stays as it is here."""
+    """A question to a model, with its asker. Fields that its kind does not use keep their defaults."""
 
     kind: Literal["choose", "decide", "write", "embed"]
     prompt: str = ""
@@ -113,21 +113,21 @@ class Question(NamedTuple):
 
     @property
     def alternatives(self) -> tuple[str, ...]:
-        """The texts that may be chosen, as `Choice.index` counts them."""
+        """The texts to choose from, in the order that `Choice.index` counts."""
         return self.options or (*[move + said for move, options in self.moves.items() for said in options or ("",)],)
 
     def before(self, move: str) -> int:
-        """How many alternatives the moves named earlier have; one without options is one itself."""
+        """Returns how many alternatives belong to earlier moves; a move without options counts as one."""
         names = [*self.moves]
         return sum(len(self.moves[name]) or 1 for name in names[: names.index(move)])
 
 
 class Template(Protocol):
-    """How a chat model is asked."""
+    """The chat template of a model."""
 
     def say(self, system: str, user: str) -> str: ...
     def harmless(self, text: str) -> str:
-        """A text that cannot end a message."""
+        """Returns the text in a form that cannot end a message."""
 
 
 class Model(ABC):
@@ -139,25 +139,26 @@ class Model(ABC):
     constrains: bool = True  # it writes what a grammar allows; else plans are asked for without, and read as they come
 
     def opening(self, wake: Wake | None = None) -> Job[Any] | None:
-        """A job that ends when `chat_template` and `constrains` can be told at once; None where they can be already."""
+        """A job that ends when `chat_template` and `constrains` are known; None when they are already known."""
         return None
 
     @abstractmethod
     def ask(self, question: Question) -> Job[Any]:
-        """A Choice for `choose` and `decide`, a Writing for `write`, unit vectors for `embed`. From any thread."""
+        """Returns a job: a Choice for `choose` and `decide`, a Writing for `write`, unit vectors for `embed`. Callable
+        from any thread."""
 
     def choose(
         self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
         normalise: bool = False,
     ) -> Job[Choice]:  # fmt: skip
-        """The likeliest option after the prompt."""
+        """Chooses the likeliest option after the prompt."""
         return self.ask(Question("choose", prompt, options=tuple(options), mode=mode, normalise=normalise))
 
     def decide(
         self, prompt: str, moves: Mapping[str, Sequence[str]], *, mode: Literal["exact", "greedy"] = "exact",
         normalise: bool = False,
     ) -> Job[Choice]:  # fmt: skip
-        """First one of the moves, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
+        """Chooses a move, then one of its options, in one job: `{"Think:": (), "Act:": (" go to sink", …)}`.
 
         The text is that of both; the index counts all options in order, a move without options as one.
         """
@@ -178,11 +179,11 @@ class Model(ABC):
         return self.ask(Question("embed", texts=tuple(texts)))
 
     def count(self, text: str) -> int:
-        """Tokens of a text; never blocks for long, and may then give an upper bound."""
+        """Counts the tokens of a text. Never blocks for long; may then return an upper bound."""
         return len(text.split())
 
     def stats(self) -> Mapping[str, Json]:
-        """What it is and what it did: `context`, `asked`, `restarts` and so on, as far as it can tell."""
+        """Describes the model and its work: `context`, `asked`, `restarts` and so on, as far as known."""
         return {"model": type(self).__name__}
 
     def ready(self, timeout: float | None = None) -> Self:
@@ -212,7 +213,7 @@ class Embedder(Protocol):
     @property
     def dim(self) -> int: ...
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Unit vectors. May be slow: call it off the tick."""
+        """Returns unit vectors. May be slow: call it outside the tick."""
 
 
 # Worlds ------------------------------------------------------------------------------------------
@@ -230,12 +231,12 @@ class Verdict(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """All parts of the goal are met; a world without a goal reaches none."""
+        """True when all parts of the goal are met; False for a world without a goal."""
         return 0 < self.total <= self.met
 
 
 class Task(NamedTuple):
-    """One thing to achieve in one world; `data` is whatever the world needs to set it up again."""
+    """A task in a world; `data` is what the world needs to set it up again."""
 
     id: str
     kind: str
@@ -246,7 +247,7 @@ class Task(NamedTuple):
 @runtime_checkable
 class Looking(Protocol):
     def look(self) -> Observation:
-        """The first observation of an agent that starts now: where it is, what it holds. Changes nothing."""
+        """Describes the state for an agent that starts now: where it is, what it holds. Changes nothing."""
 
 
 @runtime_checkable
@@ -257,13 +258,13 @@ class Judging(Protocol):
 @runtime_checkable
 class Knowing(Protocol):
     def holds(self, fact: str) -> bool | None:
-        """Is this sentence of a skill's `needs` or `brings` true now? None: the world cannot tell."""
+        """True or False for a sentence of a skill's `needs` or `brings`; None when the world cannot tell."""
 
 
 @runtime_checkable
 class Digesting(Protocol):
     def digest(self) -> str:
-        """A short text that is another one whenever the state is; empty when that cannot be told cheaply."""
+        """Returns a short text that differs between different states; "" when it would be costly to compute."""
 
 
 @runtime_checkable
@@ -274,14 +275,14 @@ class Restorable(Protocol):
 
 @runtime_checkable
 class World(Looking, Judging, Knowing, Digesting, Restorable, Protocol):
-    """A seeded, picklable environment without global state. Bad input gives an Observation, never an exception.
+    """A seeded, picklable environment without global state. Invalid input gives an Observation, never an exception.
 
     A program may give a run an object that has only `act`, and some of the parts that this is made of.
     """
 
     def reset(self, task: Task) -> Observation: ...
     def skills(self) -> Sequence[str]:
-        """Every sentence that can be acted now, in a fixed order."""
+        """Returns every sentence that can be acted now, in a fixed order."""
 
     def act(self, sentence: str) -> Observation: ...
     def close(self) -> None: ...
@@ -302,16 +303,16 @@ class Lasting(Protocol):
 
 @runtime_checkable
 class Doing(Protocol):
-    """It does skills that take time, say how they get on and can be stopped: `impl: world/skill` in a manifest."""
+    """A world with skills that take time, report progress and can be stopped: `impl: world/skill` in a manifest."""
 
     def skill(self, name: str, clock: Any) -> Any:
-        """Anything that a skill may be, a new one for each node; None when it has none of that name. `clock`: the
-        run's, by which its time is to pass."""
+        """Returns anything that a skill may be, a new one for each node; None for an unknown name. `clock`: the run's
+        clock, which the skill must follow."""
 
 
 @runtime_checkable
 class Timed(Protocol):
-    """A simulator with a time of its own, which a run takes for its clock (None: the machine's will do)."""
+    """A simulator with its own time, which the run uses as its clock (None: the machine's clock)."""
 
     own_clock: Any
 
@@ -319,36 +320,37 @@ class Timed(Protocol):
 @runtime_checkable
 class Things(Protocol):
     def things(self) -> Sequence[str]:
-        """The kinds of things that are there, in a fixed order: what an agent may ask its working memory for."""
+        """Returns the kinds of things in the world, in a fixed order; an agent may ask working memory about them."""
 
 
 @runtime_checkable
 class Introduced(Protocol):
     def manual(self) -> Mapping[str, Json]:
-        """What a stranger must know: `rules` (a few lines), `skills` (the forms of its sentences, with what they need),
-        `examples` (a file of experiences in memory/)."""
+        """Returns what a newcomer must know: `rules` (a few lines), `skills` (the forms of its sentences, with their
+        conditions), `examples` (a file of experiences in memory/)."""
 
 
 @runtime_checkable
 class Written(Protocol):
     def written(self) -> Sequence[str]:
-        """Sentences that can be acted now and whose slots are free text, which an agent writes: `search[{title}]`."""
+        """Returns sentences whose slots are free text that an agent writes: `search[{title}]`."""
 
 
 @runtime_checkable
 class Revealing(Protocol):
     def revealed(self) -> Sequence[str]:
-        """What may be told once a task is over, in sentences, to whoever reflects on it: the right answer."""
+        """Returns what a reflecting node may learn after the task, in sentences: the right answer."""
 
 
 @runtime_checkable
 class Pictured(Protocol):
     def picture(self) -> Json:
-        """How it stands, for the page: `{"is": "house" | "bag" | "map" | "image" | "text", …}` (docs/view.md)."""
+        """Returns a picture of the present state, for the page: `{"is": "house" | "bag" | "map" | "image" | "text", …}`
+        (docs/view.md)."""
 
 
 class Frame(Protocol):
-    """Rows from the top, three bytes a pixel."""
+    """An image: rows from the top, three bytes a pixel."""
 
     @property
     def width(self) -> int: ...
@@ -361,12 +363,12 @@ class Frame(Protocol):
 @runtime_checkable
 class Filmed(Protocol):
     def frame(self) -> Frame | None:
-        """What its camera sees now."""
+        """Returns the camera's present image."""
 
 
 @runtime_checkable
 class Explained(Protocol):
-    """It has rules that may be told first, or found out; the oracle of its suite takes `told=`."""
+    """A world with rules that agents may be told or must find out; its suite's oracle takes `told=`."""
 
     def told(self) -> Sequence[str]: ...
 

@@ -1,4 +1,5 @@
-"""The skills that an agent may take as actions: which of its tree's, what fills their slots now, what each needs.
+"""The skills that an agent may take as actions: which skills of its tree, which values fill their slots, which are
+possible now.
 
 Without `actions:` these are all that the tree lists, unless the run has a world: then they are what the world offers.
 With it, nothing else is offered, planned or done, here or in the agents of its expansions.
@@ -97,7 +98,7 @@ class Actions:
         return [*self.begun]
 
     def of_world(self) -> list[Phrase]:
-        """The world's actions in whose sentence the agent writes a part."""
+        """The world's actions whose sentence has a free part, which the agent writes."""
         world = self.context.services.world
         said: Sequence[str] = world.written() if isinstance(world, Written) else ()
         return [writable(WORLD, each) for each in said if self.let([each])]
@@ -108,8 +109,8 @@ class Actions:
         return phrase_of(kind.name, about.sentence, kind.fields, given)
 
     def fillers(self, source: str) -> Sequence[Json]:
-        """The present values of a source: outputs of a skill, an entry, things of the world, or outputs of any
-        skill."""
+        """The present values of a source: a skill's outputs, a blackboard entry, things of the world, or any skill's
+        output."""
         skill, dot, output = source.partition(".")
         given = agent_services(self.context).skill_outputs
         found = given.get((skill, output)) if dot else entry(self.node.scope, source)
@@ -123,7 +124,8 @@ class Actions:
         return tuple(found) if isinstance(found, list | tuple | dict) else ()
 
     def unfinished(self, begun: str) -> Phrase | None:
-        """The phrase that begins so and whose rest the model writes; None when it needs no rest."""
+        """Returns the phrase that begins with this text and whose rest the model has to write; None when nothing is
+        left to write."""
         found = self.begun.get(begun)
         return found[0] if found is not None and found[0].open else None
 
@@ -133,7 +135,7 @@ class Actions:
         return begun in self.begun
 
     def do(self, begun: str, written: str) -> Activity:
-        """The sentence, whole or as it was begun and what was written after it."""
+        """Builds the sentence of an action from its beginning and the text that the model wrote."""
         phrase, params = self.begun[begun]
         read = phrase.read(params, written.strip())
         if read is None:
@@ -170,7 +172,7 @@ class Actions:
         return [_described(kind) for kind in self.kinds]
 
     def around_us(self) -> list[str]:
-        """The present values of all sources."""
+        """The present values of all sources, as a text for the prompt."""
         sources = dict.fromkeys(s for k in self.kinds for s in k.data["entry"].agent_options.sources.values())
         return [f"{name}: {', '.join(map(str, found))}" for name in sources if (found := self.fillers(name))]
 
@@ -196,7 +198,7 @@ class Actions:
 
 
 class Job(Stops):
-    """A skill that an agent has chosen, until it has been put into words."""
+    """A skill that an agent has started; its result is described in words at the end."""
 
     wakes = True
 
@@ -212,7 +214,8 @@ class Job(Stops):
 
 
 def listed(node: ModelNode) -> list[Kind]:
-    """The skills of the innermost tree around the node that lists any; what includes it lends it its own."""
+    """The skills of the innermost tree around the node that lists any. A subtree without a list uses the list of the
+    tree that includes it."""
     return next(listings(node), [])
 
 
@@ -255,7 +258,7 @@ def whitelist(node: ModelNode, kinds: Sequence[Kind]) -> frozenset[str] | None:
 
 
 def _leaf(kind: Kind, phrase: Phrase) -> Form | None:
-    """A skill as a node; None where a field's values cannot be written by a model."""
+    """The skill as a leaf of a plan; None when a model cannot write the values of one of its fields."""
     fields: list[FormField] = []
     for field in (f for f in kind.fields if f.required and not f.writes):
         slot = phrase.slots[field.name]
@@ -277,7 +280,7 @@ def _described(kind: Kind) -> str:
 
 
 def _begun(kind: Kind) -> str:
-    """The fixed start of a sentence whose first part is a free slot."""
+    """Returns the fixed beginning of a sentence whose first slot is written by the model."""
     about = kind.data["entry"]
     phrase = phrase_of(kind.name, about.sentence, kind.fields, dict.fromkeys(about.agent_options.sources, ("one",)))
     begins = next(phrase.beginnings(), None) if phrase is not None and phrase.open and not phrase.chosen else None

@@ -115,7 +115,7 @@ class Agent(Growing):
 
     @property
     def judges(self) -> bool:
-        """`done` and `failure` are no acts of this agent's."""
+        """True when a judge decides about the end: `done` and `failure` are then not offered."""
         return bool(self.spec.values.get("finish") == "judge") and "act" in self.moves
 
     def sentences(self) -> list[str]:
@@ -204,7 +204,7 @@ class Agent(Growing):
         return None
 
     def line(self, opening: str, grammar: Grammar | None = None) -> Generator[Any, Any, str]:
-        """Text to the end of the line, free or under a grammar."""
+        """Asks for the rest of a line, free or under a grammar."""
         values = self.spec.values
         return (yield from thought.line(self, lambda: Question(
             "write", self.text() + opening, grammar=grammar, stop=("\n",), max_tokens=values["think_tokens"],
@@ -229,7 +229,7 @@ class Agent(Growing):
         return self.prompted(self.prompt(), self.aloud) + self.reasoned
 
     def asked(self, question: Question) -> Generator[Any, Any, Any]:
-        """A story that has become too long for its model loses its oldest steps, and is asked again."""
+        """Asks a question. When the story is too long for the model, drops its oldest steps and asks again."""
         again = True
         while True:
             try:

@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def choices_of(output: Output) -> dict[str, Json]:
-    """The options by their text; empty for a value that is written freely."""
+    """The options of an output by their text; empty when the model writes the value freely."""
     if not chosen(output):
         return {}
     if output.choices:
@@ -43,7 +43,7 @@ def choices_of(output: Output) -> dict[str, Json]:
 
 
 def bounds(output: Output, scale: int = 1) -> tuple[int, int]:
-    """The least and the greatest, in units of 1/scale."""
+    """Returns the least and the greatest allowed value, in units of 1/scale."""
     low = -FARTHEST if output.minimum is None else output.minimum
     high = FARTHEST if output.maximum is None else output.maximum
     return math.ceil(low * scale - 1e-9), math.floor(high * scale + 1e-9)
@@ -118,7 +118,7 @@ def _signed(low: int, high: int, between: object) -> str:
 
 
 def _between(low: int, high: int) -> str:
-    """The whole numbers from one to the other, none below zero, without zeros in front."""
+    """A pattern for the whole numbers from `low` to `high`, none negative, without leading zeros."""
     parts = []
     while len(str(low)) < len(str(high)):
         end = 10 ** len(str(low)) - 1
@@ -128,7 +128,7 @@ def _between(low: int, high: int) -> str:
 
 
 def _decimal(low: int, high: int, places: int) -> str:
-    """The same in units of the last decimal place, written with a point."""
+    """A pattern for decimal numbers: bounds are in units of the last decimal place."""
     scale = 10**places
     (first, least), (last, most) = divmod(low, scale), divmod(high, scale)
     if first == last:
@@ -140,7 +140,7 @@ def _decimal(low: int, high: int, places: int) -> str:
 
 
 def _same_length(low: str, high: str) -> str:
-    """Digits from one text to another that is as long."""
+    """A pattern for the digit strings from `low` to `high`, which have the same length."""
     if not low:
         return ""
     if low[0] == high[0]:

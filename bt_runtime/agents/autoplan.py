@@ -56,8 +56,8 @@ def _told(each: Mapping[str, Json]) -> str:
 
 
 def shortened(story: str, budget: int, count: Any, line: int = 0) -> str:
-    """The story within so many tokens: its beginning (the task) and its end; 0 leaves it whole. `line`: how many
-    characters of a line are shown at most, so that lists of what stands about do not crowd out what was answered."""
+    """Shortens the story to `budget` tokens: keeps its beginning (the task) and its end; 0 leaves it whole. `line`: the
+    most characters shown of a line, because long lists of objects would displace the steps."""
     if line:
         task, *told = story.split("\n")
         story = "\n".join([task, *(_cut(text, line) for text in told)])

@@ -25,7 +25,7 @@ class Ending(NamedTuple):
 
 
 class OutOfBudget(BtError):
-    """A question that the node or the run can no longer pay for: it ends the node that was to ask it."""
+    """Raised before a question that exceeds the node's or the run's budget; it ends the node."""
 
 
 def ended_by(error: Exception) -> Ending:

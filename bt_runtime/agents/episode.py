@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Episode(Decorator):
-    """Everything that a run keeps of one task, its world first, is the episode's own while it lasts."""
+    """The state that a run keeps for one task, its world first; it belongs to the episode while that lasts."""
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -124,7 +124,7 @@ class Episode(Decorator):
 
 
 def read_task(value: Mapping[str, Any]) -> Task:
-    """A task as a suite gives it, as a mapping."""
+    """Reads a task of a suite that is given as a mapping."""
     missing = [name for name in Task._fields if name not in value]
     if missing:
         raise BtError(f"a task has {', '.join(Task._fields)}, and this one lacks {', '.join(missing)}",

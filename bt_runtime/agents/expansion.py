@@ -1,4 +1,4 @@
-"""A plan that was read becomes YAML of the full language: checked for size and sense first, then by the loader."""
+"""Turns a parsed plan into YAML of the full language: checks its size and sense first, then loads it like any tree."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Situation(NamedTuple):
 
 
 class Objection(NamedTuple):
-    """The reason for refusing an expansion; a mild one is raised once, and then the model may insist."""
+    """The reason for refusing an expansion. A mild objection is raised once; when the model repeats the plan, it is
+    accepted."""
 
     code: str
     text: str

@@ -30,11 +30,11 @@ class Facts:
         self.known: dict[str, bool | None] = {}  # of this moment
 
     def forget(self) -> None:
-        """A moment has passed."""
+        """Drops the cached facts at the start of a new decision."""
         self.known.clear()
 
     def all(self, facts: Iterable[str], params: Mapping[str, Json]) -> bool | None:
-        """False when one of them is not so; None when of one it cannot be told."""
+        """Returns False when one of the facts does not hold, None when one of them is unknown."""
         answers = [self.holds(fact, params) for fact in facts]
         return False if False in answers else None if None in answers else True
 
@@ -81,7 +81,8 @@ class Facts:
 
 
 def by_entry(said: str, look_up: Callable[[str], Any]) -> bool | None:
-    """`gripper empty`: the entry `gripper_empty`, true or false; `holding cup 1`: `holding` is it, or has it."""
+    """Looks a fact up in entries: `gripper empty` is the entry `gripper_empty`; `holding cup 1` compares or searches
+    the entry `holding`."""
     said_words = said.split()
     for count in range(len(said_words), 0, -1):
         value = look_up("_".join(said_words[:count]))

@@ -33,12 +33,12 @@ def account(steps: Sequence[Step]) -> Prompt:
 
 
 def told(goal: str) -> str:
-    """The sentence that is scored: its first line."""
+    """Returns the goal's sentence that is scored: its first line."""
     return goal.strip().partition("\n")[0][:LONGEST]
 
 
 def gained(node: ModelNode, goal: str, steps: Sequence[Step]) -> Generator[Any, Any, float]:
-    """1: the goal follows from what was done; 0: as little as before the first act."""
+    """The judgement from 0 to 1. 1: the goal follows from the steps; 0: it is as surprising as before the first act."""
     sentence = (f" {told(goal)}",)
     before = (yield from priors(node, [account(())], sentence))[0]
     text = account(steps).text(node.model().chat_template)

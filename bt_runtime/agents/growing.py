@@ -38,7 +38,8 @@ UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it
 
 
 class Growing(ModelNode):
-    """`plans` are those made since something was last learnt; `warned` are mild objections that were made already."""
+    """Grows plans below a node. `plans`: those made since the last observation; `warned`: the mild objections already
+    raised."""
 
     actions: Actions
     beside = False  # its own goal may be a part beside others
@@ -100,7 +101,7 @@ class Growing(ModelNode):
         )  # fmt: skip
 
     def grammar(self, form: str = "dialect") -> Grammar:
-        """The plans that this node may grow, for constrained decoding: the budget is a part of it."""
+        """The grammar of the plans that this node may grow. The budget limits their size."""
         budget, world = self.budget, self.context.services.world
         limits = PlanLimits(int(budget.levels), int(budget.width), int(budget.length))
         if form != "dialect":

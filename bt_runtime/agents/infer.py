@@ -27,7 +27,7 @@ Vote = dict[str, Answer]
 
 
 class Asked(NamedTuple):
-    """Everything that determines the answer, except memory and model."""
+    """The recorded question: everything that determines the answer, except memory and model."""
 
     prompt: str
     outputs: tuple[Output, ...]  # with their choices, computed
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
 
 
 class Around:
-    """The entries of a case, and for all others those that are there."""
+    """The entries of an example case; entries that the case does not set keep their present values."""
 
     def __init__(self, own: Mapping[str, Json], scope: Mapping[str, Json]) -> None:
         self.own, self.scope = own, scope
@@ -91,7 +91,8 @@ class Infer(Judging):
         return output._replace(choices=sound_choices(computed(output.choices, self.scope), output.name))
 
     def case(self, shot: Json, outputs: tuple[Output, ...]) -> str:
-        """A case as it would have gone: holes that it does not fill are as they are now."""
+        """Renders an example case as it would have been asked. Holes that it does not fill keep their present
+        values."""
         if not isinstance(shot, Mapping):
             raise BtError(f"a case of `shots` is {shot!r:.60}, no mapping", "give outputs and holes by their names")
         lines = []

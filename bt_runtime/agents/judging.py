@@ -50,7 +50,7 @@ class Judging(ModelNode):
 
     @property
     def adjusted(self) -> bool:
-        """Whether scores are needed for the choice itself."""
+        """True when the choice itself needs the scores of all options."""
         return bool(self.value("calibrate")) or self.spec.values["score"] == "prior"
 
     def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
@@ -63,7 +63,7 @@ class Judging(ModelNode):
         return (yield from less(self, asked, blank, 1.0))
 
     def blanks(self) -> list[str]:
-        """The case with every hole filled by what says nothing."""
+        """The case with every hole filled with neutral text."""
         template = self.spec.values["prompt"]
         if not hasattr(template, "evaluate"):
             return [*NOTHING]
@@ -78,7 +78,7 @@ NOTHING = ("N/A", "", "[MASK]", "...")  # cases without content
 
 
 class _Blank:
-    """Every entry says the same."""
+    """Gives the same neutral text for every entry."""
 
     def __init__(self, text: str) -> None:
         self.text = text

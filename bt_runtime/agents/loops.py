@@ -30,7 +30,7 @@ def repeats_ancestor(goal: str, ancestors: Iterable[str]) -> str | None:
 
 
 def cycle(history: Sequence[Hashable], times: int = 3) -> int:
-    """The period of the cycle that the history ends with, repeated at least so often; 0 when there is none."""
+    """Returns the period of the cycle at the history's end when it is repeated at least `times` times; else 0."""
     size = len(history)
     for period in range(1, size // times + 1):
         block = history[size - period :]
@@ -40,7 +40,7 @@ def cycle(history: Sequence[Hashable], times: int = 3) -> int:
 
 
 def duplicates(goals: Sequence[str]) -> list[str]:
-    """Goals that stand twice in a list."""
+    """Returns the goals that appear twice in a list."""
     return [g for i, g in enumerate(goals) if any(same_goal(g, earlier) for earlier in goals[:i])]
 
 

@@ -40,7 +40,7 @@ MOST_TURNS = 16  # answers taken in one tick, when they come at once
 
 
 class ModelNode(Parent):
-    """A node that lives by jobs, and may grow one child."""
+    """A node whose life is a generator of jobs; it may grow one child."""
 
     grows = True  # what stands below it is its expansion
     asks_late = False  # it may do without its model, and opens it itself when it asks
@@ -62,7 +62,7 @@ class ModelNode(Parent):
                 text_of(guide)
 
     def live(self) -> Life:
-        """The node's life, from its start to its end."""
+        """The life of the node as a generator: yields jobs and receives their answers, until the node ends."""
         raise BtError(f"{type(self).__name__} has no life", "a node that decides gives `life`: a generator of jobs")
 
     def lived(self) -> Life:
@@ -79,7 +79,7 @@ class ModelNode(Parent):
             yield job
 
     def aim(self) -> str:
-        """The aim of this node, in words."""
+        """Returns the node's goal in words."""
         return str(self.value("goal"))
 
     @property
@@ -117,7 +117,7 @@ class ModelNode(Parent):
         self.life = self.lived()
 
     def advance(self) -> Status:
-        """Polls the job at hand; takes answers for as long as they come at once."""
+        """Polls the current job, and continues with the next jobs as long as they are finished at once."""
         assert self.life is not None
         for _ in range(MOST_TURNS):
             error: BtError | None = None
@@ -222,11 +222,11 @@ class ModelNode(Parent):
 
     @property
     def whole(self) -> Spent:
-        """What the run, or the episode around this node, has spent."""
+        """Returns what the run has spent, or the episode around this node."""
         return self.context.services.spending(self.context.clock.now())
 
     def over(self) -> str:
-        """Which budget is spent, this node's or the run's; nothing while there is enough."""
+        """Returns which budget is exhausted, this node's or the run's; "" for none."""
         now = self.context.clock.now()
         own = self.spent.over(self.budget, now)
         allowed = self.context.services.budget
@@ -239,11 +239,11 @@ class ModelNode(Parent):
             raise OutOfBudget(over)
 
     def seed(self) -> int:
-        """A different one for each decision, the same in every run with the same seed."""
+        """A seed for each decision: different within a run, the same in every run with the same seed."""
         return self.context.services.seed * 1_000_003 + self.whole.seeds
 
     def sampler(self) -> dict[str, Any]:
-        """How this node samples, as far as it says so."""
+        """Returns the sampling settings of this node; those it leaves open are missing."""
         return {name: self.value(name) for name in ("top_p", "min_p", "top_k") if name in self.spec.values}
 
     def prompted(self, prompt: Prompt, aloud: bool = False) -> str:
@@ -260,7 +260,7 @@ class ModelNode(Parent):
         return register_of(agent_services(self.context).prompts or self.model().register)
 
     def instructions(self, name: str, holes: Mapping[str, Any] | None = None) -> str:
-        """The system text of that name, in the form for this node's model."""
+        """Returns the system text of this name, in the register of this node's model."""
         return system_text(name, holes or {}, self.register.name)
 
     def manual(self) -> Mapping[str, Any]:

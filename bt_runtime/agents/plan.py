@@ -1,4 +1,4 @@
-"""The planner: breaks a goal into parts and becomes the subtree of them. It never acts itself."""
+"""The planner: splits a goal into parts and grows a subtree of them. It never acts itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans as models write them, read into one small form: the smaller dialect, ReAcTree's lists, ADaPT's steps."""
+"""Reads the plans that models write: the dialect, ReAcTree's lists, ADaPT's steps. All become one small structure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MOST_DIGITS = 9  # of a step's number
 
 
 class Goal(NamedTuple):
-    """A subgoal: becomes the leaf tree."""
+    """A subgoal; it becomes the tree named by `leaf`."""
 
     text: str
 
 
 class Act(NamedTuple):
-    """A skill's sentence, to be started as it is."""
+    """A skill's sentence, started as it is written."""
 
     sentence: str
 
@@ -59,8 +59,8 @@ class Unreadable(BtError):
 
 
 def read_plan(text: str, skills: Collection[str] | None = (), form: str = "dialect") -> Group:
-    """Any of the forms, whichever was asked for. A lone subgoal or action is a sequence of one. `skills`: those that
-    may stand as nodes; None takes any name, of a plan that was accepted before."""
+    """Reads a plan in any of the forms, whichever was asked for. A lone subgoal or action becomes a sequence of one.
+    `skills`: names allowed as nodes; None allows any name, for a plan that was accepted before."""
     if len(text) > MOST_TEXT:
         raise Unreadable(f"the plan is too long: {len(text)} characters, at most {MOST_TEXT}")
     body = _unwrapped(text)
@@ -104,7 +104,7 @@ def goals(part: Part) -> Iterator[str]:
 
 
 def _unwrapped(text: str) -> str:
-    """Models like to think aloud first, to put a fence around YAML, and `Expand:` before it."""
+    """Removes what models write around a plan: thoughts before it, a code fence, a leading `Expand:`."""
     text = text.rpartition("</think>")[2]
     found = re.search(r"```[A-Za-z]*[^\S\n]*\n(.*?)(?:```|$)", text, re.DOTALL)
     body = (found[1] if found else text).strip("\n")
@@ -115,7 +115,7 @@ _CONTROL = re.compile(r"(?:- )?(?:sequence|fallback|parallel)[ \t]*:")
 
 
 def _block(body: str) -> str:
-    """The plan within a text: from its first control node to the first line that begins otherwise."""
+    """Cuts a plan out of a text: from its first control node to the first line that belongs to no plan."""
     lines = body.splitlines()
     first = next((at for at, line in enumerate(lines) if _CONTROL.match(line)), None)
     if first is None:
@@ -239,7 +239,7 @@ _JOINS = ("AND", "OR")
 
 
 def _bare(line: str) -> str:
-    """Without what only dresses it: bullets, headings, bold type."""
+    """Strips a line of bullets, heading marks and bold type."""
     return line.replace("**", "").replace("__", "").strip().lstrip(_SIGNS).strip("`")
 
 
@@ -257,7 +257,8 @@ _REFERENCE = re.compile(r"[(\[]*Step\s{1,3}\d+\s{0,3}(?:AND\b|OR\b|[-=]>|→|⇒
 
 
 def _order(lines: Sequence[str]) -> str:
-    """The text after `Execution Order:` or on the next line; else a line of nothing but steps."""
+    """Finds the execution order: the text after `Execution Order:`, or the next line, else a line that holds only
+    steps."""
     for at, line in enumerate(lines):
         if found := _ORDER.match(line):
             return found[1].strip() or next((each for each in lines[at + 1 :] if each), "")
@@ -265,7 +266,7 @@ def _order(lines: Sequence[str]) -> str:
 
 
 def _bullets(body: str) -> Part:
-    """A list without numbers, where numbered steps were asked for: all of them, in order."""
+    """Reads an unnumbered list in place of numbered steps; all parts in order."""
     lines = [line.strip() for line in body.splitlines()]
     said = [_one_line(_bare(line)) for line in lines if line[:2] in ("- ", "* ", "• ", "+ ")]
     if len(said) < 2:

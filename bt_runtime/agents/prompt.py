@@ -1,4 +1,4 @@
-"""Prompts, built by pure functions. What is fixed comes first, so that its cached state serves all nodes."""
+"""Builds prompts by pure functions. The fixed text comes first, so that all nodes share its cached state."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Prompt(NamedTuple):
     omitted: str = ""  # says how many earlier steps are left out
 
     def text(self, template: str | ChatTemplate | None = None, aloud: bool = False) -> str:
-        """For a base model the parts one after another; for a chat model by its own template, as a conversation where
-        it can hold one. `aloud`: it is to think first."""
+        """Joins the parts. A base model gets them one after another, a chat model by its template, as a conversation if
+        the template supports one. `aloud`: the model thinks first."""
         asked = "\n".join(part for part in (self.examples, self.task) if part) + self.omitted
         if template is None:
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
@@ -53,7 +53,7 @@ def agent_prompt(
     notes: Sequence[str] = (),
     omitted: int = 0,
 ) -> Prompt:
-    """`omitted`: so many of the oldest steps are left out."""
+    """Builds an agent's prompt. `omitted`: the number of oldest steps that are left out."""
     told = steps[omitted:] if omitted else steps
     turns = tuple([step.turn() for step in told])
     task = opening(goal, observation, family, notes)

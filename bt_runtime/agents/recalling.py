@@ -1,4 +1,4 @@
-"""Experiences for a prompt: retrieved for the goal by a job, whole, most similar first, within a token budget."""
+"""Retrieves experiences for a prompt: whole ones, the most similar first, within a token budget. Retrieval is a job."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any,
 
 
 def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
-    """A memory that fails costs the examples, not the run."""
+    """Retrieves experiences for the node. When the memory fails, the run goes on without examples."""
     values = node.spec.values
     episodes = agent_services(node.context).episodes
     if episodes is None or not values["examples"]:
@@ -68,7 +68,7 @@ def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
 
 
 def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Iterator[str]:
-    """Whole experiences, in order, until the budget is spent."""
+    """Takes whole experiences in order until the token budget is spent."""
     count = node.model().count
     for text in found:
         budget -= count(text)

@@ -34,7 +34,7 @@ class Reflect(ModelNode):
         return Ending("done", next(reversed(said.values())))
 
     def whole_or_shorter(self, parts: list[str]) -> Generator[Any, Any, dict[str, str]]:
-        """The attempt; its middle is left out when it is too long for the model."""
+        """Asks about the attempt. When it is too long for the model, its middle is left out."""
         story, ended = self.story()
         while True:
             try:
@@ -45,13 +45,13 @@ class Reflect(ModelNode):
                 story = shorter(story, fault)
 
     def lesson(self, story: str, ended: str) -> Generator[Any, Any, dict[str, str]]:
-        """One line for the next attempt at the same task."""
+        """Writes one line of advice for the next attempt at the same task."""
         system = self.instructions(self.spec.values["prompt"] or "reflect")
         prompt = Prompt(system, "", autoplan.attempt(story, ended, self.goal), autoplan.CUES[autoplan.LESSON])
         return {autoplan.LESSON: (yield from self.line(prompt, None))}
 
     def examined(self, parts: list[str], story: str, ended: str) -> Generator[Any, Any, dict[str, str]]:
-        """One part after the other, each with those before it in view."""
+        """Writes one part after the other; the prompt of each shows the parts before it."""
         values = self.spec.values
         story = autoplan.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
         told = autoplan.attempt(story, ended, self.goal) + autoplan.judged(self.value("experience"))

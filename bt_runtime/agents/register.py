@@ -8,7 +8,8 @@ from bt_runtime.llm.local import header
 
 
 class Register(NamedTuple):
-    """A model names its register (`Model.register`; of a file, its header). The prompts are in the folder so named."""
+    """A prompt register: the folder of prompts that a model was trained on. The model names it (`Model.register`; a
+    file in its header)."""
 
     name: str
     manual: bool = True  # system texts tell the world's rules, its skills, the moves and the forms of a plan
@@ -21,5 +22,5 @@ STARTER = Register(header.STARTER, manual=False, fitted=False, tried=False, repe
 
 
 def register_of(name: str) -> Register:
-    """The starter's, or one for models that know nothing of this runtime."""
+    """The register of this name: the starter's, or the one for models that were not trained on this runtime."""
     return STARTER if name == STARTER.name else Register(name)

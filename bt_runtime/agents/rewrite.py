@@ -1,4 +1,4 @@
-"""Rewriting: one new plan from the plan that was followed and everything that was learnt with it."""
+"""Rewriting: writes a new plan from the plan that was followed and all lessons learnt with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollback: the world as it was, and what was known of it, when what was tried in it has failed."""
+"""Rollback: restores the world and working memory when the actions of a failed child changed them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`route`: a model chooses which of the children runs, by what they are for."""
+"""`route`: a model chooses which child runs, by the children's descriptions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Route(Judging, composites.Composite):
         return self.leave(status)
 
     def shed(self) -> None:
-        """Its children do not count as an agent's expansion."""
+        """No-op: the children are the author's and are kept, unlike an agent's expansion."""
 
     def result(self) -> Status:
         return self.follow() if self.ending is not None and self.ending.good else FAILURE

@@ -25,7 +25,7 @@ def neutral(opening: str) -> Prompt:
 
 
 def scored(node: ModelNode, question: Question, opening: str) -> Scored:
-    """A choice by the node's `score`. `opening` is what stands before the options in the model's own turn."""
+    """Chooses an option by the node's `score`. `opening` is the text before the options in the model's turn."""
     how = node.spec.values.get("score", "sum")
     if how != "prior":
         choice: Choice = yield from node.asked(question._replace(normalise=how == "mean"))
@@ -41,7 +41,7 @@ def less(node: ModelNode, question: Question, prompts: Sequence[Prompt], weight:
 
 
 def scores(node: ModelNode, question: Question) -> Generator[Any, Any, tuple[float, ...]]:
-    """Of all options; a fault where the model tells none."""
+    """Returns the scores of all options; a fault when the model reports none."""
     choice: Choice = yield from node.asked(question)
     if choice.scores is None:
         raise _scoreless()

@@ -1,4 +1,4 @@
-"""A model that says what it was told to: for tests, for teachers, and to see what would be asked."""
+"""A model that answers by a script: for tests, for teachers, and to capture questions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Script = Callable[[Question], str]
 
 
 class Misplayed(BtError):
-    """A scripted model was asked for something that its script has no answer to."""
+    """Raised when a scripted model is asked a question for which its script has no answer."""
 
 
 class Answered(Job[Any]):
-    """A job with its answer, after some polls."""
+    """A job that has its answer and returns it after some polls."""
 
     spent = Spent()  # nothing was computed
 

@@ -80,12 +80,13 @@ def opening(goal: str, observation: str, family: Family | None = None, notes: Se
 
 
 def harmless(text: str) -> str:
-    """Quotes each line of outside text that begins like a turn of the agent; other text is unchanged."""
+    """Quotes each line of outside text that begins like an agent's turn, such as `Act:`; other lines stay as they
+    are."""
     return text if text.strip() == HEARD else _FORGED.sub(rf"\1\2{QUOTED}", text)
 
 
 def example(text: str) -> str:
-    """An experience, which is made of turns, but does not end the examples before their end."""
+    """Returns an experience for a prompt, whose turns stay as they are. It cannot end the list of examples early."""
     return _BORDERS.sub(QUOTED, text)
 
 

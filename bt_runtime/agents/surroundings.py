@@ -38,7 +38,7 @@ class Surroundings:
         return "\n".join([*([text] if text else []), *self.actions.around_us()]) if self.actions is not None else text
 
     def sentences(self) -> list[str]:
-        """All that can be acted now, in a fixed order; `done` and `failure` come last.
+        """Returns all sentences that can be acted now, in a fixed order; `done` and `failure` come last.
 
         One that ends with a blank is only the beginning of a sentence.
         """
@@ -58,7 +58,8 @@ class Surroundings:
         return sorted({thing.kind for thing in self.working.snapshot().things})
 
     def act(self, sentence: str, written: str = "") -> Activity:
-        """Does it: a recall by memory at once, what the tree lists by its skill, everything else in the world.
+        """Acts a sentence: memory answers a recall at once, a skill listed by the tree does its own, the world does the
+        rest.
 
         `written`: how a sentence goes on that was only begun.
         """
@@ -81,5 +82,5 @@ class Surroundings:
             self.working.observe(sentence, observation.text, by=self.place)
 
     def state(self) -> str:
-        """A key that distinguishes states of the world, as far as the world tells."""
+        """Returns a key that is different for different states of the world, as far as the world reports its state."""
         return str(self.world.digest()) if isinstance(self.world, Digesting) else ""

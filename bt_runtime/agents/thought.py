@@ -14,8 +14,8 @@ WORDS = Grammar("regex", r""" ?[^\s.,;:!?…*#_"'()<>=|/\\-][^\n]*\n?""")
 
 
 def line(node: ModelNode, ask: Callable[[], Question]) -> Generator[Any, Any, str]:
-    """The line that `ask` returns, with single blanks. An empty line is asked for again: with a grammar that
-    requires a word where the model supports one, else with leading blanks cut off."""
+    """Asks with `ask` for a line that is not empty, and returns it with single blanks. After an empty line it asks
+    again: with a grammar that requires a word if the model supports one, else it cuts leading blanks."""
     question = ask()
     text = (yield from node.asked(question)).text
     if question.grammar is not None:
@@ -30,6 +30,6 @@ def line(node: ModelNode, ask: Callable[[], Question]) -> Generator[Any, Any, st
 
 
 def _worded(text: str) -> str:
-    """The same words with single blanks; nothing where there is no letter and no figure."""
+    """Returns the text with single blanks; "" when it has no letter and no digit."""
     said = " ".join(text.split())
     return said if any(map(str.isalnum, said)) else ""

@@ -1,4 +1,4 @@
-"""Several generators of jobs at once: their questions are asked side by side."""
+"""Runs several generators of jobs at once, so that their questions are asked in parallel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Part = Generator[Any, Any, Any]
 
 
 class Together(Job[list[Any]]):
-    """Done when all are, with what each came to; the first that fails ends the others."""
+    """Is finished when all generators are, with the result of each. The first failure ends the others."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = [*parts]
@@ -33,7 +33,7 @@ class Together(Job[list[Any]]):
         return [self.results[at] for at in range(len(self.parts))] if len(self.results) == len(self.parts) else None
 
     def _go_on(self, at: int) -> None:
-        """As far as answers are there."""
+        """Advances a generator as far as answers have arrived."""
         while at not in self.results:
             job, answer, fault = self.jobs[at], None, None
             if job is not None:

@@ -1,4 +1,4 @@
-"""Tree search: several ways are tried from the states reached so far, the most promising first (LATS).
+"""Tree search (LATS): tries several actions from the states reached so far, the most promising state first.
 
 A round selects a state, tries actions from it, judges what came of each, follows the best one to an end, and lets the
 states above it know. The world is put back before each try; what was tried stays in the journal.
@@ -26,7 +26,7 @@ _THINK = next(opening for opening, move in OPENINGS.items() if move == "think")
 
 
 class State:
-    """A state of the world, and how one comes to it."""
+    """A state of the world, with the actions that lead to it."""
 
     def __init__(self, world: bytes, steps: list[Step], above: State | None = None) -> None:
         self.world, self.steps, self.above = world, steps, above
@@ -41,7 +41,7 @@ class State:
         return self.worth / self.visits + explore * math.sqrt(seen / self.visits)
 
     def learn(self, worth: float) -> None:
-        """This state and those above it."""
+        """Adds a value to this state and to all states above it."""
         at: State | None = self
         while at is not None:
             at.visits, at.worth = at.visits + 1, at.worth + worth
@@ -84,7 +84,7 @@ class TreeSearch(Agent):
     reached = False  # is the goal, in the world as it stands
 
     def given_up(self, root: State, over: str) -> Ending:
-        """The world is left in the best of the states."""
+        """Ends the search and restores the best state in the world."""
         at = root
         while at.below:
             at = max(at.below, key=lambda each: (each.worth / each.visits, each.visits))
@@ -94,14 +94,14 @@ class TreeSearch(Agent):
     # One round -------------------------------------------------------------------------------
 
     def selected(self, root: State) -> State:
-        """Down the most promising states, to one from which nothing was tried yet."""
+        """Follows the most promising states down to one from which no action was tried yet."""
         at, explore = root, float(self.value("explore"))
         while at.below:
             at = max((each for each in at.below if not each.closed), key=lambda each: each.promise(explore))
         return at
 
     def tried(self, state: State) -> Generator[Any, Any, list[State]]:
-        """The states that the likeliest actions led to from that state."""
+        """Tries the likeliest actions from a state, and returns the states that they led to."""
         for _ in range(int(self.value("width"))):
             self.put_back(state)
             child = yield from self.stepped(state)
@@ -137,7 +137,7 @@ class TreeSearch(Agent):
         state.learn(worth)
 
     def stepped(self, state: State) -> Generator[Any, Any, State | None]:
-        """One action from there that was not tried yet; None when there is none."""
+        """Takes one untried action from a state; returns None when there is none."""
         left = [said for said in self.around.sentences() if said not in state.tried and said != FAILURE]
         if not left:
             return None
@@ -181,6 +181,6 @@ class TreeSearch(Agent):
 
 
 def _share(scores: tuple[float, ...]) -> float:
-    """The share of yes, between yes and no."""
+    """Returns the probability of yes, of yes and no."""
     yes, no = scores[:2]
     return 1 / (1 + math.exp(min(700.0, no - yes)))

@@ -31,7 +31,8 @@ def too_many(sizes: Sequence[int], whole: int, fault: TooLong) -> int:
 
 
 def cut_off(question: Question, answer: object) -> TooLong | None:
-    """An answer that ended where the context did, and not where its own bound is."""
+    """Returns TooLong for an answer that ended because the context was full; None for an answer that ended by its own
+    limit."""
     if isinstance(answer, Writing) and answer.ended == "length" and answer.tokens + _COUNTED < question.max_tokens:
         return TooLong("the context ended within the answer", "open the model with a longer `context`")
     return None

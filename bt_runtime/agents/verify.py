@@ -50,7 +50,7 @@ class Verify(ModelNode):
             stories[self.goal] = story, f"{ended}; it is not met. {self.thought}".rstrip(". ")
 
     def told(self) -> bool | None:
-        """The verdict without a model, where there is one."""
+        """Returns the verdict when the world or memory knows it without a model."""
         world: Any = self.context.services.world
         if isinstance(world, Knowing):
             held = world.holds(self.goal)
@@ -64,7 +64,7 @@ class Verify(ModelNode):
         return told if told is not None else self.remembered()
 
     def brought(self) -> bool | None:
-        """Whether the effects hold of the skill whose sentence is the goal, by conditions and entries."""
+        """True when the effects hold of the skill whose sentence is the goal; conditions and entries decide."""
         kinds = listed(self)
         told = Facts(self, kinds)
         for entry in (kind.data["entry"] for kind in kinds):
@@ -101,7 +101,8 @@ class Verify(ModelNode):
         return None
 
     def ask_model(self) -> Any:
-        """By what was done since the task began, and what can be seen now; with a thought first where one is wanted."""
+        """Asks the model whether the goal is met, from the actions since the task began and the present view; with a
+        thought first if `think` is set."""
         yield from self.opened()
         values = self.spec.values
         system = self.instructions(values["prompt"] or "verify", {"think": bool(values["think"])})
@@ -140,6 +141,6 @@ class Verify(ModelNode):
 
 
 def short(told: str) -> str:
-    """The first sentence of what came of an act: all the rest is what was seen besides."""
+    """Returns the first sentence of an action's result; the rest describes what else is visible."""
     line = told.strip().partition("\n")[0]
     return f"{line.partition('. ')[0].rstrip('.')[:LINE]}."

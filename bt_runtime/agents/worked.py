@@ -1,4 +1,4 @@
-"""Worked examples in the moves and the form of plans of the node that they are shown to, made of stored experiences."""
+"""Worked examples for a prompt, made of stored experiences, in the moves and plan form of the node."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Shape(NamedTuple):
 
 
 def fitted(text: str, shape: Shape) -> str | None:
-    """An experience as that node could have had it; None where it could not."""
+    """Rewrites an experience with the node's moves and plan form; None when that is impossible."""
     head, blocks = _parted(text)
     plans = [block for block in blocks if block.startswith(EXPAND)]
     try:
@@ -91,7 +91,7 @@ def _whole(task: Sequence[dict[str, str]], shape: Shape) -> str | None:
 
 
 def _parted(text: str) -> tuple[str, list[str]]:
-    """The text before the first step, without the family, and the steps."""
+    """Splits an experience into the text before its first step, without the family, and the steps."""
     head: list[str] = []
     blocks: list[str] = []
     for line in text.strip().splitlines():
@@ -105,7 +105,7 @@ def _parted(text: str) -> tuple[str, list[str]]:
 
 
 def _kept(block: str, shape: Shape) -> str:
-    """A step as this node would have it, or nothing."""
+    """Rewrites a step for this node; None for a step that the node cannot make."""
     move = next(OPENINGS[opening] for opening in OPENINGS if block.startswith(opening))
     if move not in shape.moves and not block.startswith(_ENDS):
         return ""

@@ -162,7 +162,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _first_file(args: argparse.Namespace) -> Path:
-    """The file or folder that a command is about, else where one stands: its project is that of the command."""
+    """Returns the file or folder that a command is about, else the working directory; the command uses that place's
+    project."""
     from pathlib import Path
 
     named = getattr(args, "tree", None) or getattr(args, "files", None) or ()
@@ -174,7 +175,7 @@ def _first_file(args: argparse.Namespace) -> Path:
 
 
 def _guard(command: str) -> Guard:
-    """Stands between a folder and whatever it would have imported or sent."""
+    """Sets the trust check: the function that decides whether a folder's code may be imported or its data sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:
         from bt_runtime.cli.setup import trust_prompt
@@ -185,7 +186,7 @@ def _guard(command: str) -> Guard:
 
 
 def parser(words: list[str]) -> argparse.ArgumentParser:
-    """The whole command line, with the options of the one command that is asked for."""
+    """Builds the parser, with the options of the requested command only."""
     import argparse
 
     def formatter(prog: str) -> argparse.HelpFormatter:
@@ -229,7 +230,7 @@ def _listing() -> str:
 
 
 def _filled(text: str, first: str = "", rest: str = "") -> str:
-    """The same result as `textwrap.fill`, whose import takes a tenth of the time of `btr --help`."""
+    """Fills text like `textwrap.fill`, whose import would take a tenth of the time of `btr --help`."""
     lines, line = [], first
     for word in text.split():
         if len(line) + len(word) > columns() and line.strip():
@@ -240,7 +241,7 @@ def _filled(text: str, first: str = "", rest: str = "") -> str:
 
 
 def columns() -> int:
-    """For help texts; argparse asks for it at every option, and its own way imports `shutil`, which takes long."""
+    """The width for help texts. argparse's own way imports `shutil`, which is slow."""
     try:
         return max(40, min(int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns), 100) - 2)
     except (OSError, ValueError):

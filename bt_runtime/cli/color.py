@@ -1,4 +1,4 @@
-"""Whether to write colours: --color, then NO_COLOR, then whether a person is looking."""
+"""Decides whether to write colours: --color, then NO_COLOR, then whether the output is a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def add_color(parser: argparse.ArgumentParser) -> None:
 
 
 def painted(stream: TextIO, asked: str | None = None) -> bool:
-    """A flag or BTR_COLOR decides; else NO_COLOR forbids, and a terminal that knows colours allows."""
+    """True when output is coloured: a flag or BTR_COLOR decides; else NO_COLOR forbids it, and a capable terminal
+    allows it."""
     wish = asked or os.environ.get("BTR_COLOR") or "auto"
     if wish in ("always", "never"):
         return wish == "always"

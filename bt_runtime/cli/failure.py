@@ -1,4 +1,4 @@
-"""How a command that cannot go on says so: one line that tells what is wrong, and one that tells what to do."""
+"""Prints a failed command's error: one line with the cause, and one with the remedy."""
 
 from __future__ import annotations
 

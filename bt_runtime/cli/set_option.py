@@ -1,4 +1,4 @@
-"""`--set name=value`: a value as its port wants it."""
+"""`--set name=value`: parses a value by its port's type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The door through which every command prints: nothing in a text of others moves a terminal, only our own tones do."""
+"""Every command prints through this module. It escapes terminal control characters in texts from outside; only our own
+colours pass."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _TONES = re.compile("(\x1b\\[(?:[012]|3[1-4]|1;3[1-4])m)")  # of color.py, diagn
 
 
 class Door:
-    """A stream as it was, but that what is written passes here. `beneath` is for our own drawing."""
+    """Wraps a stream and escapes what is written to it. `beneath` writes to the stream itself, for our own drawing."""
 
     def __init__(self, beneath: TextIO, tones: bool) -> None:
         self.beneath, self.tones = beneath, tones
@@ -92,7 +93,7 @@ def raw(stream: TextIO) -> TextIO:
 
 
 def json_text(value: Json, **how: Any) -> str:
-    """JSON with the letters of all languages as they are, and everything that does not print as its escape."""
+    """Formats JSON: letters of all languages stay, unprintable characters are escaped."""
     import json
 
     return escaped(json.dumps(value, ensure_ascii=False, **how))

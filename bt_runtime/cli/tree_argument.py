@@ -1,4 +1,4 @@
-"""The tree that a command was given: a file, a name, or standard input."""
+"""The tree argument of a command: a file, a name, or standard input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def checked(name: str) -> Checked:
 
 
 def found(name: str) -> Path:
-    """The file of a tree that was named by its path or, without a folder, by its name."""
+    """Finds the file of a tree by its path, or by its name when no folder is given."""
     loader = Loader()
     path = loader.locate(name)
     for taken in loader.taken:

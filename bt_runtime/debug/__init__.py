@@ -1,1 +1,1 @@
-"""A run looked into while it goes on: breakpoints, forced results, replaced subtrees, and why a node did as it did."""
+"""The debugger of a live run: breakpoints, forced results, replaced subtrees, and explanations of a node's status."""

@@ -1,4 +1,4 @@
-"""The other end of the door: a run of another process, asked and listened to."""
+"""The client of a run's debug socket, in another process: sends commands and receives events."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PATIENCE = 30.0  # seconds for an answer: a node may hold a tick
 
 
 def doors(place: Path | None = None) -> list[Path]:
-    """The runs that can be attached to, the latest last."""
+    """Returns the sockets of the runs that can be attached to, the latest last."""
     at = place or folder()
     found = [path for path in at.glob(f"*{SUFFIX}") if path.is_socket()] if at.is_dir() else []
     return sorted(found, key=lambda path: path.stat().st_mtime)
 
 
 def door(name: str, place: Path | None = None) -> Path:
-    """`last`, a run's name or the beginning of it, or a socket."""
+    """Finds a socket by `last`, by a run's name or its beginning, or by its path."""
     if Path(name).is_socket():
         return Path(name)
     known = doors(place)
@@ -48,7 +48,7 @@ def attached(name: str) -> Attached:
 
 
 class Attached:
-    """A connection to a run; closing it gives the run back."""
+    """A connection to a run. Closing it ends the client's pause."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""The commands of a debugger: one table for its prompt, for attached clients, and for the page. Arguments are
+"""The commands of a debugger, in one table for its prompt, for attached clients, and for the page. Arguments are
 checked."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Word(NamedTuple):
 
 
 def do(debugger: Debugger, name: str, given: Given) -> Json:
-    """Carries out one command; a BtError means that nothing has changed."""
+    """Carries out one command. After a BtError nothing has changed."""
     word = COMMANDS.get(name)
     if word is None:
         close = nearest(name, COMMANDS)
@@ -82,7 +82,7 @@ def _break(words: list[str]) -> dict[str, Any]:
 
 
 def _act(word: str) -> Json:
-    """`failure`, or `3:success`: running for three ticks before it."""
+    """Parses a forced result: `failure`, or `3:success`, which is running for three ticks first."""
     ticks, colon, result = word.partition(":")
     return [_number(ticks), result] if colon else word
 

@@ -28,7 +28,7 @@ MOST_HITS = 64  # that are kept of one pause
 
 
 class Debuggable(Protocol):
-    """The run that is looked into."""
+    """The part of a run that the debugger uses."""
 
     engine: Engine
     journal: Any
@@ -38,7 +38,7 @@ class Debuggable(Protocol):
 
 
 class Hit(NamedTuple):
-    """A breakpoint was reached."""
+    """A breakpoint that was reached."""
 
     number: int
     path: str
@@ -48,7 +48,8 @@ class Hit(NamedTuple):
 class Debugger(Gate):
     """`debugger_of(run)` makes it at the first call. Before that, and after `close`, a run pays nothing for it.
 
-    limit, then: the most seconds that a pause lasts without a command, and whether the run then resumes or halts."""
+    limit, then: the most seconds that a pause lasts without a command, and whether the run then resumes or halts.
+    """
 
     def __init__(self, run: Debuggable) -> None:
         self.run, self.engine, self.context = run, run.engine, run.engine.context
@@ -116,7 +117,7 @@ class Debugger(Gate):
             self.pause_of.end()
 
     def step(self, ticks: int = 1) -> None:
-        """So many ticks, then the pause goes on."""
+        """Ticks this many times, then pauses again."""
         if not 1 <= ticks <= 1_000_000:
             raise BtError(f"{ticks} ticks cannot be stepped", "1 or more")
         with self._going():
@@ -148,7 +149,8 @@ class Debugger(Gate):
     # Changes ---------------------------------------------------------------------------------
 
     def force(self, path: str, *acts: Json) -> Force:
-        """Nodes of this path or pattern answer so, one act a start: "failure", "success", "running", [3, "success"]."""
+        """Forces the results of nodes with this path or pattern, one for each start: "failure", "success", "running",
+        [3, "success"]."""
         with self._doing("force", path=path, acts=list(acts)):
             found = force_of(self._next(), path, acts)
             self._rules([*self.hooks.rules, found])
@@ -170,7 +172,7 @@ class Debugger(Gate):
             return made.path
 
     def check(self, path: str, text: str) -> NodeSpec:
-        """A text for this place; raises Faults."""
+        """Checks a replacement for this place; raises Faults."""
         return checked(self.context.growth, self.tree_at(path), path, text)
 
     def tree_at(self, path: str) -> TreeSpec:
@@ -179,7 +181,8 @@ class Debugger(Gate):
             return self.context.growth.owner(self.engine.find(path)).tree
 
     def take_back(self, which: int | str | None = None) -> list[str]:
-        """Undoes what was forced and replaced, by number or path, without either all; says what it was."""
+        """Undoes forced results and replacements, by number or path; without either, all of them. Returns what it
+        undid."""
         with self._doing("take back", which=which):
             forces = [f for f in self.forces if which in (None, f.number, f.pattern)]
             grafts = [r for r in self.replaced if which in (None, r.number, r.path, r.was)]
@@ -243,7 +246,7 @@ class Debugger(Gate):
         return said
 
     def entries(self, name: str = "", path: str = "") -> dict[str, Json]:
-        """Entries as this node sees them, by default the one that the pause is about."""
+        """Returns the entries visible to a node, by default the node of the pause."""
         with self.engine.between():
             node = self.engine.find(path) if path else self._there()
             scope: Mapping[str, Json] = scope_of(node, self.context) if node else self.context.blackboard.root
@@ -344,7 +347,7 @@ class Debugger(Gate):
     # Made again from a journal ---------------------------------------------------------------
 
     def redo(self, body: Mapping[str, Any]) -> None:
-        """Repeats a recorded change of a debugger."""
+        """Repeats a change that a debugger made in the recorded run."""
         self.made_again = True
         given = {name: value for name, value in body.items() if name != "do"}
         known: dict[str, Callable[..., object]] = {
@@ -428,7 +431,7 @@ class Debugger(Gate):
         return self.number + 1
 
     def _there(self) -> Behaviour | None:
-        """The node that the pause is about, if it is still there."""
+        """Returns the node of the pause, if it still exists."""
         with suppress(BtError):
             return self.engine.find(self.at) if self.at else None
         return None
@@ -447,7 +450,7 @@ class Debugger(Gate):
 
 
 def debugger_of(run: Debuggable) -> Debugger:
-    """Made when it is first asked for: until then a run pays nothing for it."""
+    """Returns the run's debugger; the first call makes it."""
     found = debugging(run)
     if found is None or found.closed:
         run.extensions[Debugger] = found = Debugger(run)
@@ -455,6 +458,6 @@ def debugger_of(run: Debuggable) -> Debugger:
 
 
 def debugging(run: Debuggable) -> Debugger | None:
-    """The debugger of a run, once somebody has asked for it."""
+    """Returns the run's debugger, or None before anyone has asked for it."""
     found: Debugger | None = run.extensions.get(Debugger)
     return found

@@ -1,5 +1,5 @@
-"""The debugger's socket for other processes: a Unix socket of this user only, JSON lines, all of it bounded. Its own
-thread reads, acts and answers; the tick only queues short texts, and never waits."""
+"""The debugger's socket for other processes: a Unix socket for this user only, with bounded JSON lines. Its own thread
+reads and replies; the tick only queues short texts, and never waits."""
 
 from __future__ import annotations
 

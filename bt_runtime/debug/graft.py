@@ -1,4 +1,4 @@
-"""Hot replacement: edited YAML in the place of a node, and the way back."""
+"""Hot replacement: puts edited YAML in the place of a node, and can undo it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Replaced(NamedTuple):
 
 
 def replace(engine: Engine, growth: Grower, path: str, spec: NodeSpec, text: str, number: int, by: str) -> Replaced:
-    """Made at once, wholly or not at all."""
+    """Replaces a node at once, completely or not at all."""
     old = engine.find(path)
     if not isinstance(old, Node):
         raise BtError(
@@ -52,7 +52,7 @@ def put_back(engine: Engine, growth: Grower, made: Replaced) -> str:
 
 
 def checked(growth: Grower, tree: TreeSpec, path: str, text: str) -> NodeSpec:
-    """Faults in the text are those that a file would have."""
+    """Checks a replacement text; returns its faults as for a file."""
     short(path, "a path")
     if len(text) > MOST_TEXT:
         raise BtError(f"{len(text):,} characters are too many", f"a replacement has at most {MOST_TEXT:,}")
@@ -60,7 +60,7 @@ def checked(growth: Grower, tree: TreeSpec, path: str, text: str) -> NodeSpec:
 
 
 def faults(growth: Grower, tree: TreeSpec, path: str, text: str) -> list[Diagnostic]:
-    """The faults of a text for this place; changes nothing."""
+    """Returns the faults of a replacement for this place; changes nothing."""
     try:
         checked(growth, tree, path, text)
     except Faults as found:

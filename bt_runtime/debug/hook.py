@@ -50,7 +50,7 @@ class Hook:
     # Breakpoints -----------------------------------------------------------------------------
 
     def holds(self) -> bool:
-        """A node that is about to start is held: it answers RUNNING, and nothing of it has begun."""
+        """True when the node must be held before its start: it then returns RUNNING without having started."""
         node, hooks = self.node, self.hooks
         if node.status is RUNNING or node in hooks.passing or hooks.context.halting.by or not hooks.may_hold:
             hooks.passing.discard(node)
@@ -134,7 +134,7 @@ class Hooks:
         self.may_hold = False  # in a tick of the engine: one that py_trees makes knows no pause
 
     def holds(self, condition: Any, node: Behaviour) -> bool:
-        """A condition that cannot be told here, for want of an entry for instance, does not hold."""
+        """Evaluates a breakpoint's condition; False when it fails, for example because an entry is missing."""
         if condition is None:
             return True
         try:
@@ -151,7 +151,7 @@ class Hooks:
         return True
 
     def apply(self) -> None:
-        """Every node is given the hook that the rules want, or none."""
+        """Gives every node the hook that the rules require, or none."""
         matching = Matching(self.rules)
         wanted = dict(self._wanted(self.root(), "") if matching.wild else self._named(matching))
         for node in [node for node in self.hooks if node not in wanted]:
@@ -160,7 +160,7 @@ class Hooks:
             self._set(node, path, rules)
 
     def grown(self, new: Behaviour) -> None:
-        """These nodes have come into the tree; those that have left are forgotten."""
+        """Adds hooks to new nodes, and forgets removed ones."""
         above = path_of(new.parent) if new.parent is not None else ""
         for node, (path, rules) in self._wanted(new, above):
             self._set(node, path, rules)

@@ -1,4 +1,4 @@
-"""Patterns of paths: `*` is one segment or a part of it, `**` any number of segments."""
+"""Path patterns: `*` matches one segment or a part of it, `**` any number of segments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import cache
 
 
 def matches(pattern: str, path: str) -> bool:
-    """`*` is one segment or a part of it, `**` any number of segments: `**/fetch`, `/main/*/1`."""
+    """True when the path matches, such as `**/fetch` or `/main/*/1`. `*` is one segment or a part of it, `**` any
+    number of segments."""
     return compiled(pattern).fullmatch(path) is not None
 
 

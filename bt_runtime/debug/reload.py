@@ -17,7 +17,7 @@ ANEW = "start the run anew for that"
 
 
 class Part(NamedTuple):
-    """A node that is another one now, with all below it."""
+    """A node that has changed, with all below it."""
 
     old: NodeSpec
     new: NodeSpec
@@ -93,7 +93,8 @@ def _same_ports(old: TreeSpec, new: TreeSpec) -> bool:
 
 
 def _parts(old: Item, new: Item, tree: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[Part | None]:
-    """The smallest parts that are different, those that are alike without a text; None: it has to be a larger one."""
+    """Returns the smallest parts that differ, and unchanged nodes without a text; None when only a larger part can be
+    replaced."""
     if not _alike(old, new):
         text = text_of(new.spec, tree)
         yield Part(old.spec, new.spec, tree, text) if text else None
@@ -112,7 +113,7 @@ def _parts(old: Item, new: Item, tree: TreeSpec, seen: set[tuple[int, int]]) -> 
 
 
 def _whole(old: Item, new: Item, tree: TreeSpec) -> Iterator[Part]:
-    """The replacement of the whole tree: the text after `root:`, which may be one line."""
+    """Returns the replacement of the whole tree: the text after `root:`, which may be on the same line."""
     at = new.spec.span
     lines = tree.text.splitlines()[at.line - 1 :]
     yield Part(old.spec, new.spec, tree, "\n".join([lines[0][at.column - 1 :], *lines[1:]]) + "\n")

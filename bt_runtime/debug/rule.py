@@ -21,7 +21,7 @@ LONGEST = 1000  # characters of a pattern or a condition
 
 
 class Breakpoint(NamedTuple):
-    """`before` a node starts, `after` it ended, or when it answers that status and did not before."""
+    """A breakpoint: `before` a node starts, `after` it ended, or when it newly returns a status."""
 
     number: int
     pattern: str
@@ -35,7 +35,7 @@ class Breakpoint(NamedTuple):
 
 
 class Force(NamedTuple):
-    """Nodes that answer by a script instead of what they would do."""
+    """A forced result: matching nodes follow a script instead of their own behaviour."""
 
     number: int
     pattern: str
@@ -88,7 +88,7 @@ def force_of(number: int, pattern: str, acts: tuple[Json, ...]) -> Force:
 
 
 def act_of(act: Json) -> Any:
-    """`failure`; or `[3, "success"]`: running for three ticks, then that."""
+    """Parses one result of a script: `failure`, or `[3, "success"]`: running for three ticks, then success."""
     if isinstance(act, str) and act.lower() in RESULTS:
         return RESULTS[act.lower()]
     if isinstance(act, list | tuple) and len(act) == 2 and type(act[0]) is int and act[0] >= 0:
@@ -104,7 +104,7 @@ def short(text: str, what: str) -> None:
 
 
 class Matching:
-    """Rules by path. Those without a `*` cost a node nothing."""
+    """Rules by path. A rule without `*` costs other nodes nothing."""
 
     def __init__(self, rules: list[Rule]) -> None:
         self.wild = [rule for rule in rules if not rule.pattern.startswith("/") or set("*?") & set(rule.pattern)]

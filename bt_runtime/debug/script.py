@@ -42,7 +42,7 @@ def said(act: Act) -> str:
 
 
 def literal(value: Any) -> str:
-    """A value as Python, with the quotes of this project."""
+    """Formats a value as Python source, with double quotes."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict):
@@ -77,7 +77,7 @@ class Script:
 
 
 class Double(Behaviour):
-    """Stands in for a node that was substituted; does at each start what its script says."""
+    """Replaces a node; each start follows its script."""
 
     def __init__(self, name: str, script: Script) -> None:
         super().__init__(name)

@@ -26,7 +26,7 @@ def text_of(spec: NodeSpec, tree: TreeSpec) -> str:
 
 
 def _braced(text: str) -> str:
-    """A mapping in braces, to where it ends."""
+    """Returns a mapping in braces, up to its closing brace."""
     deep, quote = 0, ""
     for at, sign in enumerate(text):
         if quote:

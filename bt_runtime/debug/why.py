@@ -34,7 +34,7 @@ _FALLBACKS, _SEQUENCES = (Fallback, ReactiveFallback), (Sequence, ReactiveSequen
 def why(
     engine: Engine, path: str, witness: Witness | None = None, told: Mapping[Behaviour, str] | None = None
 ) -> list[str]:
-    """`told`: what a debugger makes of nodes."""
+    """Explains a node. `told`: the debugger's changes to nodes."""
     node = engine.find(path)
     if not engine.count:
         return ["No tick was made yet."]
@@ -79,7 +79,7 @@ class Story:
             self.skipped(root)
 
     def not_there(self, parent: Behaviour, child: Behaviour) -> None:
-        """`child` is the first on the way down that shows no result; `parent` shows one."""
+        """Explains a missing result: `parent` shows a result, `child`, the next node on the path, shows none."""
         for node in (child, parent):
             if node in self.told:
                 self.say(f"{path_of(node)} {self.told[node]}.")
@@ -132,7 +132,7 @@ class Story:
     # Tests -----------------------------------------------------------------------------------
 
     def branch(self, node: Any) -> bool:
-        """Tells the tests of a node that asks first; False when it has none."""
+        """Describes the tests of a conditional node; False when it has none."""
         told = False
         for field in ("when", "unless", "if", "check", "on", "until", "expr"):
             if field in node.spec.values and hasattr(node.spec.values[field], "names"):
@@ -150,7 +150,8 @@ class Story:
         return told
 
     def test(self, node: Any, field: str) -> str:
-        """``when: battery < low`` of /patrol/charge does not hold: `battery` was 0.41 and `low` is 0.2."""
+        """Describes a test, such as: ``when: battery < low`` of /patrol/charge does not hold: `battery` was 0.41 and
+        `low` is 0.2."""
         expression = node.spec.values[field]
         read = self.witness.read(node) if self.witness is not None else {}
         names = [name for name in expression.names if not read or name in read]
@@ -208,7 +209,7 @@ class Story:
         self.say(f"{path_of(node)} ({kind_of(node)}) {_WORDS[node.status]}{said}.")
 
     def children(self, node: Any, depth: int) -> None:
-        """Those by which it has its status."""
+        """Describes the children that determined the node's status."""
         place, status = path_of(node), node.status
         same = [child for child in node.children if child.status is status]
         if isinstance(node, _FALLBACKS) and status is FAILURE:

@@ -19,7 +19,7 @@ from bt_runtime.types import Json
 
 
 class Reads(Mapping[str, Json]):
-    """A scope as one node sees it: each entry that is read is kept, with the tick."""
+    """A node's view of its entries; it notes each entry that is read, with the tick."""
 
     def __init__(self, scope: Any) -> None:
         self.scope = scope
@@ -52,7 +52,7 @@ class Reads(Mapping[str, Json]):
 
 
 class Witness:
-    """Looks on from when it is made until `close`."""
+    """Notes tests and reads from its creation until `close`."""
 
     def __init__(self, context: Context, root: Behaviour) -> None:
         self.context = context
@@ -86,7 +86,7 @@ class Witness:
 
 
 def tests(node: Node) -> dict[str, Expression]:
-    """The expressions of a node by field."""
+    """Returns the expressions of a node by field."""
     return {name: value for name, value in node.spec.values.items() if isinstance(value, Expression)}
 
 

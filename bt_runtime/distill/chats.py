@@ -40,14 +40,14 @@ def messages(document: Document, until: int | None = None) -> list[Message]:
 
 
 def opened(document: Document) -> Document:
-    """The same, with what the runtime began for the model (`Act:` of an agent with one move, `team:` of an `infer`) as
-    the beginning of the answer: it stands in the model's turn when it is asked."""
+    """Like `messages`, but text that the runtime began for the model (`Act:` of an agent with one move, `team:` of an
+    `infer`) moves to the answer, because the model continues it."""
     spans = [(_begun(document.text, start), end) for start, end in document.learn]
     return document._replace(learn=joined(spans))
 
 
 def _begun(text: str, at: int) -> int:
-    """Where the line begins that an answer at this place goes on with."""
+    """Returns the start of the line that the answer at this position continues."""
     start = text.rfind("\n", 0, at) + 1
     if start == at:
         return at - len(_PLAN) if text.endswith(_PLAN, 0, at) else at
@@ -55,7 +55,7 @@ def _begun(text: str, at: int) -> int:
 
 
 def opening(prompt: str) -> list[Message]:
-    """A prompt, up to the first answer, as what a system and what a user say."""
+    """Splits a prompt, up to the first answer, into a system text and a user text."""
     task = next(reversed([*_TASK.finditer(prompt)]), None)
     begins = _EXAMPLES.search(prompt) or task or _BLANK.search(prompt)
     parts = (prompt[: begins.start()], prompt[begins.end() :]) if begins else ("", prompt)
@@ -67,7 +67,8 @@ def _message(role: str, text: str) -> Message:
 
 
 def rendered(said: Sequence[Message], chat: Chat) -> dict[str, Any]:
-    """By a model's own template: the text, and the characters of it that are to be learnt, each with its turn's end."""
+    """Renders a conversation by a chat template. Returns the text and the spans to learn, each with the end of its
+    turn."""
     system = next((m["content"] for m in said if m["role"] == "system"), "")
     rest = [chat.harmless(m["content"]) for m in said if m["role"] != "system"]
     user, answers, heard = rest[0], rest[1::2], rest[2::2]
@@ -96,7 +97,7 @@ def _in_one_turn(text: str, answers: Sequence[str], heard: Sequence[str]) -> dic
 
 
 def _over(after: str, markers: Iterable[str]) -> str:
-    """The end of a turn: the first token after an answer that is not text."""
+    """Returns the end of a turn: the first token after an answer that is not text."""
     ends = [after.index(marker) + len(marker) for marker in markers if marker in after]
     return after[: min(ends)] if ends else after[: len(after) - len(after.lstrip())] or "\n"
 
@@ -143,7 +144,7 @@ def _pair(asked: list[Message], chosen: str, rejected: str, why: str, node: str)
 
 
 def taught(lives: Iterable[Life], chat: Chat | None, as_text: bool) -> Iterator[dict[str, Any]]:
-    """Every decision of these lives, each life a row."""
+    """Returns every decision of these lives, one row for each life."""
     for life in lives:
         for document in life.documents:
             if not as_text:

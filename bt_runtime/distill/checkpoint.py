@@ -1,4 +1,4 @@
-"""The state of a training run as a file: enough to go on as if nothing had happened."""
+"""The state of a training run as a file, from which the run continues exactly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class State:
 
 
 def save(path: Path, state: State, about: dict[str, Json], weights: Any, optimiser: Any) -> None:
-    """Written beside and then renamed: a kill leaves the former one."""
+    """Saves atomically: a kill leaves the former checkpoint."""
     kept = {name: getattr(state, name) for name in State.__slots__}
     with disk.draft(path) as partial:
         torch.save({"about": about, "state": kept, "weights": weights, "optimiser": optimiser}, partial)
@@ -49,7 +49,7 @@ def load(path: Path) -> tuple[State, dict[str, Json], Any, Any]:
 
 
 def lightened(path: Path, out: Path) -> None:
-    """The checkpoint as a file that travels: half as many bits a weight, and nothing of the optimiser, which has its
-    momentum again after some steps."""
+    """Writes a smaller copy of a checkpoint, for transfer: half as many bits a weight, without the optimiser, whose
+    momentum recovers after some steps."""
     state, about, weights, _ = load(path)
     save(out, state, about, {name: weight.half() for name, weight in weights.items()}, {})

@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 def collated(rows: Dataset, batch: Sequence[Sequence[int]], size: int) -> Row:
-    """A batch, in groups of documents that begin alike, as one row of `size` tokens."""
+    """Returns a batch as one row of `size` tokens; documents with the same beginning are grouped."""
     tokens: Any = np.zeros(size, np.int64)
     learn: Any = np.zeros(size, np.bool_)
     around: Any = np.zeros(size, np.bool_)
@@ -58,7 +58,7 @@ def collated(rows: Dataset, batch: Sequence[Sequence[int]], size: int) -> Row:
 
 
 def _opening(rows: Dataset, group: Sequence[int]) -> int:
-    """How many tokens all of these begin with, before any of them has something to learn."""
+    """Returns how many leading tokens all of these share, before the first token to learn."""
     if len(group) < 2:
         return 0
     starts = [int(rows.starts[d]) for d in group]

@@ -1,4 +1,4 @@
-"""Documents as numbers: encoded once per shard, and kept on disk."""
+"""Documents as token numbers: encoded once per shard, and cached on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORM = "1"  # of the files; another one makes them anew
 
 
 class Dataset(NamedTuple):
-    """Documents one after another: what belongs to document `i` lies between `starts[i]` and `starts[i + 1]`."""
+    """Documents in one array; document `i` is between `starts[i]` and `starts[i + 1]`."""
 
     tokens: Any  # uint16
     learn: Any  # bool
@@ -38,12 +38,12 @@ class Dataset(NamedTuple):
         return np.diff(self.starts)
 
     def unanswered(self, document: int) -> int:
-        """Tokens of a document before the first that is to be learnt."""
+        """Returns the number of tokens before the first one to learn."""
         return int(self.learn[self.starts[document] : self.starts[document + 1]].argmax())
 
 
 def encode(shard: Path, tokenizer: Tokenizer, context: int, cache: Path) -> Dataset:
-    """The shard's rows, from the cache when the same bytes were encoded before."""
+    """Returns the rows of a shard, from the cache if the same bytes were encoded before."""
     data = shard.read_bytes()
     kept = cache / f"{digest(data, tokenizer.digest, str(context), _FORM)}.npz"
     if kept.is_file():
@@ -87,7 +87,7 @@ def is_held_out(document: Document) -> bool:
 def gather(
     shards: Sequence[Path], tokenizer: Tokenizer, context: int, cache: Path, tell: Callable[[str], None]
 ) -> Dataset:
-    """The rows of all shards as one."""
+    """Concatenates the rows of all shards."""
     parts = []
     for number, shard in enumerate(shards, 1):
         parts.append(encode(shard, tokenizer, context, cache))

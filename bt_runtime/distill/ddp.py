@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The processes of a run as one of them sees them."""
+    """The processes of a run, as one of them sees them."""
 
     rank: int = 0
     count: int = 1
@@ -77,7 +77,8 @@ Work = Callable[..., Any]
 
 @contextmanager
 def launched(count: int, work: Work, *given: Any) -> Iterator[Group]:
-    """The group as this process sees it, which leads; in each of the others `work` gets its group and these."""
+    """Starts the other processes, each of which calls `work` with its group and the given values. Yields the group of
+    this process, which is rank 0."""
     if count == 1:
         yield ALONE
         return
@@ -131,7 +132,7 @@ def _ended(others: Any, fault: BaseException | None = None) -> None:
 
 
 def _other(place: int, count: int, meeting: str, threads: int, work: Work, given: Any) -> None:
-    """The life of another process: it ends with its work or with rank 0, which alone hears Ctrl-C."""
+    """Runs in each other process: ends with its work or with rank 0, the only process that handles Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(threads)
     rank, first = place + 1, parent_process()

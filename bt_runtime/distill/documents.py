@@ -45,7 +45,7 @@ def parse(line: bytes | str, where: str) -> Document:
 
 
 def _wrong(given: Json) -> str:
-    """Why the value is no valid document; empty when it is one."""
+    """Returns why the value is no valid document; "" when it is one."""
     if not isinstance(given, dict):
         return "a document is an object"
     for key in ("kind", "text"):
@@ -65,7 +65,7 @@ def _wrong(given: Json) -> str:
 
 
 def write(path: Path, documents: Iterable[Document]) -> int:
-    """Write a shard; it appears under its name only when it is whole. Answers how many documents it holds."""
+    """Writes a shard; it appears under its name when it is complete. Returns the number of documents."""
     path.parent.mkdir(parents=True, exist_ok=True)
     count = 0
     with disk.draft(path) as partial, partial.open("w", encoding="utf-8") as file:
@@ -75,7 +75,7 @@ def write(path: Path, documents: Iterable[Document]) -> int:
 
 
 def shards(places: Iterable[Path]) -> list[Path]:
-    """The shards in these files and folders, as they are now."""
+    """Returns the present shards in these files and folders."""
     found: list[Path] = []
     for place in places:
         if place.is_dir():
@@ -88,7 +88,7 @@ def shards(places: Iterable[Path]) -> list[Path]:
 
 
 def digest(*parts: bytes | str) -> str:
-    """A short name for what these are, the same wherever they are."""
+    """Returns a short digest of the shards' content, independent of their place."""
     told = blake2b(digest_size=16)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part

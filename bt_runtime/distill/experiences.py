@@ -1,4 +1,4 @@
-"""Documents from a memory: each experience behind the system text of the agent that made it."""
+"""Makes documents from a memory: each experience follows the system text of the agent that made it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def is_worth(experience: Experience) -> bool:
 
 
 def _group(experience: Experience) -> tuple[str, str, str]:
-    """Agents of one run were told the same; those that never expanded, or never asked their memory, too."""
+    """Groups experiences: agents of one run share a prompt, as do agents that never expanded or never asked their
+    memory."""
     return experience.namespace, experience.task, experience.run
 
 
 def _document(experience: Experience, expanding: bool, recalling: bool) -> Iterator[Document]:
-    """The text as the prompt builder writes it, with the moves and the memory that this run's agents had."""
+    """Builds the text that the prompt builder writes, with the moves and the memory of that run's agents."""
     text = experience.text.rstrip("\n") + "\n"
     first = _MOVE.search(text)
     if first is None:
@@ -60,7 +61,8 @@ def _document(experience: Experience, expanding: bool, recalling: bool) -> Itera
 
 
 def answers(text: str) -> Sequence[tuple[int, int]]:
-    """Where the agent itself speaks: lines that begin with a move, and the plan below an expansion unless refused."""
+    """Returns the spans that the agent wrote: lines that begin with a move, and the plan of an expansion unless it was
+    refused."""
     spans, at, lines = [], 0, text.splitlines(keepends=True)
     number = 0
     while number < len(lines):

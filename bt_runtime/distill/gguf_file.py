@@ -1,4 +1,4 @@
-"""The trained network as a GGUF file: weights, tokenizer, chat template, and where it all comes from."""
+"""Exports the trained network as a GGUF file: weights, tokenizer, chat template, and the origin of all of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write(
     kind: str = "q8_0",
     about: Mapping[str, Json] | None = None,
 ) -> Path:
-    """Write the file; it appears under its name only when it is whole. `about` goes into it under `distill.*`."""
+    """Writes the file; it appears under its name when it is complete. `about` is stored under `distill.*`."""
     about = about or {}
     words = vocabulary(tokenizer)
 
@@ -57,7 +57,7 @@ def vocabulary(tokenizer: Tokenizer) -> gguf_writer.Vocabulary:
 
 
 def tensors(weights: Mapping[str, Any], size: Size) -> Iterator[tuple[str, Any]]:
-    """Our weights by the names that llama.cpp gives them; the embedding is the output as well."""
+    """Yields our weights under llama.cpp's names; the embedding is also the output matrix."""
     kv = size.head * size.kv_heads
 
     def plain(tensor: Any) -> Any:
@@ -81,6 +81,6 @@ def tensors(weights: Mapping[str, Any], size: Size) -> Iterator[tuple[str, Any]]
 
 
 def paired(weight: Any, heads: int) -> Any:
-    """Rows of queries or keys in llama.cpp's order: it turns neighbours with one another, we the halves of a head."""
+    """Reorders the rows of queries or keys: llama.cpp rotates neighbouring rows, we rotate the halves of a head."""
     rows, width = weight.shape
     return weight.view(heads, 2, rows // heads // 2, width).transpose(1, 2).reshape(rows, width)

@@ -29,7 +29,7 @@ class Score(NamedTuple):
 
 
 def chosen(rows: Dataset, most: int = _MOST) -> list[int]:
-    """The documents held back, of each kind not more than `most`."""
+    """Chooses the held-out documents, at most `most` of each kind."""
     kinds: dict[str, list[int]] = defaultdict(list)
     for document in np.flatnonzero(rows.held).tolist():
         kinds[rows.kinds[document]].append(document)
@@ -41,7 +41,7 @@ def _some(documents: Sequence[int], most: int) -> list[int]:
 
 
 def scores(network: Network, rows: Dataset, documents: Sequence[int], size: int, device: str) -> dict[str, Score]:
-    """By kind, and of all under the name ``; gradients are not asked for and cost nothing but memory."""
+    """Returns the scores by kind, and those of all documents under "". No gradients are computed."""
     losses: dict[str, list[float]] = defaultdict(list)
     hits: dict[str, list[bool]] = defaultdict(list)
     for batch in packed(documents, rows.lengths.tolist(), size, shared(rows, documents)):

@@ -1,4 +1,4 @@
-"""Documents from recorded runs that succeeded: prompts and answers as they were."""
+"""Makes documents from recorded runs that succeeded: their prompts and answers, unchanged."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def met(recording: Recording) -> bool:
 
 
 def of_run(recording: Recording) -> Iterator[Document]:
-    """One document for each life of a node: its last prompt, and every answer on the way to it."""
+    """Returns one document for each life of a node: its last prompt, and every answer before it."""
     for life in lives(recording):
         yield from life.documents
 
 
 def lives(recording: Recording) -> Iterator[Life]:
-    """The questions to each node, by the order of their ends; unfinished ones come last."""
+    """Yields the questions of each node, ordered by when the node ended; unfinished nodes come last."""
     kind = str(recording.head["tree"])
     models: Mapping[str, Any] = recording.head.get("models") or {}
     asked: dict[int, dict[str, Any]] = {}
@@ -97,7 +97,7 @@ class Life:
         self.documents += self.document()
 
     def whole(self) -> list[Document]:
-        """With the last, though its end was no decision of its own."""
+        """The life including its last answer, even if that was no decision of its own."""
         return self.documents if self.good else [*self.documents, *self.document()]
 
     def document(self) -> Iterator[Document]:
@@ -111,7 +111,8 @@ class Life:
 
 
 def told_in(text: str, answer: str) -> int:
-    """Where the answer ends in the text that begins with it, its line break included; 0 when it does not."""
+    """Returns the end of the answer in the text that begins with it, line break included; 0 when the text begins
+    otherwise."""
     at = 0
     for word in answer.split():
         at += len(text[at:]) - len(text[at:].lstrip())
@@ -122,7 +123,7 @@ def told_in(text: str, answer: str) -> int:
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Spans that touch are one."""
+    """Merges spans that touch."""
     found: list[tuple[int, int]] = []
     for start, end in spans:
         if found and found[-1][1] >= start:

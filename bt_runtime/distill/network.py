@@ -1,4 +1,4 @@
-"""A decoder of the Llama architecture. Documents stand in one long row and do not see each other.
+"""A decoder of the Llama architecture. Documents are packed into one long row, and attention keeps them separate.
 
 A row holds whole documents one after another; all that works on single tokens runs over the row at once, and only
 attention runs piece by piece. So nothing is padded, and positions are what they are at run time.
@@ -27,7 +27,7 @@ class Norm(nn.Module):  # type: ignore[misc]
 
 
 class Block(nn.Module):  # type: ignore[misc]
-    """One layer, in the two parts that stand before and after attention: each is compiled by itself."""
+    """One layer, split into the parts before and after attention, each of which is compiled."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -56,13 +56,13 @@ class Block(nn.Module):  # type: ignore[misc]
 
 
 def turned(x: Any, cosine: Any, sine: Any) -> Any:
-    """Rotary positions; the first half of a head turns with the second (the file's layout is another one)."""
+    """Applies rotary positions. The first half of a head is rotated with the second; the file's layout differs."""
     first, second = x.chunk(2, dim=-1)
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1)
 
 
 class Piece(NamedTuple):
-    """Neighbours in a row: a document, or how one goes on after an opening that several share."""
+    """A span of a row: a document, or the rest of one that shares an opening with others."""
 
     length: int
     at: int = 0  # where the opening begins
@@ -124,7 +124,7 @@ def _mask(length: int, seen: int, kind: Any, device: Any) -> Any:
 
 
 def _part(x: Any, at: int, seen: int, start: int, end: int) -> Any:
-    """The tokens from `start` to `end`, behind the opening."""
+    """Attends the tokens from `start` to `end`, which also see the opening."""
     own = x.detach()[None, :, start:end]
     return torch.cat((x.detach()[None, :, at : at + seen], own), dim=2) if seen else own
 
@@ -158,7 +158,7 @@ class Network(nn.Module):  # type: ignore[misc]
         self.after = torch.compile(Block.after, dynamic=False)
 
     def forward(self, tokens: Any, pieces: Sequence[Piece]) -> Any:
-        """The last layer's output at every token of a row."""
+        """Returns the last layer's output at every token of a row."""
         rest = Piece(len(tokens) - sum(piece.length for piece in pieces))
         places = torch.cat([torch.arange(p.seen, p.seen + p.length) for p in (*pieces, rest)])
         places = places % self.size.context  # behind the last document nothing counts

@@ -14,7 +14,7 @@ _SLOW = 0.03
 
 
 class Optimiser:
-    """Both as one, with one rate."""
+    """Both optimisers as one, with the same learning rate."""
 
     def __init__(self, network: Network, rate: float, decay: float) -> None:
         inner = [w for name, w in network.named_parameters() if w.dim() > 1 and name != _EMBEDDING]
@@ -26,7 +26,7 @@ class Optimiser:
         )
 
     def step(self, rate: float) -> None:
-        """One step, after which there are no gradients."""
+        """Makes one step and clears the gradients."""
         for part in self.parts:
             for group in part.param_groups:
                 group["lr"] = rate * group.get("slow", 1.0)

@@ -1,4 +1,5 @@
-"""Documents into batches of a fixed length: such as begin alike come together, since their opening counts once."""
+"""Packs documents into batches of a fixed length. Documents with the same beginning come together, because it counts
+once."""
 
 from __future__ import annotations
 
@@ -27,14 +28,14 @@ def shuffled(count: int, seed: str) -> list[int]:
 
 
 class Shared(NamedTuple):
-    """Which documents begin alike: of each its family, and how many tokens the family has in common."""
+    """The documents' families: documents with a common beginning, and its length in tokens."""
 
     family: Sequence[int]  # -1: none
     length: Sequence[int]
 
 
 def packed(order: Sequence[int], lengths: Sequence[int], size: int, shared: Shared | None = None) -> list[Batch]:
-    """Documents in batches of at most `size` tokens, in about this order: of the next few the longest that fits.
+    """Packs documents into batches of at most `size` tokens, roughly in order: of the next few, the longest that fits.
 
     The common opening of a family counts once in a batch, which is why a batch keeps to few families.
     """
@@ -52,7 +53,7 @@ def packed(order: Sequence[int], lengths: Sequence[int], size: int, shared: Shar
             insort(waiting[family], (lengths[document] - opening(document), -place, document))
 
     def fitting(families: Iterable[int], room: int, opened: Mapping[int, Any]) -> tuple[int, int] | None:
-        """The longest, as its family and its place in it."""
+        """Returns the longest document that fits, as its family and its position there."""
         best: tuple[int, int] | None = None
         for family in families:
             few = waiting[family]
@@ -89,7 +90,7 @@ def packed(order: Sequence[int], lengths: Sequence[int], size: int, shared: Shar
 
 
 def shared(rows: Dataset, documents: Sequence[int]) -> Shared:
-    """The longest opening of each of these that is common among them; families are documents with the same."""
+    """Returns the longest common beginning of each document; documents with the same one are a family."""
     family, length = [-1] * len(rows), [0] * len(rows)
     often = max(2, len(documents) // _COMMON)
     going, size = {d: rows.unanswered(d) for d in documents}, LEAST

@@ -30,7 +30,7 @@ class Parity(NamedTuple):
 
 
 def compare(path: Path, network: Network, tokenizer: Tokenizer, samples: Sequence[Document], most: int = 24) -> Parity:
-    """The file against the network, on documents; each answer is written by both from the words before it."""
+    """Compares the file with the network on documents; both write each answer from the text before it."""
     from bt_runtime.llm.local.context import Context, Feed
     from bt_runtime.llm.local.llama import Weights, begin
 
@@ -66,7 +66,7 @@ def compare(path: Path, network: Network, tokenizer: Tokenizer, samples: Sequenc
 
 
 def logits(network: Network, tokens: Sequence[int]) -> Any:
-    """The logits of every token, in full precision."""
+    """Returns the logits of every token, in full precision."""
     with torch.no_grad():
         row = torch.tensor(list(tokens), device=network.embedding.weight.device)
         return network.logits(network(row, [Piece(len(tokens))])).float().cpu().numpy()
@@ -79,7 +79,7 @@ def _likeliest(network: Network, before: Sequence[int], written: Sequence[int]) 
 
 
 def _written(context: Any, before: Sequence[int], most: int, end: int) -> list[int]:
-    """The greedy output of llama.cpp."""
+    """Returns llama.cpp's greedy output."""
     from bt_runtime.llm.local.context import Feed
 
     context.clear()

@@ -1,4 +1,4 @@
-"""A file that `btr distill` made, read back: weights, size and tokenizer, so that training can go on from it.
+"""Reads a file that `btr distill` made (weights, size and tokenizer), so that training can continue from it.
 
 So the model that comes with the package can be taught with one's own runs, and a file is all that need be kept.
 """
@@ -57,7 +57,7 @@ def read(path: Path) -> Pretrained:
 
 
 def _weights(found: dict[str, Any], size: Size) -> list[tuple[str, Any]]:
-    """By the names of our network, as `gguf_file.tensors` gave them away."""
+    """Returns the weights under our network's names, the reverse of `gguf_file.tensors`."""
     weights = [("embedding.weight", found["token_embd.weight"]), ("norm.weight", found["output_norm.weight"])]
     for i in range(size.layers):
         of, theirs = f"blocks.{i}", f"blk.{i}"
@@ -75,11 +75,11 @@ def _weights(found: dict[str, Any], size: Size) -> list[tuple[str, Any]]:
 
 
 def parted(weight: Any, heads: int) -> Any:
-    """Dataset in our order again: the halves of a head, not neighbours, turn with one another."""
+    """Reorders rows to our layout, the reverse of `gguf_file.paired`."""
     rows, width = weight.shape
     return weight.view(heads, rows // heads // 2, 2, width).transpose(1, 2).reshape(rows, width)
 
 
 def _short(number: float) -> float:
-    """1e-05 again, after it was a 32-bit number."""
+    """Shortens a number that lost precision as a 32-bit float, to 1e-05 for example."""
     return float(f"{number:.6g}")

@@ -1,4 +1,4 @@
-"""How long to train, how fast, and with how much at once."""
+"""The training schedule: duration, learning rate, and batch size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from bt_runtime.faults.diagnostic import BtError
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How to train. The rate rises, stays, and falls in the last part of the budget, so that a run can be prolonged."""
+    """How to train. The learning rate rises, stays, and decays in the last part of the budget, so that a run can be
+    prolonged."""
 
     minutes: float = 0.0  # 0: as long as the tokens last
     tokens: int = 0
@@ -39,11 +40,11 @@ class Schedule:
 
     @property
     def row(self) -> int:
-        """Tokens of a step that one process takes."""
+        """The tokens that one process handles in a step."""
         return self.batch // self.processes
 
     def spent(self, state: State) -> float:
-        """The part of the budget that is used up."""
+        """Returns the used share of the budget."""
         by_tokens = state.tokens / self.tokens if self.tokens else 0.0
         by_time = state.seconds / (60 * self.minutes) if self.minutes else 0.0
         return max(by_tokens, by_time)

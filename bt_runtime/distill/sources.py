@@ -20,7 +20,7 @@ class Source(NamedTuple):
 
 
 def gathered(wanted: Iterable[str], folder: Path) -> list[Path]:
-    """The shards, and folders of shards, to learn from; what is no shard yet becomes one in `folder`."""
+    """Returns the shards to learn from, and those of folders; any other source is written to `folder` as a shard."""
     return [place for word in wanted for place in _places(word, folder)]
 
 
@@ -41,7 +41,8 @@ def _places(word: str, folder: Path) -> Iterator[Path]:
 
 
 def _written(source: Source, folder: Path) -> Path:
-    """The source as a shard named by its content's digest, so that unchanged sources are not encoded again."""
+    """Writes a source as a shard named by the digest of its content, so that an unchanged source is not encoded
+    again."""
     found = list(source.yields())
     if not found:
         raise BtError(f"nothing in the {source.name} can be learnt from", "only what succeeded is learnt from")

@@ -1,4 +1,4 @@
-"""The whole way from documents to a file, stage by stage; what is there already, and still fits, is not made again."""
+"""All stages from documents to a model file. A stage is skipped when its result exists and is still valid."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POINTS = 16  # of the training curve that go into the file
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order for training: the result to make, and its sources."""
+    """A request for training: the result to make, and its sources."""
 
     places: Sequence[Path]
     work: Path
@@ -65,7 +65,7 @@ class Made(NamedTuple):
 
 
 def make(order: Order, tell: Tell) -> Made:
-    """All stages. Killed at any moment, the same call goes on."""
+    """Runs all stages. After a kill, the same call continues."""
     words = vocabulary(order, tell)
     size = sized(order.size, words.size, order.context)
     training = Training(order.places, order.work, words, size, order.schedule, tell, order.init)
@@ -77,7 +77,7 @@ def make(order: Order, tell: Tell) -> Made:
 
 
 def export(order: Order, tell: Tell) -> Made:
-    """The file of the latest checkpoint, and how far it is the network."""
+    """Exports the latest checkpoint; returns the file and its difference from the network."""
     state, about, weights, _ = checkpoint.load(order.work / LATEST)
     words = tokenizer.load(order.work / "tokenizer.json")
     size = Size(**about["size"])
@@ -100,7 +100,8 @@ def sized(name: str, vocab: int, context: int) -> Size:
 
 
 def vocabulary(order: Order, tell: Tell) -> Tokenizer:
-    """The tokenizer of this work folder; trained once, so that what was encoded and learnt stays true."""
+    """Returns the tokenizer of this work folder. It is trained once, so that encoded documents and weights stay
+    valid."""
     kept = order.work / "tokenizer.json"
     kept.parent.mkdir(parents=True, exist_ok=True)
     if order.init is not None and not kept.is_file() and order.init.suffix == pretrained.SUFFIX:
@@ -117,7 +118,7 @@ def vocabulary(order: Order, tell: Tell) -> Tokenizer:
 
 
 def heard(places: Sequence[Path], seed: int) -> Iterator[Document]:
-    """Documents from all over the shards, for the tokenizer."""
+    """Yields documents from all shards, to train the tokenizer."""
     shards = documents.shards(places)
     if not shards:
         raise BtError("there are no documents yet", f"shards are files *{documents.SUFFIX}")
@@ -128,7 +129,7 @@ def heard(places: Sequence[Path], seed: int) -> Iterator[Document]:
 
 
 def samples(places: Sequence[Path]) -> Iterator[Document]:
-    """Documents that were held back; others where there are none."""
+    """Returns held-out documents; others when there are none."""
     some: list[Document] = []
     for shard in documents.shards(places):
         for document in documents.read(shard):
@@ -140,7 +141,7 @@ def samples(places: Sequence[Path]) -> Iterator[Document]:
 
 
 def described(order: Order, state: State) -> Mapping[str, Json]:
-    """The metadata that the file carries."""
+    """Returns the metadata for the file."""
     step = max(1, len(state.curve) // _POINTS)
     curve: list[dict[str, Any]] = [p for i, p in enumerate(state.curve) if i % step == 0 or i == len(state.curve) - 1]
     return {

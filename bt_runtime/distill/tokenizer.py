@@ -49,7 +49,7 @@ class Tokenizer:
 
 
 def train(texts: Iterable[str], size: int) -> Tokenizer:
-    """The same texts in the same order give the same vocabulary."""
+    """Trains a vocabulary. The same texts in the same order give the same vocabulary."""
     if size < SMALLEST:
         raise BtError(f"a vocabulary of {size} cannot hold every byte", f"take at least {SMALLEST}")
     library = _library()

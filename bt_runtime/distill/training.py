@@ -1,4 +1,5 @@
-"""The training run: batches until the time or the tokens are spent, with checkpoints from which it goes on exactly."""
+"""The training run: batches until the time or the tokens are spent, with checkpoints from which it continues
+exactly."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def mixes(device: str) -> bool:
 
 
 class Training:
-    """A run in its work folder. `go` trains until the budget is spent; a new one goes on where the last one stopped."""
+    """A training run in its work folder. `go` trains until the budget is spent; a new object continues the stored
+    run."""
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class Training:
             self.network.compile()
 
     def _weights_of(self, path: Path) -> Any:
-        """The weights of a checkpoint, or of a file that was made of one."""
+        """Returns the weights of a checkpoint, or of a file exported from one."""
         if path.suffix != pretrained.SUFFIX:
             return self._checkpoint(path)[1]
         found = pretrained.read(path)
@@ -90,7 +92,7 @@ class Training:
         return state, weights, optimiser
 
     def _go_on(self) -> None:
-        """Everything as it was. A run that is prolonged goes on from before its rate fell."""
+        """Restores the run. A prolonged run continues from before its learning-rate decay."""
         steady = self.folder / STEADY
         state, weights, optimiser = self._checkpoint(self.folder / LATEST)
         if state.fallen and not self.schedule.falls(state) and steady.is_file():
@@ -112,7 +114,7 @@ class Training:
         return self.spent >= 1.0 or 0.0 < longest <= self.state.seconds - self.start
 
     def go(self) -> State:
-        """Train until the budget is spent, or a slice of it, in as many processes as planned."""
+        """Trains until the budget or a slice of it is spent, in the planned number of processes."""
         given = self.places, self.folder, self.tokenizer, self.size, self.schedule
         with launched(self.schedule.processes, _follow, *given) as group:
             try:
@@ -122,7 +124,7 @@ class Training:
         return self.state
 
     def learn(self, group: Group) -> None:
-        """As one of a group: of every round of batches the one of its rank."""
+        """Trains as one process of a group; each round has a batch for each rank."""
         self.group, state = group, self.state
         self.averaging = group.averaging(self.network, self._passed)
         self.began, self.start = time.monotonic() - state.seconds, group.broadcast(lambda: state.seconds)
@@ -142,7 +144,7 @@ class Training:
                 state.epoch, state.batch, state.shards = state.epoch + 1, 0, []
 
     def _passed(self, network: Any) -> Any:
-        """A small number that depends on all weights."""
+        """Returns a small number that depends on all weights, to compare the processes."""
         return network(torch.zeros(ALIKE, dtype=torch.int64, device=self.device), [Piece(ALIKE)]).sum()
 
     def _epoch(self) -> tuple[Dataset, list[Batch], int]:
@@ -150,7 +152,7 @@ class Training:
         return rows, batches, self.state.batch
 
     def epoch(self) -> tuple[Dataset, list[Batch]]:
-        """The documents of this epoch in batches, from the shards that exist when it begins."""
+        """Yields this epoch's batches, from the shards that exist when it begins."""
         state = self.state
         paths = [Path(path) for path, _ in state.shards]
         if not paths or _told_apart(paths) != state.shards:
@@ -184,7 +186,7 @@ class Training:
         return rows, batches
 
     def _step(self, rows: Dataset, batch: Batch) -> Any:
-        """One step of the optimiser; the loss is left where it was computed, asking for it would wait."""
+        """Makes one optimiser step. The loss stays on its device, because reading it would wait."""
         state, group = self.state, self.group
         answers, seen = self._gradients(rows, batch)
         seconds = time.monotonic() - self.began if group.leads else 0.0
@@ -195,7 +197,7 @@ class Training:
         return loss / group.count
 
     def _gradients(self, rows: Dataset, batch: Batch) -> tuple[Any, int]:
-        """Grows the gradients of a batch; answers its loss, and how many tokens it has."""
+        """Adds the gradients of a batch; returns its loss and its number of tokens."""
         row = collated(rows, batch, self.schedule.row)
         with torch.autocast(self.device, torch.bfloat16, enabled=self.mixed):
             hidden = self.averaging(torch.from_numpy(row.tokens).to(self.device), row.pieces)
@@ -204,7 +206,7 @@ class Training:
         return answers.detach(), row.seen
 
     def _losses(self, hidden: Any, row: Row) -> tuple[Any, Any]:
-        """The losses of the answers, and of the text around them."""
+        """Returns the losses of the answers and of the surrounding text."""
         answers = self._loss(hidden, row, np.flatnonzero(row.learn))
         return answers, self._loss(hidden, row, np.flatnonzero(row.around)) if self.schedule.echo else 0.0
 
@@ -217,7 +219,7 @@ class Training:
         return functional.cross_entropy(self.network.logits(hidden[before]).float(), targets, ignore_index=IGNORED)
 
     def _now_and_then(self, rows: Dataset) -> None:
-        """Tell, look at what was held back, keep a checkpoint: each when its time has come, all at the end."""
+        """Reports, evaluates and saves, each when it is due; all of them at the end."""
         state, schedule, end = self.state, self.schedule, self.over
         if schedule.falls(state) and not state.fallen:
             self._save()  # still at the full rate: from here a longer run goes on
@@ -276,13 +278,13 @@ class Training:
 def _follow(
     group: Group, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, schedule: Schedule
 ) -> None:
-    """The loop of the other processes in the group; they get their weights from rank 0."""
+    """The loop of the other processes of a group; they receive their weights from rank 0."""
     Training(places, folder, tokenizer, size, schedule, _silently).learn(group)
 
 
 @contextmanager
 def undivided() -> Iterator[None]:
-    """Ctrl-C waits until this is done: from half a step no run could go on."""
+    """Delays Ctrl-C until a step is complete: no run could continue from half a step."""
     if threading.current_thread() is not threading.main_thread():  # which alone hears it
         yield
         return
@@ -297,7 +299,7 @@ def undivided() -> Iterator[None]:
 
 
 def _silently(text: str) -> None:
-    """The first process has told it."""
+    """No-op: rank 0 reports for all."""
 
 
 def _told_apart(paths: Sequence[Path]) -> list[tuple[str, str]]:
@@ -305,7 +307,7 @@ def _told_apart(paths: Sequence[Path]) -> list[tuple[str, str]]:
 
 
 def compiles(tell: Tell) -> bool:
-    """Whether there is a compiler that torch can use; without one it is slower, not worse."""
+    """True when torch finds a compiler; training without one is only slower."""
     try:
         torch.compile(lambda x: x * 2 + 1)(torch.ones(8))
     except Exception as fault:  # whatever the compiler says, it cannot be used

@@ -1,4 +1,4 @@
-"""Reading a world's files: one door, so that every fault has its file, its place and a way out."""
+"""Reads a world's files; every fault names its file, its place and a remedy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXTS: Schema = {"type": "array", "items": TEXT}
 
 
 def by_name(each: Schema) -> Schema:
-    """A mapping of such values."""
+    """The schema of a mapping whose values have this form."""
     return {"type": "object", "additionalProperties": each}
 
 
@@ -64,7 +64,7 @@ class Content:
 
 
 def read_yaml(path: Path, check: Check) -> Content:
-    """A file that fits its schema."""
+    """Reads a file and checks it against its schema."""
     return Content(source.read(path), check).sound()
 
 

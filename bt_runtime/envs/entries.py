@@ -1,4 +1,4 @@
-"""The entries of a file of tasks, one at a time: a line of JSON each, or a list; packed or not."""
+"""Yields the entries of a file of tasks: JSON Lines or a JSON list, compressed or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _CHUNK = 1 << 20
 
 
 def entries(path: Path, hint: str) -> Iterator[Any]:
-    """Never the whole file: some are larger than most memories. `hint` is the way out when it cannot be read."""
+    """Yields entries without reading the whole file, which may exceed the memory. `hint`: the remedy named when it is
+    unreadable."""
     opened: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="utf-8") as file:
@@ -27,7 +28,7 @@ def entries(path: Path, hint: str) -> Iterator[Any]:
 
 
 def mappings(path: Path, hint: str) -> Iterator[dict[str, Any]]:
-    """Entries that are mappings: another one is a fault."""
+    """Yields the entries; raises for one that is not a mapping."""
     for number, entry in enumerate(entries(path, hint), 1):
         if not isinstance(entry, dict):
             raise BtError(f"entry {number} of {path} is no mapping", hint)

@@ -47,7 +47,7 @@ def at(path: Path, fill: Fill) -> sqlite3.Connection:
 
 
 class Indexed:
-    """Rows that can be searched, from somebody's data: in a file of their own, or in memory."""
+    """Searchable rows of a user's data set: in a file of their own, or in memory."""
 
     table = ""  # a row for each of them
 
@@ -60,7 +60,7 @@ class Indexed:
 
     @staticmethod
     def fill(base: sqlite3.Connection, rows: Iterable[Any]) -> None:
-        """Rows are read once, one after the other."""
+        """Reads the rows once, in order, into the index."""
         raise NotImplementedError
 
     @classmethod

@@ -19,7 +19,7 @@ def manual(skills: str, rules: Sequence[str], examples: str = "", without: Colle
 
 
 def patterns(name: str, without: Collection[str] = ()) -> list[Json]:
-    """The sentences of a manifest with their slots, and what each needs."""
+    """Returns a manifest's sentences with their slots, and the conditions of each."""
     path = project.find("skills", name)
     kinds = _kinds(path) if path is not None else ()
     told = [kind.data["entry"] for kind in kinds if kind.name not in without and kind.data["entry"].impl == "world"]

@@ -44,7 +44,7 @@ def outline(path: Path) -> Outline:
 
 
 def inside(folder: Path) -> list[Path]:
-    """The files of JSON that lie in a folder, in a fixed order."""
+    """Returns the JSON files in a folder, in a fixed order."""
     return sorted(p for p in folder.iterdir() if p.name.endswith(ENDS)) if folder.is_dir() else []
 
 
@@ -70,7 +70,7 @@ def _outline(path: Path, changed: int, size: int) -> Outline:
 
 
 def _names(text: str) -> Iterator[tuple[int, str]]:
-    """The names of the first mapping (0), and of the first one inside it (1)."""
+    """Returns the keys of the first mapping (0), or of the first mapping nested in it (1)."""
     depth, closed, last = 0, False, ""
     for found in _TOKEN.finditer(text):
         token = found[0]

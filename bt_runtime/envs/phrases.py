@@ -21,7 +21,7 @@ def spin(text: str, rng: Random) -> str:
 
 
 def filled(text: str, slots: Mapping[str, str]) -> str:
-    """`Put {things} down` with its words; other brackets stay as they are."""
+    """Fills the slots of `Put {things} down`; other brackets stay as they are."""
     for name, value in slots.items():
         text = text.replace(f"{{{name}}}", value)
     return text
@@ -45,7 +45,7 @@ def number(count: int, rng: Random) -> str:
 
 
 def listing(parts: Sequence[str], rng: Random) -> str:
-    """`a, b and c` in one of the usual ways."""
+    """Joins parts as `a, b and c`, or in another usual way."""
     if len(parts) < 2:
         return "".join(parts)
     if rng.random() < 0.15:

@@ -1,4 +1,4 @@
-"""Texts ranked by words as Lucene's English analyzer does: Porter's stems, BM25 with k1 0.9, b 0.4, rounded lengths.
+"""Ranks texts by words like Lucene's English analyzer: Porter's stems, BM25 with k1 0.9 and b 0.4, rounded lengths.
 
 The index is a table of an SQLite file: of each term the numbers of the texts, and what it weighs in them.
 """
@@ -32,7 +32,7 @@ TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights 
 
 
 def package(name: str) -> Any:
-    """Loaded when it is needed: none of them is light."""
+    """Imports a package on first use, because each is slow to import."""
     try:
         return import_module(name)
     except ImportError as missing:
@@ -40,7 +40,7 @@ def package(name: str) -> Any:
 
 
 class Words:
-    """Texts as terms of the index."""
+    """Converts texts to the index's terms."""
 
     def __init__(self) -> None:
         self._stem = package("snowballstemmer").stemmer("porter").stemWord
@@ -59,7 +59,7 @@ class Words:
 
 
 class Index:
-    """Texts as they come, numbered from 1; what is held of them meanwhile are numbers."""
+    """Builds an index of texts, numbered from 1 in order; it keeps numbers only."""
 
     def __init__(self) -> None:
         self._words = Words()
@@ -85,8 +85,7 @@ class Index:
 
 
 def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int) -> list[tuple[float, int]]:
-    """(score, number) of the best of `count` texts, in the order of their numbers: `most`, and those that equal the
-    last of them."""
+    """Returns (score, number) of the best texts, sorted by number: `most` of them, and those that tie with the last."""
     numpy = package("numpy")
     scores: Any = numpy.zeros(count + 1, numpy.float32)
     rarest: Any = None  # texts of one term, as few as are enough: the worst of their best is a floor for all
@@ -110,7 +109,7 @@ def ranked(base: sqlite3.Connection, count: int, words: Iterable[str], most: int
 
 
 def rounded(length: int) -> int:
-    """A length as the index keeps it in one byte: whole up to 24, and eight values for each doubling above."""
+    """Rounds a length as the index's byte stores it: exact up to 24, then eight steps for each doubling."""
     more = length - 24
     if more < 16:
         return length

@@ -1,4 +1,4 @@
-"""Suites by name: a world with its tasks and its oracle, ours and those of plugins, or `path.py:Name`."""
+"""Finds suites by name: a world with its tasks and its oracle, ours, a plugin's, or `path.py:Name`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Suite(Protocol):
     skills: str  # the manifest in skills/ whose sentences this world acts
 
     def open(self, **options: Any) -> World:
-        """A fresh world; an option that it does not know raises BtError. `data` is a folder of outside data."""
+        """Opens a fresh world; an unknown option raises BtError. `data`: a folder of outside data."""
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None, **options: Any
@@ -64,7 +64,7 @@ class Parted(Protocol):
 @runtime_checkable
 class Wanting(Protocol):
     def wanted(self, task: Task) -> Mapping[str, int]:
-        """The things that a task's goal is about, in the words for them, and how many of each."""
+        """The kinds of things in a task's goal, in the words for them, with their numbers."""
 
 
 @runtime_checkable
@@ -84,14 +84,14 @@ class Wanted(NamedTuple):
     options: Mapping[str, Any] = {}  # of the world's tasks
 
     def of_data(self, path: Path, folder: str, **options: Any) -> Wanted:
-        """The data folder is the one that holds `folder/`, in which the file lies."""
+        """Returns the data folder: the folder that holds `folder/` with this file."""
         beside = path.resolve().parent
         data = beside.parent if beside.name == folder else beside
         return self._replace(data=self.data or str(data), options={**self.options, **options})
 
 
 class Read(NamedTuple):
-    """The tasks of a file, and the options to open their world with."""
+    """The tasks of a file, and the options with which to open their world."""
 
     tasks: list[Task]
     world: Mapping[str, Json] = {}
@@ -102,11 +102,11 @@ class Reading(Protocol):
     formats: Sequence[str]  # of files with tasks in them, in words
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        """The tasks of a file; None when it is in no form that this suite knows."""
+        """Returns the tasks of a file; None when this suite does not know its form."""
 
 
 def check_split(suite: Suite, split: str) -> None:
-    """Raise for one that the suite does not have."""
+    """Raises for a split that the suite does not have."""
     known = suite.splits if isinstance(suite, Parted) else ("train", "eval")
     if split not in known:
         raise BtError(f"the world `{suite.name}` has no split `{split}`", f"it has: {', '.join(known)}")
@@ -139,7 +139,7 @@ def shared_out(
 
 
 def tasks_of(suite: Suite, wanted: Wanted) -> Read:
-    """Made by the suite, with the options that were asked for."""
+    """Returns tasks that the suite makes with the given options."""
     check_split(suite, wanted.split)
     options = {**wanted.options, **({"data": wanted.data} if wanted.data else {})}
     tasks = suite.tasks(wanted.seed, wanted.episodes, wanted.split, list(wanted.kinds) or None, **options)
@@ -147,7 +147,7 @@ def tasks_of(suite: Suite, wanted: Wanted) -> Read:
 
 
 def goal_things(name: str, task: Task) -> Mapping[str, int]:
-    """The things that a task's goal is about, as far as its suite says."""
+    """Returns the things in a task's goal, as far as its suite names them."""
     suite = open_suite(name)
     return suite.wanted(task) if isinstance(suite, Wanting) else {}
 
@@ -189,12 +189,12 @@ class Alone:
 
 
 def suite_names() -> list[str]:
-    """Every world that can be asked for by a name."""
+    """Returns the name of every world."""
     return plugins.names("suites", "worlds")
 
 
 def open_suite(name: str) -> Suite:
-    """The suite of that name, or of `path.py:Name`: a Suite, or the class of a world."""
+    """Returns the suite of a name or of `path.py:Name`: a Suite, or the class of a world."""
     if importing.in_file(name):
         return _fitting(name, import_policy.bring(name)) or _unfit(name)
     entry = plugins.find(name, "suites", "worlds")
@@ -207,7 +207,7 @@ def open_suite(name: str) -> Suite:
 
 @lru_cache(maxsize=32)
 def of_plugin(entry: plugins.Entry) -> Suite:
-    """Looked at once: an evaluation opens a world for each of its episodes."""
+    """Imports a plugin's suite once: an evaluation opens a world for each of its episodes."""
     found = plugins.load(entry)
     suite = _fitting(entry.name, found)
     if suite is None:
@@ -231,7 +231,7 @@ def _unfit(name: str) -> Suite:
 
 
 class Origin(NamedTuple):
-    """The name and options that open an equal world."""
+    """The name and options with which an equal world can be opened."""
 
     name: str = ""  # empty: by a program, in a way that nobody knows
     options: Mapping[str, Json] = {}
@@ -271,7 +271,7 @@ def _holds(entry: plugins.Entry, module: str) -> bool:
 
 
 def _kept_as(name: str) -> str:
-    """A file in the project by its place there: a journal may be taken elsewhere with it."""
+    """Returns the name with a project file's path made relative, so that a journal stays valid in another place."""
     root = (project.find_root() or Path.cwd()).resolve()
     at = Path(importing.whole(name, root)) if importing.in_file(name) else None
     return str(at.relative_to(root)) if at is not None and at.is_relative_to(root) else name
@@ -282,7 +282,7 @@ _PARTS = ("reset", "look", "skills", "act", "verdict", "holds", "digest", "snaps
 
 
 def choose_kinds(known: Sequence[str], asked: Sequence[str] | None) -> Sequence[str]:
-    """The kinds of task asked for, all of them when none is named; an unknown one is an error."""
+    """Returns the requested kinds of task, all when none is named; raises for an unknown kind."""
     for kind in asked or ():
         if kind not in known:
             guess = nearest(kind, known)
@@ -291,7 +291,7 @@ def choose_kinds(known: Sequence[str], asked: Sequence[str] | None) -> Sequence[
 
 
 def no_more_options(world: str, left: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Raise for an option that a suite does not know."""
+    """Raises for an option that the suite does not know."""
     for name in left:
         raise BtError(f"the world `{world}` has no option `{name}`", _list(known) if known else "it takes none here")
 

@@ -15,7 +15,7 @@ _UNFIT = (KeyError, TypeError, ValueError, AttributeError)  # what reading stran
 
 
 def one_of(said: str, known: Sequence[str], what: str, way: str) -> None:
-    """Raise for a way of showing the world, `way`, that it does not know; `what` names it with the world."""
+    """Raises for an unknown way to show the world; `what` names the option."""
     if said not in known:
         raise BtError(f"no {what} is called `{said}`", f"{way}: {', '.join(known)}")
 
@@ -27,7 +27,7 @@ def listed(value: Json) -> tuple[str, ...]:
 
 
 class TextWorld:
-    """A world says how it begins, what it shows, and which state it keeps besides its task."""
+    """A world of text. A subclass defines its first text, its page, and the state that it keeps besides its task."""
 
     instant = False  # an act reads a disk, or asks an engine
     called = ""  # by its authors
@@ -46,11 +46,11 @@ class TextWorld:
         raise NotImplementedError
 
     def kept(self) -> dict[str, Any]:
-        """The state, as JSON can hold it."""
+        """Returns the state as JSON values."""
         raise NotImplementedError
 
     def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
-        """The task and state again."""
+        """Restores a task and its state."""
         raise NotImplementedError
 
     def reset(self, task: Task) -> Observation:

@@ -89,7 +89,8 @@ def _end(process: subprocess.Popen[bytes], answers: BinaryIO, sock: socket.socke
 
 
 class Pool:
-    """A game stays with its worker while there are enough; else the one that rested longest is given away."""
+    """Shares worker processes among games. A game keeps its worker while there are enough; else the longest idle one is
+    reassigned."""
 
     def __init__(self, bound: int, plays: Plays) -> None:
         self.bound, self.plays = bound, plays
@@ -123,7 +124,8 @@ class Pool:
         threading.Thread(target=load, name=f"btr-{self.plays.world.lower()}", daemon=True).start()
 
     def _free(self, owner: object, steal: bool = True) -> Worker | None:
-        """The owner's own, an unowned one, a new one, another's that rests. Not while it is at work for this owner."""
+        """Returns a free worker: the owner's own, an unowned one, a new one, or another owner's idle one. None while
+        the owner's worker is busy."""
         self._forget([w for w in self.workers if w.owner is None and w.process.poll() is not None])
         for worker in self.workers:
             if worker.owner is owner:
@@ -155,7 +157,7 @@ class Pool:
                 self._changed.notify_all()
 
     def leave(self, owner: object) -> None:
-        """Its worker is free for others, and stays warm."""
+        """Releases the owner's worker; the process stays for others."""
         with self._changed:
             for worker in self.workers:
                 if worker.owner is owner:

@@ -1,4 +1,4 @@
-"""The process that plays episodes for a `worker_pool`: a line of JSON asks, a line of JSON answers."""
+"""The child process of a `worker_pool`, which plays episodes: it reads requests and writes replies as lines of JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Engine(Protocol):
     game: Any  # what it plays; None: whatever it is asked is set up anew
 
     def play(self, problem: str, goal: str, done: Sequence[str], act: str | None) -> Mapping[str, Any]:
-        """The state after `done`, and after `act` when there is one."""
+        """Returns the state after `done`, and after `act` when there is one."""
 
 
 def answer(engine: Engine, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def serve(sock: socket.socket, make: Callable[[], Engine]) -> None:
 
 
 def main(make: Callable[[], Engine]) -> NoReturn:
-    """The last word of the command is the number of the socket."""
+    """Serves requests. The command's last argument is the number of the socket."""
     orphan.heed()
     with redirect_stdout(sys.stderr):
         serve(socket.socket(fileno=int(sys.argv[1])), make)

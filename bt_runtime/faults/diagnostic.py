@@ -21,7 +21,7 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A way out that a program can take: what it does, in words, and as edits of the diagnostic's file."""
+    """A fix that a program can apply: its description, and its edits of the diagnostic's file."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -49,7 +49,7 @@ class Diagnostic(NamedTuple):
 
 
 def text_of(value: object) -> str:
-    """The value as text; its class where it has none, so that telling of one error never raises another."""
+    """Returns the value as text, or its class when `str` fails, so that describing an error never raises another."""
     try:
         return str(value)
     except Exception:
@@ -57,7 +57,7 @@ def text_of(value: object) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """The class of an exception and what it says; of ours the message alone. Never raises."""
+    """Returns an exception's class and message; of our own errors the message alone. Never raises."""
     if isinstance(error, BtError) and error.message:
         return text_of(error.message)
     said = text_of(error)
@@ -86,8 +86,8 @@ class MissingExtra(BtError):
 
 
 class TooLong(BtError):
-    """A prompt that does not fit its model's context. `tokens`: what it takes with its answer, of `limit`; 0 where the
-    model does not tell."""
+    """Raised for a prompt that exceeds its model's context. `tokens`: what it needs with its answer, of `limit`; 0 if
+    unknown."""
 
     def __init__(self, message: str, hint: str = "", tokens: int = 0, limit: int = 0) -> None:
         super().__init__(message, hint)

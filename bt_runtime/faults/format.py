@@ -1,4 +1,4 @@
-"""Faults to text, once, at the edge: for a person (full, concise), a program (json) or a forge (github)."""
+"""Formats faults: for a person (full, concise), a program (json) or a code forge (github)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def render(
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning`; empty when there are none."""
+    """Returns a count such as `2 errors, 1 warning`; "" when there are none."""
     kinds = [fault.severity for fault in diagnostics]
     counts = ((kinds.count("error"), "error"), (kinds.count("warning"), "warning"))
     return ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in counts if n)
@@ -91,7 +91,7 @@ def _note(text: str, width: int, paint: _Paint) -> str:
 
 
 def _excerpt(line: str, start: int, end: int) -> tuple[str, int, int]:
-    """The excerpt of a line, the number of columns before the fault, and the fault's width, at least one."""
+    """Returns the shown part of a line, the number of columns before the fault, and the fault's width, at least one."""
     start = min(start, len(line))
     first = 0 if len(line) <= _WIDEST // 2 else max(0, start - _WIDEST * 3 // 4)  # a character takes several columns
     cells = [_cell(character) for character in line[first : start + _WIDEST + 1]]
@@ -172,7 +172,7 @@ def _json(faults: list[Diagnostic]) -> str:
 
 
 def _github(fault: Diagnostic) -> str:
-    """A workflow command, which a forge shows beside the line."""
+    """Formats a fault as a workflow command, which a forge shows beside the line."""
     where = {"file": fault.file, "title": fault.code}
     if fault.span:
         span = fault.span

@@ -48,7 +48,7 @@ def write(tree: str, nodes: Sequence[Place], changes: Iterable[Change], started:
 
 
 def rows(nodes: Sequence[Place]) -> list[tree_xml.Row]:
-    """A guard stands at the path of what it guards, and comes first."""
+    """Yields the rows of a tree. A guard has the path of the node that it guards, and precedes it."""
     places: dict[str, int] = {}
     found = []
     for number, path, kind, name in nodes:
@@ -76,7 +76,7 @@ class Log(NamedTuple):
 
 
 def read(path: Path) -> Log:
-    """A last record that was cut off is left out."""
+    """Reads a log. A last record that was cut off is ignored."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_READ + 1)

@@ -1,4 +1,4 @@
-"""A run as an MCAP file, for Foxglove and similar viewers: from an existing journal, or live."""
+"""Writes a run as an MCAP file for Foxglove and similar viewers, from a journal or live."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Message(NamedTuple):
 
 
 class Told:
-    """Lines of a journal as messages. A clock that is not the machine's gives their time."""
+    """Converts lines of a journal to messages. A run with its own clock gives its time."""
 
     def __init__(self) -> None:
         self.own, self.time, self.said = False, 0.0, 0.0
@@ -88,7 +88,7 @@ def _bodies(kind: str, line: Line, what: Mapping[str, Any], at: int) -> Iterator
 
 
 class File:
-    """The writing side. What was flushed can be read, whatever becomes of the process."""
+    """The writer of a file. Flushed parts stay readable when the process dies."""
 
     def __init__(self, path: Path) -> None:
         try:

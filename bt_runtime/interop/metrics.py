@@ -1,5 +1,5 @@
-"""A run's counters for Prometheus: `with Metrics(run, 9464): run.spin()`, then GET /metrics. The ticking thread adds
-to a few numbers; the server's thread makes the text."""
+"""Counters of a run for Prometheus: `with Metrics(run, 9464): run.spin()`, then GET /metrics. The ticking thread only
+adds numbers; the server's thread formats them."""
 
 from __future__ import annotations
 

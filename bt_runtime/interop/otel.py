@@ -44,7 +44,8 @@ def write(lines: Iterable[Mapping[str, Any]], path: Path) -> int:
 
 
 def spans_of(lines: Iterable[Mapping[str, Any]]) -> Iterator[Span]:
-    """The run; nodes that ran for more than a tick; agents, and below them every question and every action."""
+    """Returns the spans of a run: the run, nodes that ran for more than a tick, and agents with their questions and
+    actions."""
     story = Story()
     for line in lines:
         story.read(line)
@@ -137,7 +138,7 @@ class Story:
         )
 
     def node(self, path: str, status: str, at: float) -> None:
-        """A node behind a guard stands at the guard's path: the two are one."""
+        """Handles a node's status. A guard and its node share a path and become one span."""
         if status == "RUNNING":
             self.nodes.setdefault(path, (self.new(f"node {path}", at), at))
         elif path in self.nodes:
@@ -157,7 +158,7 @@ class Story:
         return found
 
     def above(self, path: str, itself: bool = False) -> str:
-        """The nearest agent at work at this path or above it, else the run."""
+        """Returns the span of the nearest active agent at or above this path, else the run's."""
         while path:
             if itself and path in self.agents:
                 return self.agents[path][0]
@@ -183,7 +184,7 @@ class Story:
 
 
 def _tokens(value: Any) -> int | None:
-    """The tokens of a written text; a choice writes none."""
+    """Returns the tokens of a written text; None for a choice, which writes none."""
     if isinstance(value, dict) and value.get("$") == "writing" and isinstance(value.get("v"), list):
         return int(value["v"][-1]) if value["v"] and isinstance(value["v"][-1], int | float) else None
     return None

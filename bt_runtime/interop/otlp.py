@@ -58,7 +58,7 @@ class Otlp:
 
 
 def checked(endpoint: str) -> str:
-    """The whole address; "" when the environment names it."""
+    """Returns the complete address; "" when environment variables set it."""
     if endpoint == FROM_ENVIRONMENT:
         if not any(os.environ.get(name) for name in _NAMED):
             raise BtError(f"{_NAMED[1]} is not set", "set it, or name the collector: --otlp http://127.0.0.1:4318")
@@ -79,7 +79,7 @@ def exporter(endpoint: str) -> Any:
 
 
 def maker() -> Any:
-    """(span, trace) → what the SDK sends."""
+    """Returns the function that converts a span and its trace to the SDK's span."""
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope

@@ -1,4 +1,4 @@
-"""`pytest --btr-cov`: which nodes of the project's trees the tests have reached, and with which results."""
+"""`pytest --btr-cov`: reports which nodes of the project's trees the tests reached, and with which results."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class TreeCoverage:
         return coverage.covered(checked.tree, self.coverage.seen)
 
     def paths(self) -> list[Path]:
-        """The trees that were asked for; without any, those of the project, and what else of it was run."""
+        """The trees to report: the named ones; by default the project's, and others of it that were run."""
         asked = [Path(each) for each in self.config.getoption("btr_cov") if each]
         root = self.config.rootpath.resolve()
         if not asked:

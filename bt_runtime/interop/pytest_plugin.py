@@ -1,4 +1,4 @@
-"""The pytest fixture `run_tree`: as `bt_runtime.testing.run_tree`, with every run closed when the test has ended.
+"""The pytest fixture `run_tree`: like `bt_runtime.testing.run_tree`, but it closes every run at the test's end.
 
 `--btr-cov` says which nodes of trees the tests have reached, and with which results.
 """

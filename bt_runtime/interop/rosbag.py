@@ -1,4 +1,4 @@
-"""A run as a rosbag2: a folder that `ros2 bag` and PlotJuggler read, written without an installation of ROS."""
+"""Writes a run as a rosbag2, which `ros2 bag` and PlotJuggler read, without a ROS installation."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _messages(bag: Bag, message: Message, entries: dict[str, str]) -> Iterator[t
 
 
 def _status(bag: Bag, message: Message) -> Any:
-    """A node is a diagnostic: level 0, or 2 when it has failed."""
+    """Writes a node's status as a diagnostic: level 0, or 2 after a failure."""
     header = bag.made("std_msgs/msg/Header", stamp=bag.stamp(message.at), frame_id="")
     told = [
         bag.made(
@@ -96,7 +96,7 @@ def _status(bag: Bag, message: Message) -> Any:
 
 
 def _entry(bag: Bag, body: Mapping[str, Any], entries: dict[str, str]) -> Iterator[tuple[Topic, Any]]:
-    """Numbers and truths have a topic that can be plotted; one topic has one type, that of its first value."""
+    """Writes an entry. Numbers and booleans get a topic for plots; a topic keeps the type of its first value."""
     value = body.get("value")
     if not isinstance(value, bool | int | float):
         return

@@ -17,7 +17,7 @@ PATIENCE = 5.0  # seconds that the end of a run waits for what is left
 
 
 class Spool:
-    """`work` is given lines in their order, in the spool's thread; `end` is called there, once, after the last."""
+    """Calls `work` with lines in order, in the spool's thread; calls `end` there once, after the last line."""
 
     def __init__(self, name: str, work: Callable[[Sequence[Line]], None], end: Callable[[], None]) -> None:
         self.name, self.work, self.end = name, work, end

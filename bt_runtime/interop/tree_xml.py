@@ -1,5 +1,5 @@
-"""A tree of ours in the XML that BehaviorTree.CPP 4 writes for a running one: for log files and monitors. Subtrees
-have their own blocks, every node has its number, and each kind that occurs is declared."""
+"""Writes a tree as the XML that BehaviorTree.CPP 4 writes for a running tree, for log files and monitors. Subtrees are
+separate blocks, every node has its number, and each kind in use is declared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 
 
 def document(tree: str, rows: Sequence[Row]) -> Element:
-    """Parents come before their children, and children in their order."""
+    """Writes the document; parents precede their children, and children keep their order."""
     tree = told(tree)
     root = Element("root", BTCPP_format="4", main_tree_to_execute=tree)
     body = SubElement(root, "BehaviorTree", ID=tree, _fullpath="")
@@ -72,5 +72,5 @@ def text(tree: str, rows: Sequence[Row]) -> bytes:
 
 
 def told(words: str) -> str:
-    """XML has no room for control characters and halves of characters."""
+    """Removes control characters and unpaired surrogates, which XML cannot hold."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)

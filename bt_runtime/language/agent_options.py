@@ -39,7 +39,7 @@ def read(node: source.YamlMap, params: source.Node | None, names: set[str], faul
 
 
 def asked_first(confirm: object) -> tuple[bool, float]:
-    """`confirm: true`, or the seconds that the person has."""
+    """Reads `confirm`: true, or the number of seconds that the person has to answer."""
     if isinstance(confirm, bool) or not isinstance(confirm, int | float):
         return confirm is True, PATIENCE
     return confirm > 0, float(confirm)
@@ -64,6 +64,6 @@ def unsayable(text: str, names: set[str]) -> str:
 
 
 def of_docstring(doc: str) -> str:
-    """`Says: {thing} is in the hand.`, a line of a docstring."""
+    """Reads the `Says: {thing} is in the hand.` line of a docstring."""
     found = _SAYS.search(doc)
     return found[1].strip() if found else ""

@@ -40,7 +40,7 @@ class Item:
         self.seal()
 
     def seal(self) -> None:
-        """Two of one mark are alike, with all below them."""
+        """Computes the digest of the node and all below it; equal digests mean identical subtrees."""
         inner = tuple((place, each.mark) for place, each in self.below)
         self.mark = hash((self.spec.kind.name, self.name, repr(sorted(self.fields.items(), key=str)), inner))
 
@@ -67,7 +67,7 @@ def item(root: NodeSpec, path: str) -> Item:
 
 
 def _written(spec: NodeSpec) -> Json:
-    """A node that stands as a test."""
+    """Formats a node that is used as a test."""
     return {spec.kind.name: {name: _plain(spec, name, value) for name, value in spec.values.items()}}
 
 

@@ -19,7 +19,7 @@ INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
 class Entry(NamedTuple):
-    """A skill's description besides its fields; kept in the kind's `data`."""
+    """The part of a skill's description besides its fields; stored in the kind's `data`."""
 
     sentence: str
     impl: str  # `world`, `memory`, module:Name, path.py:Name, or of what is installed: ros/action
@@ -45,7 +45,7 @@ def careful(can_be_told: bool) -> str:
 
 
 def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:
-    """A skill as a kind of node."""
+    """Makes a node kind of a skill."""
     given = [f"  {f.name}: {_sample(f)}" for f in fields if f.required]
     example = f"{name}:\n" + "\n".join(given) + "\n" if given else f"{name}: {{}}\n"
     required = [f.name for f in fields if f.required]

@@ -1,4 +1,4 @@
-"""Ways out that a program can take: what a hint says, as edits of the file. For `validate --fix` and for editors."""
+"""Fixes for diagnostics, as edits of the file. Used by `validate --fix` and by editors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SAMPLES = {
 
 
 def sample(field: Field | Port) -> str:
-    """A value that this field takes, in one line of YAML."""
+    """Returns a valid value for this field, on one line of YAML."""
     if isinstance(field, Field) and field.writes and field.type not in ("key", "assignments"):
         return f'"{{{field.name}}}"'
     if field.choices:
@@ -53,7 +53,7 @@ def sample(field: Field | Port) -> str:
 
 
 def lacking(key: Scalar, value: Node, field: Field) -> tuple[Fix, ...]:
-    """A field that is not there is put before the others."""
+    """The fix for a missing field: inserts it before the others."""
     written = f"{field.name}: {sample(field)}"
     title = f"add `{written}`"
     if isinstance(value, Scalar):
@@ -72,12 +72,12 @@ def _first(node: YamlMap, written: str) -> Edit:
 
 
 def flow(node: YamlMap) -> bool:
-    """`{a: b}`, and not a line each."""
+    """Formats a node in flow style: `{a: b}`."""
     return not node.pairs or node.start.index < node.pairs[0][0].start.index
 
 
 def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...]:
-    """A node among the fields of a decorator: it belongs below `child:`."""
+    """The fix for a node among a decorator's fields: moves it below `child:`."""
     field = next((f for f in kind.node_fields if f.type == "node"), None)
     if field is None or not isinstance(value, YamlMap) or value.get(field.name) is not None:
         return ()
@@ -93,7 +93,7 @@ def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...
 
 
 def apart(bare: Field, value: YamlMap, common: Container[str]) -> tuple[Fix, ...]:
-    """Fields of any node among a bare mapping of entries: the entries go below their field, or all of them do."""
+    """The fix for common fields among a bare mapping of entries: moves the entries below their field."""
     if not flow(value):
         start = value.start.line + 1
         last = value.end.line + 1 - (value.end.column == 0)
@@ -119,7 +119,7 @@ def apart(bare: Field, value: YamlMap, common: Container[str]) -> tuple[Fix, ...
 
 
 def _deeper(bare: Field, value: YamlMap, lines: Iterable[int], beside: bool = False) -> Fix:
-    """The first line and these go below the field."""
+    """Indents the lines from the first one on, below the field."""
     start = value.span
     before = Span(start.line, start.column, start.line, start.column)
     opened = Edit(before, f"{bare.name}:\n{' ' * (start.column - 1 + STEP)}")
@@ -249,7 +249,8 @@ def header(lines: list[str], key: str, item: str) -> Edit:
 
 
 def mended(text: str, found: Iterable[Diagnostic]) -> tuple[str, int]:
-    """The text after the first sure fix of every error, as far as they do not touch one another; and how many."""
+    """Applies the first certain fix of every error, as far as they do not overlap. Returns the text and the number of
+    fixes."""
     taken: list[Edit] = []
     count = 0
     for fault in found:
@@ -263,7 +264,7 @@ def mended(text: str, found: Iterable[Diagnostic]) -> tuple[str, int]:
 
 
 def applied(text: str, edits: Iterable[Edit]) -> str:
-    """The text with these edits, none of which overlap."""
+    """Applies edits, none of which overlap, to a text."""
     starts = [0, *(found.end() for found in LINE_BREAK.finditer(text))]
 
     def place(line: int, column: int) -> int:

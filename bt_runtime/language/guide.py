@@ -69,7 +69,7 @@ def read(path: Path, shown: str = "") -> Checked:
 
 
 def sound(path: Path) -> Guide:
-    """The plan of a file without a fault; raises all of them otherwise."""
+    """Returns the plan of a file; raises all of its faults."""
     checked = read(path)
     if checked.diagnostics:
         raise Faults(checked.diagnostics, {str(path): checked.source})

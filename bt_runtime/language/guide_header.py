@@ -72,5 +72,5 @@ CHECK = Check(plan_schema(), CODE, "a plan")
 
 
 def as_yaml(header: Mapping[str, Json]) -> str:
-    """The header's lines: JSON values are YAML, and no text can be misread."""
+    """Formats the header as YAML: JSON values are valid YAML, so that no text can be misread."""
     return "".join(f"{name}: {json.dumps(header[name], ensure_ascii=False)}\n" for name in FIELDS if name in header)

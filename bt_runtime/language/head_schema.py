@@ -1,4 +1,4 @@
-"""The head of a tree file as JSON Schema: what stands above the root. The editor's schema is built around it."""
+"""The JSON Schema of a tree file's head, which stands above the root. The editor's schema includes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def header_schema() -> Schema:
 
 
 def head_properties(manifests: list[str]) -> Schema:
-    """The keys of a tree file; its skills are among these manifests, if there are some."""
+    """The keys of a tree file. `skills` allows these manifests, if there are any."""
     name: Schema = {"type": "string", **({"enum": manifests} if manifests else {})}
     if manifests:
         del name["type"]

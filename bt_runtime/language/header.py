@@ -45,7 +45,8 @@ class Header:
         return node.text if isinstance(node, Scalar) else ""
 
     def ports(self, key: str) -> dict[str, Port]:
-        """Typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`.
+        """Reads typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`. A faulty port is
+        kept, so that its uses are not reported as well.
 
         One that is at fault is known all the same, so that its uses are not faults too.
         """

@@ -23,7 +23,7 @@ class Spots(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The result of checking Python files: faults, and the texts of the faulty files."""
+    """The result of a check of Python files: faults, and the texts of the faulty files."""
 
     faults: list[Diagnostic]
     sources: dict[str, str]
@@ -58,7 +58,7 @@ def _skill(kind: Kind, spot: Spots, file: str, sources: dict[str, str]) -> Itera
 def _look(
     reference: str, folder: Path, file: str, span: Span, sources: dict[str, str]
 ) -> Iterator[tuple[Diagnostic | None, tuple[object, str] | None]]:
-    """Either what is wrong, or the module and the name in it; nothing when that cannot be known."""
+    """Returns a diagnostic, or the module and its name; nothing when it cannot be known."""
     from bt_runtime.language import python_file
     from bt_runtime.project.importing import split
 
@@ -106,7 +106,8 @@ def _file(home: str, folder: Path, file: str, span: Span) -> tuple[Path | None, 
 
 
 def _module(home: str, file: str, span: Span) -> tuple[Path | None, Diagnostic | None]:
-    """The file of a module. One that is not installed here may be where the tree will run: a warning."""
+    """Returns the file of a module. A module that is not installed is a warning only: the tree may run on another
+    machine."""
     top, *inner = home.split(".")
     found = places(top)
     if found is None:

@@ -1,4 +1,4 @@
-"""Ways in which a skill of a manifest is done that an installed distribution brings: `impl: ros/action`.
+"""Ways to carry out a manifest's skill, brought by installed distributions: `impl: ros/action`.
 
 An entry point `ros` in the group `bt_runtime.impls` names a mapping: `action` → what is here. Such a skill says more
 than others: the keys of its way, which are checked with the manifest, and come to what does it.
@@ -75,7 +75,7 @@ def keys_of(impls: Iterable[str]) -> dict[str, Schema]:
 
 
 def every(ours: bool = False) -> Iterator[str]:
-    """The names of all that are installed, and can be had."""
+    """Yields the names of all installed ways."""
     for entry in plugins.entries("impls"):
         if entry.ours or not ours:
             try:

@@ -56,7 +56,8 @@ class ImportPolicy:
         return Refusal(f"the module `{home:.60}` is not part of the project", hint)
 
     def _inside(self, place: Path) -> bool:
-        """A virtual environment within the project holds other people's packages."""
+        """True for files of the project. A virtual environment within the project counts as outside: it holds other
+        packages."""
         at = real(place)
         if not any(at.is_relative_to(root) for root in (self.root, *self._folders())):
             return False
@@ -65,7 +66,7 @@ class ImportPolicy:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """`allow: {python: [...]}` of the project file; read when it is first needed."""
+        """The packages and folders that `allow: {python: [...]}` of the project file names; read on first use."""
         if self._allowed is None:
             self._allowed = read_allowed(self.root / project.PROJECT_FILE)
         return self._allowed

@@ -12,7 +12,7 @@ from bt_runtime.language.kinds.registry import registry_of
 
 
 def known() -> Registry:
-    """Every kind that a tree here may have: the skills of all manifests too."""
+    """Returns every kind that a tree of this project may use, with the skills of all manifests."""
     registry = registry_of(project.find_root())
     for name in project.names("skills"):
         path = project.find("skills", name)

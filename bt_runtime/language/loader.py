@@ -1,4 +1,4 @@
-"""Text → checked tree. The one door through which every plan comes, a person's and a model's alike."""
+"""Loads a text to a checked tree. Every plan passes through here, written by a person or a model."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Checked(NamedTuple):
 
 
 def _apart(skills: tuple[Kind, ...], known: Registry) -> tuple[Kind, ...]:
-    """Python's skills, none of which may have the name of another kind."""
+    """Returns the skills written in Python; raises when one has the name of another kind."""
     seen: set[str] = set()
     for kind in skills:
         if kind.name in known or kind.name in seen:
@@ -111,7 +111,8 @@ class Loader:
             return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
 
     def fragment(self, text: str | bytes, tree: TreeSpec, name: str, kinds: tuple[Kind, ...] = ()) -> NodeSpec:
-        """A node and all below, to be grafted: checked with the kinds and ports of its tree-to-be. Raises Faults."""
+        """Loads a node and all below it for a graft: checks it with the kinds and ports of the tree it goes into.
+        Raises Faults."""
         registry = tree.registry.with_kinds(kinds) if kinds else tree.registry
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
@@ -165,12 +166,12 @@ class Loader:
         return self.loaded[path]
 
     def shown(self, path: Path) -> str:
-        """The file as a person knows it: relative to where they stand, when it is below."""
+        """Returns the path as messages show it: relative to the working directory, if it is below that."""
         here = Path.cwd()
         return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
     def include(self, name: str, folder: Path) -> Path | str:
-        """The file of a subtree, or why there is none."""
+        """Returns the file of a subtree, or a diagnostic."""
         if not _nameable(name):
             return "missing"
         beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
@@ -197,7 +198,7 @@ class Loader:
         return policy_of(self.project or self.home or folder)
 
     def foreign(self, spec: TreeSpec) -> None:
-        """`py` nodes are named in the tree itself."""
+        """Checks `py` nodes, whose Python the tree itself names."""
         nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
         import_policy = self.import_policy(spec.folder) if nodes else None
         if import_policy is None:
@@ -228,7 +229,7 @@ class Loader:
         return spec
 
     def alone(self, document: Document, folder: Path) -> tuple[TreeSpec | None, Set[str] | None]:
-        """The tree without those it includes; and the words of what could not be read, as `check_tree` takes them."""
+        """Loads the tree without those it includes. Returns it with the words of unreadable parts, for `check_tree`."""
         self.diagnostics.sources[document.name] = document.text
         self.diagnostics.add(*document.diagnostics)
         top = document.root
@@ -258,7 +259,7 @@ class Loader:
         return spec, reader.lost if reader.whole else None
 
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
-        """The registry with the skills of the manifests that the tree names."""
+        """Returns the registry with the skills of the manifests that the tree lists."""
         registry = self.registry
         if not isinstance(node, YamlList):
             return registry
@@ -288,7 +289,7 @@ class Loader:
         return registry
 
     def implementations(self, spec: TreeSpec) -> None:
-        """The Python of the skills that the tree uses: an agent in it may do whatever they say."""
+        """Checks the Python of the skills that the tree uses. A tree with an agent uses all of its listed skills."""
         manifests = [each for each in self.manifests.pop(spec, []) if each[1].spots]
         if not manifests:
             return
@@ -317,7 +318,7 @@ class Loader:
         self.diagnostics.error("BT040", message, file, span, did_you_mean(name, known), help)
 
     def manifest_with(self, kind: str) -> str:
-        """The hint for a kind that is a skill of a manifest which this tree does not name."""
+        """Returns a hint for an unknown kind that is a skill of a manifest not listed by this tree."""
         from bt_runtime.language import manifest
         from bt_runtime.project import disk
 

@@ -1,4 +1,4 @@
-"""Skill manifests: YAML that says which sentences there are, with which parameters, and what each needs and brings."""
+"""Skill manifests: YAML files that define skills, each with a sentence, parameters, preconditions and effects."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def parse(
 
 
 def of_world(root: Path | None) -> list[Kind]:
-    """The skills of a project's own manifests that its world does. Their locks hold for every agent, also where no
+    """Returns the project's manifest skills that its world carries out. Their locks hold for every agent, even if no
     tree lists the manifest."""
     places = sorted((root / "skills").rglob("*.yaml")) if root is not None else []
     return [kind for path in places for kind in read(path).kinds if kind.data["entry"].impl == "world"]

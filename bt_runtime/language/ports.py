@@ -1,4 +1,4 @@
-"""Typed ports: does a value fit, and what is it called when it does not."""
+"""Typed ports: checks whether a value fits, and describes why not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
 
 
 class PortFault(BtError):
-    """A value does not fit the port it was given to."""
+    """Raised when a value does not fit its port."""
 
 
 def check(port: Port | Field, value: Json) -> None:

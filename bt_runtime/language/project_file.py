@@ -1,4 +1,4 @@
-"""The fields of btr.yaml: one list for its check, its schema and the environment variables of flags."""
+"""The fields of btr.yaml: one list for their check, their schema and their environment variables."""
 
 from __future__ import annotations
 

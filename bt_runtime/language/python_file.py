@@ -21,7 +21,7 @@ _DYNAMIC = (b"globals(", b"exec(", b"__getattr__", b"setattr(")
 
 
 class Broken(NamedTuple):
-    """The file is not Python, and where."""
+    """A syntax error in a Python file, with its place."""
 
     message: str
     line: int
@@ -82,7 +82,7 @@ def _read(path: Path, changed: int, size: int) -> Module | Broken | None:
 
 
 def _bind(body: Sequence[Any], names: dict[str, Any]) -> bool:
-    """Gathers what statements bind, those inside of `if` and `try` too; False when there may be more."""
+    """Collects the names that statements bind, also within `if` and `try`. Returns False when there may be more."""
     whole = True
     for each in body:
         if isinstance(each, (_ast.FunctionDef, _ast.AsyncFunctionDef, _ast.ClassDef)):
@@ -134,7 +134,7 @@ def callee(home: Module, name: str, far: int = 0) -> Callee:
 
 
 def _imported(path: Path, node: Any) -> Path | None:
-    """The file of `from .place import name`, which alone is certain."""
+    """Returns the file of `from .place import name`; the file of another import is uncertain."""
     if not node.level:
         return None
     folder = path.parents[node.level - 1] if len(path.parents) >= node.level else None
@@ -214,7 +214,7 @@ def _class(node: Any, home: Module) -> Callee:
 
 
 def _open_fields(node: Any) -> tuple[str, ...]:
-    """Fields of a dataclass that have no default."""
+    """Returns the dataclass fields without a default."""
     fields = [each for each in node.body if isinstance(each, _ast.AnnAssign) and each.value is None]
     names = [each.target.id for each in fields if isinstance(each.target, _ast.Name) and "ClassVar" not in _names(each)]
     frozen_out = any(k.arg == "init" for d in node.decorator_list if isinstance(d, _ast.Call) for k in d.keywords)

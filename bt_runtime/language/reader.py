@@ -37,7 +37,7 @@ SEGMENT_FORBIDDEN = set("/*?[]{}")
 
 
 class Place(NamedTuple):
-    """A YAML node that stands where a tree node should, and where its spec belongs."""
+    """A YAML node in the place of a tree node, with the spec that it belongs to."""
 
     node: Node
     parent: NodeSpec | None
@@ -67,7 +67,7 @@ class NodeReader:
 
     @cached_property
     def faults(self) -> NodeFaults:
-        """Says what is wrong with a node; loaded by the first fault."""
+        """Explains what is wrong with a node; its module is imported at the first fault."""
         from bt_runtime.language.reader_faults import NodeFaults
 
         return NodeFaults(self.file, self.registry, self.diagnostics, self.lost, self.source_of, self.unlisted)
@@ -171,7 +171,8 @@ class NodeReader:
         return False
 
     def take(self, spec: NodeSpec, given: dict[str, tuple[Scalar, Node]], inner: list[Place]) -> NodeSpec | None:
-        """Fills the spec from its fields; nodes inside go to `inner`. Gives the guard around it, if there is one."""
+        """Fills the spec from its fields; adds nested nodes to `inner`. Returns the guard around the node, if there is
+        one."""
         guard: NodeSpec | None = None
         tests: list[Place] = []  # nodes that are asked come after the others
         for name, (key, value) in given.items():

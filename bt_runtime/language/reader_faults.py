@@ -28,13 +28,13 @@ class NodeFaults:
     # Fields --------------------------------------------------------------------------------------
 
     def no_mapping(self, kind: Kind, value: Node) -> None:
-        """`beep: 3`, where a mapping of fields stands."""
+        """Reports a value such as `beep: 3` where a mapping of fields is required."""
         takes = f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
         self.error("BT016", takes, value.span, self._below_its_field(kind, value))
         self.lost |= typos.words(value)
 
     def _below_its_field(self, kind: Kind, value: Node) -> str:
-        """`beep: 3`: how a value stands below the field that it is for."""
+        """Shows how the value of `beep: 3` is written below its field."""
         if not isinstance(value, Scalar) or len(value.text) > typos.SHORT or not kind.fields:
             return ""
         written = typos.bare(kind, value.text if value.plain else fixes.quoted(value.text))
@@ -63,7 +63,7 @@ class NodeFaults:
         return {each for each in (below or close,) if each}, inner
 
     def unquoted(self, before: str, field: Field, hole: str, value: Node) -> None:
-        """`log: {room}` and `check: {n > 3}`."""
+        """Reports a missing pair of quotes in `log: {room}` and `check: {n > 3}`."""
         self.lost |= typos.words(value)
         if field.type == "expression":
             label, help = f"no braces here: `{before} {hole}`", "in an expression a name stands for its value"
@@ -85,7 +85,7 @@ class NodeFaults:
             )
 
     def lacking(self, kind: Kind, field: Field, key: Scalar, value: Node) -> None:
-        """A required field that was not given."""
+        """Reports a missing required field."""
         ways = fixes.lacking(key, value, field)
         if field.name == "children":
             message, help = f"`{kind.name}` has no children", "give it one, or remove it"
@@ -161,7 +161,7 @@ class NodeFaults:
 
 
 def _close(kind: Kind, name: str) -> str:
-    """The field of a near name: one of any node only where it begins alike."""
+    """Returns the field with a similar name. A field that every node has is suggested only when it begins alike."""
     alike = (f.name for f in COMMON if f.name[:1] == name[:1])
     return nearest(name, [*(f.name for f in kind.fields), *alike]) or ""
 

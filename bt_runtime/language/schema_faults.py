@@ -113,7 +113,7 @@ class SchemaFaults:
         return Diagnostic(self.code(path), said, text.file, text.at(path).span, help=help)
 
     def _unknown(self, node: YamlMap, path: Path, schema: Any, file: str) -> Iterator[Diagnostic]:
-        """A key each that the schema does not have."""
+        """Reports each key that is not in the schema."""
         known = schema["properties"]
         what = schema.get("$comment") or named(path) or self.what
         for key, value in islice(((key, value) for key, value in node if key.text not in known), MOST):
@@ -129,7 +129,7 @@ def _did_you_mean(name: str) -> str:
 
 
 def _said(error: ValidationError, what: str) -> str:
-    """The schema's own sentence, or one that says what it takes, and what is there."""
+    """Returns the schema's own message, or one that names the allowed values and the present one."""
     schema, wanted = cast(Any, error.schema), cast(Any, error.validator_value)
     if "errorMessage" in schema:
         said = str(schema["errorMessage"])  # a sentence in an editor, the end of one here

@@ -38,7 +38,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 
 
 def fits(schema: Schema, value: Any, top: Schema | None = None) -> bool:
-    """True: it fits. False: it does not, or the schema says something that is not understood here."""
+    """True: the value fits. False: it does not, or the schema uses something that this check does not know."""
     top = schema if top is None else top
     for word, said in schema.items():
         rule = _RULES.get(word)
@@ -66,7 +66,7 @@ def _additional(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
 
 
 def _if(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
-    """A condition is only understood where its opposite is sure as well: a type, a key that must be there, a value."""
+    """Evaluates `if`, but only for conditions whose opposite is also certain: a type, a required key, a constant."""
     if not _plain(said):
         return False
     return fits(schema.get("then" if fits(said, value, top) else "else", {}), value, top)

@@ -30,7 +30,7 @@ class Sentence:
         return _SLOT.sub(lambda m: spoken(params[m[1]]), self.template)
 
     def parse(self, text: str) -> dict[str, Json] | None:
-        """The parameters that give this text, or None when it is another sentence."""
+        """Returns the parameters with which the sentence equals this text; None when no parameters fit."""
         text = text.strip()
         if not text.startswith(self._first) or (self._after and not text.endswith(self._after[-1])):
             return None
@@ -136,7 +136,7 @@ def _digits(text: str, at: int) -> int:
 
 
 def spoken(value: Json) -> str:
-    """A value as a sentence says it."""
+    """Formats a value for a sentence."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

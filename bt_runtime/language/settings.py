@@ -1,4 +1,4 @@
-"""Settings: a flag, else the environment, else the project file, else a default; each with where it came from."""
+"""Settings, each with its source: a flag, else an environment variable, else the project file, else a default."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Value(NamedTuple):
 
     @property
     def base(self) -> Path:
-        """The folder that relative paths of this value begin in."""
+        """The folder to which this value's relative paths refer."""
         return self.folder or Path.cwd()
 
 
@@ -92,7 +92,7 @@ class Settings:
 
 
 def from_text(setting: Setting, text: str) -> Json:
-    """The value of an environment variable."""
+    """Parses the value of an environment variable."""
     try:
         value = _typed(setting, text)
     except ValueError:
@@ -117,8 +117,8 @@ def complaint(setting: Setting, value: Json) -> str:
 
 
 def read_project(root: Path | None, text: str | None = None) -> ProjectFile:
-    """The project file of a folder: a mapping of settings; every fault in it has its place. `text`: what an editor
-    has of it, not yet written."""
+    """Reads the project file of a folder: a mapping of settings; every fault has its place. `text`: an editor's unsaved
+    content."""
     path = root / project.PROJECT_FILE if root else None
     if path is None or (text is None and not path.is_file()):
         return ProjectFile()

@@ -1,4 +1,4 @@
-"""A plan as data: what the loader makes of text and the builder makes nodes of. Nothing here can run."""
+"""A checked plan as data: the loader makes it of text, the builder makes nodes of it. Nothing here can run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bt_runtime.types import Json, Span
 
 
 class Absent:
-    """The default of a port that has none (None is a value)."""
+    """Marks a port without a default (None is a valid default)."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -35,7 +35,7 @@ class Port(NamedTuple):
 
     @property
     def extra(self) -> tuple[Json, ...]:
-        """No value outside its bounds is taken, as some fields of nodes do."""
+        """Extra constraints of a port's value; none here, unlike some fields of nodes."""
         return ()
 
     @property
@@ -70,7 +70,7 @@ class NodeSpec:
 
     @property
     def asks(self) -> frozenset[str]:
-        """The places at which nodes stand as tests."""
+        """The places where nodes are used as tests."""
         if not self.places or len(self.children) == self.places.count("children"):
             return _NONE
         return frozenset(p for p in self.places if (f := self.kind.field(p)) is not None and f.asks)
@@ -89,7 +89,7 @@ class NodeSpec:
 
 
 def label(place: str) -> str:
-    """The place of a child, shown only where a node has several: the branch of an `if`, the case of a `switch`."""
+    """Returns the label of a child's place: the branch of an `if`, the case of a `switch`; "" elsewhere."""
     return place.partition(":")[2] or ("" if place in ("children", "child") else place)
 
 
@@ -126,7 +126,7 @@ class TreeSpec:
 
 
 class Step(NamedTuple):
-    """One step on the way from a tree into its subtrees; the node is the one that includes the next of them."""
+    """A step from a tree into an included one; `node` is the node that includes the next tree."""
 
     path: Path | None
     tree: TreeSpec

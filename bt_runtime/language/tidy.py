@@ -1,4 +1,4 @@
-"""A YAML text in one layout: two spaces a level, `- ` below its key by as much, one blank line at most.
+"""Formats a YAML text: two spaces a level, `- ` indented below its key, one blank line at most.
 
 Comments, order, quotes and everything in brackets stay as they are. What comes out says the same as what went in, or
 nothing is changed: it is read again, and compared.

@@ -19,7 +19,7 @@ def after_comma(name: Scalar, value: Node) -> str:
 
 
 def joined(text: str, kinds: Registry) -> str:
-    """`log "abc"` and `log:abc`, which are plain texts."""
+    """Recognises `log "abc"` and `log:abc`, which are plain texts."""
     found = re.fullmatch(_JOINED, text, re.DOTALL)
     if found is None or found[1] not in kinds or len(text) > SHORT:
         return ""
@@ -29,7 +29,7 @@ def joined(text: str, kinds: Registry) -> str:
 
 
 def bare(kind: Kind, value: str) -> str:
-    """A value that stands alone, below the field that it is probably for: the only one that is needed, or that is."""
+    """Returns a bare value below its probable field: the only required one, or the only one."""
     needed = [f for f in kind.fields if f.required] or list(kind.fields)
     field = needed[0] if len(needed) == 1 and needed[0].type not in NODE_TYPES else None
     return f"{{{field.name}: {value}}}" if field is not None else value
@@ -55,7 +55,7 @@ def field_meant(kind: Kind, name: str) -> tuple[str, str]:
 
 
 def number(name: str, text: str) -> str:
-    """`wait: 5s`, `wait: until n > 3`: how it is written where a number of seconds stands."""
+    """Recognises `wait: 5s` and `wait: until n > 3` in place of a number of seconds, and shows the correct form."""
     if name != "seconds":
         return ""
     if text.startswith("until ") and len(text) <= SHORT:
@@ -69,7 +69,7 @@ def number(name: str, text: str) -> str:
 
 
 def assigned(node: Node) -> str:
-    """`set: n = 3`."""
+    """Recognises `set: n = 3`."""
     text = node.text if isinstance(node, Scalar) else ""
     found = re.fullmatch(rf"({_WORD})\s*:?=\s*([^=].*)", text)
     if found is None or len(text) > SHORT:
@@ -86,7 +86,7 @@ def _quoted(text: str) -> str:
 
 
 def inward(kind: Kind, first: Scalar, value: Node, name: Scalar, field: Node) -> str:
-    """`log: a` and below it `when: x`, which belongs into the node."""
+    """Recognises `log: a` followed by a more indented `when: x`, which belongs into the node."""
     if name.text not in COMMON_NAMES and kind.field(name.text) is None:
         return ""
     if nothing(value):
@@ -106,7 +106,7 @@ def _again(value: Scalar) -> str:
 
 
 def kind_as_field(kind: Kind, name: str, registry: Registry) -> str:
-    """`timeout: {seconds: 3, sequence: […]}`: the field that the node belongs below."""
+    """Recognises a node among fields: `timeout: {seconds: 3, sequence: […]}`; the node belongs below a field."""
     if name not in registry:
         return ""
     return next((f.name for f in kind.fields if f.type in NODE_TYPES and f.required), "")
@@ -132,7 +132,7 @@ def _is_node(node: Node, registry: Container[str]) -> bool:
 
 
 def words(node: Node, apart: Sequence[Node] = ()) -> set[str]:
-    """Every word of what could not be read, but for these nodes in it: it may name entries."""
+    """Returns all words of an unreadable part, without these nodes in it: they may name entries."""
     found: set[str] = set()
     read = {id(each) for each in apart}
     todo = [node]

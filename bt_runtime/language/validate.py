@@ -34,7 +34,7 @@ class Check:
         return SchemaFaults(self.schema, self.code, self.what)
 
     def read(self, root: YamlMap, file: str) -> tuple[dict[str, Json], list[Diagnostic]]:
-        """The fields that fit, and the faults of the others. A field without a value is left open."""
+        """Returns the valid fields, and the faults of the others. A field without a value is skipped."""
         known = self.schema["properties"]
         given = {k.text: node.data() for k, node in root if k.text not in known or not empty(node)}
         faults = self.faults(root, file, given)
@@ -48,7 +48,7 @@ class Check:
         return [] if fits(self.schema, given) else self.faulty.of(root, file, given)
 
     def of_json(self, data: Json, text: str = "", file: str = "") -> list[Diagnostic]:
-        """The faults of what this JSON holds."""
+        """Returns the faults of a JSON text."""
         return [] if fits(self.schema, data) else self.faulty.of_json(data, text, file)
 
     def complaint(self, name: str, value: Json) -> str:
@@ -58,5 +58,5 @@ class Check:
 
 
 def empty(node: Node) -> bool:
-    """`inputs:` and nothing after it."""
+    """True for a key without a value, such as `inputs:`."""
     return isinstance(node, Scalar) and node.value is None

@@ -1,4 +1,4 @@
-"""Field values: text from YAML becomes literals, expressions and templates, checked against the field."""
+"""Reads field values: a YAML value becomes a literal, an expression or a template, checked against its field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BAD = object()  # the value was at fault; the fault has been found
 
 
 class Nested:
-    """A list or object with templates somewhere inside."""
+    """A list or mapping that contains templates."""
 
     __slots__ = ("names", "shape", "text")
 
@@ -54,7 +54,7 @@ class Values:
         self.diagnostics = diagnostics
 
     def read(self, field: Field, node: Node) -> Json:
-        """The field's value, or BAD."""
+        """Returns the field's value, or BAD after a fault."""
         if field.type in DATA_TYPES:
             return self.data(field, node)
         if field.type in ("assignments", "inputs"):
@@ -90,7 +90,7 @@ class Values:
             return self.at_column(node, error)
 
     def template(self, node: Scalar) -> Json:
-        """A text without holes stands for itself; one that is a hole and nothing else is its expression."""
+        """Reads a template. A text without holes is a literal; one that is a single hole is an expression."""
         try:
             template = Template(node.text)
         except ExpressionError as error:
@@ -127,7 +127,7 @@ class Values:
         return value
 
     def computed(self, node: Node) -> Json:
-        """A literal, a Template, or Nested; BAD when a template inside is at fault."""
+        """Returns a literal, a Template or Nested; BAD when a template inside has a fault."""
         if isinstance(node, Scalar):
             return (
                 self.template(node)
@@ -179,7 +179,7 @@ class Values:
 
 
 def inside(node: Node, start: int, end: int) -> Span:
-    """A part of a scalar's text as a place in the file; all of a node that is no scalar."""
+    """Returns a part of a scalar's text as a place in the file; the whole node when it is no scalar."""
     return node.part(start, end) if isinstance(node, Scalar) else node.span
 
 

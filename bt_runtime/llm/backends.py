@@ -1,4 +1,4 @@
-"""Backends: what opens a model, by how it is named. A file by its suffix, an address by its scheme, ours as others'."""
+"""Backends open a model by its name: a file by its suffix, a server by its scheme, others by an installed name."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Backend(Protocol):
     model."""
 
     def __call__(self, where: str, **settings: Any) -> Model:
-        """`where` is the model as it was named, whole: `echo:loud` for a backend `echo`. Settings that it does not
-        know (`key`, those of local models) it passes over."""
+        """`where` is the model's whole name, such as `echo:loud` for a backend `echo`. A backend ignores settings that
+        it does not know (`key`, those of local models)."""
 
 
 def backend_name(where: str) -> str:
-    """`echo` and `echo:loud` → echo; `http://…` → http; of a file its suffix, or gguf."""
+    """`echo` and `echo:loud` → echo; `http://…` → http; a file → its suffix, else gguf."""
     if importing.in_file(where):
         return where
     known = plugins.names("models")

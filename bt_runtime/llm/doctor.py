@@ -1,4 +1,5 @@
-"""What `btr doctor` says about models: what is installed, what is found, and what would run where."""
+"""The part of `btr doctor` about models: which libraries are installed, which models are found, and which would run
+where."""
 
 from __future__ import annotations
 
@@ -194,7 +195,7 @@ def _threads(number: int) -> str:
 
 
 def _trial(settings: Settings) -> Iterator[Finding]:
-    """Load it, and let it write a few words."""
+    """Loads a model and lets it write a few words."""
     from bt_runtime.llm.local.model import LocalModel
 
     with LocalModel(settings) as model:

@@ -1,4 +1,4 @@
-"""A job that someone else finishes: the tick only looks whether it is done."""
+"""A job that another thread finishes; the tick only polls it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Cancelled(BtError):
 
 
 class Answer(Job[T]):
-    """Finished from any thread. `poll` and `cancel` never block; `wait` is for scripts without a tick."""
+    """A job that any thread can finish. `poll` and `cancel` never block; `wait` is for scripts without a tick."""
 
     def __init__(self, cancel: Callable[[Answer[T]], None] | None = None, wake: Wake | None = None) -> None:
         self._cancel, self._wake = cancel, wake
@@ -58,7 +58,7 @@ class Answer(Job[T]):
     def finish(
         self, value: T | None = None, error: BaseException | None = None, spent: Spent | None = None, wake: bool = True
     ) -> bool:
-        """The first call decides; later ones are dropped. Tells whether it was the first."""
+        """Sets the result; only the first call counts. Returns True for the first call."""
         with self._lock:
             if self._done.is_set():
                 return False

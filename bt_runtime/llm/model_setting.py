@@ -33,7 +33,7 @@ class Named(NamedTuple):
 
 
 class Adapter(NamedTuple):
-    """Weights that a fine-tuning learnt, added to the model's own, times the scale."""
+    """LoRA weights of a fine-tuning, added to the model's own with this scale."""
 
     file: str
     scale: float = 1.0

@@ -31,7 +31,8 @@ class WrappedModel(Model):
 
 
 class MappedJob(Job[B]):
-    """A job whose answer is read as another one, once; `failed` hears why there is none."""
+    """A job that converts another job's answer with `read`, once. `failed` is called with the error when the job
+    fails."""
 
     def __init__(
         self, job: Job[A], read: Callable[[A], B], failed: Callable[[BtError], None] = lambda fault: None
@@ -58,7 +59,7 @@ class MappedJob(Job[B]):
 
 
 def a_model(given: object) -> Model:
-    """The model unchanged, or a fault that says what a model needs."""
+    """Returns the model unchanged; raises a BtError that names what a model needs."""
     if isinstance(given, Model):
         return given
     raise BtError(
@@ -68,7 +69,7 @@ def a_model(given: object) -> Model:
 
 
 def a_job(given: object, model: Model) -> Job[Any]:
-    """The job that a model's `ask` returned, or a fault."""
+    """Returns the job that a model's `ask` returned; raises a BtError when it is no job."""
     if isinstance(given, Job):
         return given
     raise BtError(

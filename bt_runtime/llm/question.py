@@ -15,7 +15,7 @@ KINDS = ("choose", "decide", "write", "embed")
 
 
 def sound(question: Question, terminator: str) -> Question:
-    """The question unchanged, or a fault that names what is wrong with it."""
+    """Returns the question unchanged; raises a BtError that names its mistake."""
     if question.kind == "choose":
         check_options(question.options, terminator)
     elif question.kind == "decide":

@@ -10,7 +10,7 @@ from bt_runtime.types import Model
 
 
 def local(where: str, *, key: str | None = None, **settings: Any) -> Model:
-    """A GGUF file in a worker process; `key` is for servers only."""
+    """Opens a GGUF file in a worker process. `key` is ignored: it is for servers."""
     need_llama()
     from bt_runtime.llm.local.model import LocalModel
     from bt_runtime.llm.settings import Settings
@@ -26,7 +26,7 @@ def smollm2(where: str, **settings: Any) -> Model:
 
 
 def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
-    """A server behind HTTP; settings of local models say nothing to it."""
+    """Opens a server behind HTTP. Settings of local models are ignored."""
     from bt_runtime.language.project_file import SERVER_OPTIONS
     from bt_runtime.llm.server.endpoint import Endpoint
 

@@ -1,4 +1,5 @@
-"""The index in memory: made from the store, kept abreast of what any process commits, thrown away when in doubt."""
+"""The index in memory: built from the store, updated with every process's commits, discarded when its state is
+uncertain."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ class Cache:
         return self.search(db, query, count, within)
 
     def abreast(self, db: sqlite3.Connection) -> Index | None:
-        """The index, with all that `db` can see; None while the store has no goal."""
+        """Returns the index, updated to the connection's view; None while the store has no goal."""
         if self._process != os.getpid():
             self._forget()  # a fork may have caught it half grown
         version = (*db.execute("PRAGMA data_version").fetchone(), self._store.commits)
@@ -144,7 +145,7 @@ class Cache:
 
 
 def _flat() -> Any:
-    """The exact index that this installation can run."""
+    """Returns the fastest exact index that this installation supports."""
     try:
         import faiss  # noqa: F401
         import numpy  # noqa: F401

@@ -82,7 +82,7 @@ class Cells:
         self._codes.add_core(len(goals), swig(rows), swig(names), swig(homes))
 
     def each(self) -> Iterator[tuple[bytes, bytes]]:
-        """Codes and goals of every cell that lies in memory."""
+        """Yields the codes and goals of every cell in memory."""
         lists = self._codes.invlists
         for cell in range(lists.nlist):
             size = lists.list_size(cell)

@@ -91,7 +91,8 @@ def _told(path: Path, failure: sqlite3.Error) -> BtError:
 
 
 def create(path: Path) -> None:
-    """A new store appears whole or not at all: made beside its place, then linked in; the first one wins."""
+    """Creates a store. The file is built beside its place and linked in when complete; the first process to link
+    wins."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
@@ -194,7 +195,7 @@ def _check_length(path: Path, size: int, header: bytes) -> None:
 
 
 class Pool:
-    """Connections for readers, borrowed by any thread; a forked child never touches its parent's."""
+    """A pool of read connections for all threads; a forked child never uses its parent's connections."""
 
     def __init__(self, path: Path, readonly: bool) -> None:
         self.path, self.readonly = path, readonly

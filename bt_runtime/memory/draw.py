@@ -1,4 +1,4 @@
-"""Orders equally near experiences; pure, with an equal result on every machine."""
+"""Orders experiences that are equally near. Pure functions; the order is the same on every machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Tie = Literal["uniform", "round_robin"]
 
 
 def order(rows: Sequence[Row], tie: Tie, seed: int, query: str) -> Iterator[Row]:
-    """Every row once. States are written in the order of `ENDS`, experiences by id, so that nothing else decides."""
+    """Returns the rows in order. End states come in the order of `ENDS`, experiences by id, so that nothing else
+    affects the result."""
     if len(rows) == 1:
         yield rows[0]
         return
@@ -33,7 +34,8 @@ def _in_turn(left: dict[End, list[Row]]) -> Iterator[Row]:
 
 
 def _drawn(left: dict[End, list[Row]], draw: Draw) -> Iterator[Row]:
-    """First a state, each as likely as another, then one of its experiences: a rare ending is shown as often."""
+    """Draws an end state uniformly, then one of its experiences, so that rare end states are shown as often as common
+    ones."""
     while left:
         states = list(left)
         pool = left[states[draw.below(len(states))]]
@@ -44,7 +46,7 @@ def _drawn(left: dict[End, list[Row]], draw: Draw) -> Iterator[Row]:
 
 
 class Draw:
-    """Numbers from a hash of what they are for: no state of Python, of a thread or of a version enters."""
+    """Random numbers from a hash of their purpose: independent of Python's state, threads and versions."""
 
     def __init__(self, seed: int, query: str, uids: Sequence[str]) -> None:
         self._key = blake2b("\n".join([str(seed), query, *uids]).encode(), digest_size=32).digest()

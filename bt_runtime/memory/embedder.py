@@ -33,7 +33,7 @@ def open_embedder(name: str = "hashing") -> Embedder:
 
 
 def name_of(fingerprint: str) -> str:
-    """The name that opens the embedder of a store again."""
+    """Returns the name by which the embedder of a store can be opened again."""
     kind, _, rest = fingerprint.partition(":")
     return f"{kind}:{rest.rpartition(':')[0]}" if kind == "sentence-transformers" else kind
 

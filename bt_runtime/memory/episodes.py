@@ -1,4 +1,4 @@
-"""Episodic memory: experiences go in whole runs at a time, and come back by the nearness of their goals."""
+"""Episodic memory: stores the experiences of whole runs, and retrieves them by the nearness of their goals."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Episodes:
     def _ties(
         self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level
     ) -> Iterator[tuple[float, list[Row]]]:
-        """Eligible experiences by falling score; those of one score together."""
+        """Yields eligible experiences in order of falling score, grouped by equal scores."""
         seen: set[int] = set()
         for hits in self._nearer(db, key, k, wanted):
             fresh = [hit for hit in hits if hit.goal not in seen]
@@ -178,7 +178,7 @@ class Episodes:
                     yield score, together
 
     def _nearer(self, db: sqlite3.Connection, key: str, k: int, wanted: Filter) -> Iterator[list[Hit]]:
-        """Ever more of the nearest goals. When the filter leaves few in, only those it leaves in are searched."""
+        """Yields the nearest goals in growing numbers. When the filter admits few, only admitted goals are searched."""
         index = self._index()
         if not db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
             return

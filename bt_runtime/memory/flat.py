@@ -47,7 +47,7 @@ class Flat:
         self._used = end
 
     def _encode(self, rows: Any) -> None:
-        """Codes of new rows; of all of them when one has a number too large for the step there was."""
+        """Encodes new rows; re-encodes all rows when a number exceeds the present step's range."""
         step = _step(self._np, rows)
         if step > self._step:
             self._codes.reset()

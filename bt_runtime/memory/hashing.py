@@ -1,4 +1,4 @@
-"""Embeds by counting words and their pieces: no dependency, no model, no idea of meaning."""
+"""Embeds a text by counting its words and their pieces. It needs no library and no model, and knows no meanings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _slot(feature: str) -> tuple[int, float]:
 
 @lru_cache(maxsize=20_000)
 def _pieces(word: str) -> tuple[tuple[int, float], ...]:
-    """The word, and its runs of three letters: `cups` stays near `cup`."""
+    """Returns a word and its runs of three letters, so that `cups` stays near `cup`."""
     weight = 0.15 if word in _SMALL else 1.0
     framed = f"<{word}>"
     grams = [framed[i : i + 3] for i in range(len(framed) - 2)]

@@ -1,4 +1,4 @@
-"""Goals by nearness: the face of every index, and the plain one that needs nothing installed."""
+"""The index of goals by nearness: the interface of every index, and an implementation without libraries."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ class Hit(NamedTuple):
 
 
 class Index(Protocol):
-    """An index that one thread fills while no thread searches; many threads may search."""
+    """An index that one thread may fill while no thread searches. Several threads may search at once."""
 
     def __len__(self) -> int: ...
     def add(self, goals: Sequence[int], blobs: Sequence[bytes]) -> None: ...
     def search(self, query: bytes, count: int, within: Sequence[int] | None = None) -> list[Hit]:
-        """The nearest first, of all or some goals: at least `count` where there are as many, never part of a tie."""
+        """Returns the nearest goals first, of all or of `within`: at least `count` if there are as many; a tie is
+        returned whole."""
 
 
 def ordered(hits: Iterable[tuple[int, float]]) -> list[Hit]:
-    """Nearest first; an older goal first where equal."""
+    """Sorts hits by nearness; of equal ones the older goal comes first."""
     return sorted((Hit(goal, round(score * STEPS) / STEPS) for goal, score in hits), key=lambda h: (-h.score, h.goal))
 
 
 def whole_ties(hits: list[Hit], count: int) -> list[Hit]:
-    """The first `count`, and all that tie with the last of them."""
+    """Returns the first `count` hits and all that tie with the last of them."""
     if len(hits) <= count:
         return hits
     last = hits[count - 1].score

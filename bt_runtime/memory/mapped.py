@@ -23,7 +23,7 @@ _MAGIC = b"btrcells"
 
 
 class Torn(Exception):
-    """A cell of the file is not as it was written."""
+    """Raised when a cell of the file fails its checksum."""
 
 
 class Head(NamedTuple):
@@ -40,7 +40,7 @@ class Head(NamedTuple):
 
 
 def supported() -> bool:
-    """FAISS for Windows maps nothing."""
+    """True where FAISS can map a file; it cannot on Windows."""
     import faiss
 
     return hasattr(faiss, "OnDiskInvertedLists")
@@ -71,7 +71,7 @@ def forget(store: Path) -> None:
 
 
 class Mapped:
-    """The lists of a file, read only; FAISS sees them as any others."""
+    """The lists of a mapped file, read only; FAISS uses them like lists in memory."""
 
     def __init__(self, path: Path, head: Head, table: Any, code_size: int) -> None:
         import faiss
@@ -99,7 +99,7 @@ class Mapped:
 
 
 def read(path: Path, code_size: int, cells: int) -> Mapped | None:
-    """The file as it lies there; None when it is not whole, or not ours."""
+    """Opens the file; returns None when it is incomplete or belongs to another store."""
     import numpy as np
 
     try:
@@ -126,7 +126,7 @@ def read(path: Path, code_size: int, cells: int) -> Mapped | None:
 
 
 def _sound(head: Head) -> bool:
-    """Numbers that a row or a layout has."""
+    """Checks that the head's numbers are within the bounds of a row or a layout."""
     seen = [n for row, goal, seal in head.witnesses for n in (row, goal, seal)]
     numbers = [head.layout, head.goals, head.last, head.goal, *seen]
     return set(map(type, numbers)) == {int} and 0 <= min(numbers) <= max(numbers) < 2**63

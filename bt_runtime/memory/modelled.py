@@ -1,4 +1,4 @@
-"""Embeds with a model that the runtime already has: a GGUF embedding model behind llama.cpp."""
+"""Embeds with a GGUF embedding model, run by llama.cpp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiences of one run, gathered while it goes on and written at its end, with the world's verdict."""
+"""The experiences of one run: collected while it runs, and stored at its end with the world's verdict."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class Notebook:
             self._pages[page] = (goal, text, end, round(self._now(), 3))
 
     def close(self, verdict: Verdict | bool | None) -> Added:
-        """All or nothing, durable when it returns. After a failed write it may be called again.
+        """Stores all experiences in one transaction, durable on return, or none. After a failed write it may be called
+        again.
 
         A run that goes on (`again`) may have told some or all of this before it was cut off: what it tells now counts.
         """

@@ -37,20 +37,20 @@ class Held(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """Everything that is in the hands, and nothing else is."""
+    """The hands hold exactly these things."""
 
     things: frozenset[Thing]
 
 
 class Looked(NamedTuple):
-    """Everything that is at a place was visible, and this was it."""
+    """A place was looked at; these were all the things visible there."""
 
     near: str
     there: frozenset[Thing]
 
 
 class Fact(NamedTuple):
-    """Anything else: a lamp is on, a door is locked, an inventory holds three sticks."""
+    """Any other fact: a lamp is on, a door is locked, an inventory holds three sticks."""
 
     subject: str
     attribute: str
@@ -62,7 +62,7 @@ Notice = Seen | Placed | Held | Holding | Looked | Fact
 
 @runtime_checkable
 class Noticing(Protocol):
-    """A world that itself states what is noticed, because its sentences are not those of a household."""
+    """A world that states its facts itself, because `observation` cannot parse its sentences."""
 
     def notices(self, action: str, text: str) -> Sequence[Notice]:
         """Returns the facts to notice in `text` after `action` ("" for a look). Changes nothing."""

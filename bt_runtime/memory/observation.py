@@ -60,7 +60,8 @@ def _moved(text: str, here: Here, known: Mapping[Thing, object]) -> Here:
 
 
 def _open_to_view(action: str, text: str, near: str) -> bool:
-    """A closed fridge does not show that the milk is gone."""
+    """True when the contents of a place are visible: a closed fridge hides its contents, so an unseen thing may still
+    be in it."""
     closed = {f"{kind} {number}" for kind, number in _CLOSED.findall(text)}
     return near not in closed and not action.startswith(_SHUTS)
 

@@ -9,7 +9,7 @@ from bt_runtime.project import find_root
 
 
 def default_store() -> Path:
-    """`BTR_MEMORY`, else in the project, else in the user's own data folder."""
+    """Returns the default store: `BTR_MEMORY`, else in the project, else in the user's data folder."""
     named = os.environ.get("BTR_MEMORY")
     if named:
         return Path(named).expanduser()

@@ -122,7 +122,7 @@ def _files(place: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """Read in memory, never unpacked: no name in it can reach the disk."""
+    """Yields the files of an archive, read in memory and never unpacked, so that no name in it can reach the disk."""
     with tarfile.open(archive) as opened:
         found: dict[str, bytes] = {}
         for member in opened:  # in the order of the archive: going back in a gz reads it again from its beginning

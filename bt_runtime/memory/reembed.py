@@ -24,7 +24,7 @@ class Reembedded(NamedTuple):
 
 
 def reembed(store: Store, embedder: Embedder, tell: Callable[[int], None] = lambda done: None) -> Reembedded:
-    """The old vectors serve until the last new one is there; then, in one transaction, the new ones do."""
+    """Replaces all vectors in one transaction. Until then the old vectors serve searches."""
     owner = store.kept()
     before = owner.fingerprint if owner else ""
     new = _register(store, embedder)

@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 def told(row: Sequence[Any] | None, path: Path) -> Experience:
-    """A row as an experience; its content must still give its id."""
+    """Builds the experience of a row; raises when its content does not match its id."""
     if row is None:
         raise broken(path, "an experience that is listed is not there")
     *values, uid = row
@@ -88,7 +88,7 @@ def roots(db: sqlite3.Connection, goals: Sequence[int], filter: Filter) -> list[
 
 
 def allowed(db: sqlite3.Connection, filter: Filter) -> list[int]:
-    """Every goal that has an eligible experience."""
+    """The goals that have an experience which passes the filter."""
     words, values = filter.where()
     return [goal for (goal,) in db.execute(f"SELECT DISTINCT e.goal FROM experiences e WHERE {words}", values)]
 
@@ -115,5 +115,5 @@ def whole_task(db: sqlite3.Connection, root: Experience, path: Path) -> list[Exp
 
 
 def _steps(place: str) -> list[tuple[int, str]]:
-    """The second child comes before the tenth."""
+    """A sort key for places: child 2 comes before child 10."""
     return [(int(word), "") if word.isdigit() else (0, word) for word in _NUMBER.split(place)]

@@ -1,4 +1,4 @@
-"""Reading what can still be read of a damaged store. The file is not touched: a copy of it is."""
+"""Reads what is readable of a damaged store. It works on a copy and leaves the file as it is."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ PATIENCE_S = 180.0  # loading torch on a slow disk takes most of it
 
 
 class Sentences:
-    """Started at the first need, restarted when it died, one question at a time."""
+    """The embedder in a child process: started on first use, restarted after a crash, one question at a time."""
 
     command: Sequence[str] = tuple(child.python("bt_runtime.memory.worker"))
 
@@ -133,6 +133,6 @@ class Sentences:
 
 
 def _line(pipe: IO[bytes], patience_s: float) -> bytes | None:
-    """One answer; None when there was none in time. The worker writes an answer in one go."""
+    """Reads one line of an answer; None after a timeout. The worker writes an answer in one piece."""
     ready, _, _ = select.select([pipe], [], [], patience_s)
     return pipe.readline(_LONGEST) if ready else None

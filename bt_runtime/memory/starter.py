@@ -1,4 +1,4 @@
-"""Experiences that come in files: JSON Lines, shipped or a person's own."""
+"""Experiences from files: JSON Lines, shipped ones or the user's own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bt_runtime.project import disk, find, names
 
 
 def shipped() -> list[str]:
-    """The names of the starter files: the project's own first."""
+    """Returns the names of the starter files, the project's own first."""
     return list(names("memory", ".jsonl"))
 
 
 def read_named(name: str) -> list[Experience]:
-    """A path, or the name of a starter file."""
+    """Reads the file of a path or of a starter's name."""
     path = Path(name)
     found = path if path.is_file() else find("memory", name, ".jsonl")
     if found is None:
@@ -29,7 +29,7 @@ def read_named(name: str) -> list[Experience]:
 
 
 def write(path: Path, experiences: Sequence[Experience]) -> None:
-    """The whole file or none of it: a reader never sees half, and an old export is not lost to a full disk."""
+    """Writes the file atomically: readers never see a half, and a full disk leaves the old file."""
     try:
         disk.write(path, lines(experiences))
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""The truth: experiences, their goals and the goals' vectors in one SQLite file. Nothing here ranks or embeds."""
+"""The store: experiences, their goals and the goals' vectors in one SQLite file. It neither ranks nor embeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHECKED_WHOLE = 32 << 20  # bytes, about a tenth of a second; for larger ones th
 
 
 class Kept(NamedTuple):
-    """The embedder whose vectors this store holds."""
+    """The embedder that computed this store's vectors."""
 
     id: int
     fingerprint: str
@@ -59,7 +59,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """One unchanging view of the store."""
+        """Opens a read transaction: one unchanging view of the store."""
         with self.pool.borrow() as db:
             db.execute("BEGIN")
             yield db
@@ -67,7 +67,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """All of it, durable when this returns, or nothing. One writer at a time, in this process and any other."""
+        """Opens a write transaction: durable on return, or rolled back. One writer at a time among all processes."""
         if self.readonly:
             raise BtError(f"{self.path} was opened for reading only", "open it without readonly")
         with self._turn, self.pool.borrow() as db:
@@ -96,7 +96,8 @@ class Store:
         self, found: Sequence[Experience], vectors: Mapping[str, bytes], fingerprint: str, dim: int,
         instead: bool = False,
     ) -> Added:  # fmt: skip
-        """One transaction. `vectors` covers what `missing` named; the goals of others are in the store.
+        """Adds experiences in one transaction. `vectors` covers the goals that `missing` named; the other goals are in
+        the store already.
 
         `instead`: what the same runs have told before, and is not among this, goes.
         """
@@ -125,7 +126,8 @@ class Store:
         return gone
 
     def identity(self) -> str:
-        """A number drawn once, which stays when the memory grows or is copied; "" of an older one that is only read."""
+        """The store's random id, drawn once; it stays when the store grows or is copied. "" for an old store opened
+        read-only."""
         with self.reading() as db:
             found = db.execute(_IDENTITY).fetchone()
         if found is None and not self.readonly:
@@ -137,7 +139,7 @@ class Store:
     # Reading -------------------------------------------------------------------------------------
 
     def each(self, filter: Filter | None = None, limit: int = -1) -> Iterator[Experience]:
-        """In the order they were written; a page at a time, so that no reader holds the store."""
+        """Yields experiences in the order of writing, a page at a time, so that no reader blocks the store."""
         words, values = (filter or Filter()).where()
         last = 0
         while limit:
@@ -154,7 +156,7 @@ class Store:
                 yield told(row[1:], self.path)
 
     def like(self, start: str) -> list[Experience]:
-        """Experiences by their id, or by the beginning of it."""
+        """Returns the experiences whose id begins with this text."""
         with self.pool.borrow() as db:
             found = db.execute(
                 f"SELECT {COLUMNS} FROM experiences e WHERE e.uid >= ? AND e.uid < ? LIMIT 20", (start, start + "g")
@@ -162,7 +164,7 @@ class Store:
         return [told(row, self.path) for row in found]
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many there are, by end, verdict, namespace and kind."""
+        """Counts the experiences by end, verdict, namespace and kind."""
         with self.reading() as db:
             return {
                 name: {str(key): n for key, n in db.execute(f"SELECT {sql}, count(*) FROM experiences GROUP BY 1")}
@@ -180,7 +182,7 @@ class Store:
 
 
 def _forget(db: sqlite3.Connection, uid: str) -> int:
-    """An experience, and its goal when no other has it."""
+    """Deletes an experience, and its goal when no other experience has it."""
     gone = db.execute("DELETE FROM experiences WHERE uid = ? RETURNING goal", (uid,)).fetchall()
     for (goal,) in gone:
         used = "SELECT 1 FROM experiences WHERE goal = ?"
@@ -199,7 +201,8 @@ def _only(db: sqlite3.Connection, found: Sequence[Experience]) -> None:
 
 
 def _begin(db: sqlite3.Connection) -> None:
-    """SQLite's own waiting sleeps ever longer and may starve; take turns until the patience of `in_words` is over."""
+    """Begins a write. SQLite's own wait grows and may starve, so this retries at even intervals until the time limit of
+    `in_words`."""
     end = time.monotonic() + PATIENCE_S
     db.execute("PRAGMA busy_timeout = 100")
     try:
@@ -222,7 +225,7 @@ def kept(db: sqlite3.Connection) -> Kept | None:
 
 
 def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> Kept:
-    """The store's embedder is this one: it becomes so while no other has written, and is refused after."""
+    """Sets the store's embedder, if none is set; raises when it is another one."""
     found = kept(db)
     if found and found.fingerprint == fingerprint:
         return found
@@ -243,7 +246,7 @@ def mixed(path: Path, theirs: str, ours: str) -> BtError:
 
 
 def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: Kept) -> int:
-    """The goal's number; a goal that is new to this embedder brings its vector."""
+    """Returns the goal's number. A new goal's vector is stored with it."""
     found = db.execute("SELECT id FROM goals WHERE goal = ?", (key,)).fetchone()
     if found and db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (found[0], kept.id)).fetchone():
         return int(found[0])
@@ -257,7 +260,7 @@ def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: 
 
 
 class Vanished(Exception):
-    """Another process forgot this goal after its vector was found and before it was used: embed it, and again."""
+    """Raised when another process deleted this goal after its vector was computed; the caller embeds again."""
 
 
 def _values(e: Experience, goal: int) -> tuple[Any, ...]:

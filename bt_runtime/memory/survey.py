@@ -47,7 +47,8 @@ def load_cells(store: Store, db: sqlite3.Connection, owner: Kept, size: int) -> 
 
 
 def map_cells(store: Store, db: sqlite3.Connection, owner: Kept) -> Cells | None:
-    """The cells as the file beside the store has them, with what came since; None when it is not of this store."""
+    """Maps the cells from the file beside the store and adds newer rows; None when the file belongs to another
+    store."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (f"cells:{owner.id}",)).fetchone()
     path = mapped.beside(store.path)
     if row is None or not mapped.supported() or (centres := _centres(row[0], owner)) is None:
@@ -120,7 +121,7 @@ def _centres(value: bytes, owner: Kept) -> Any | None:
 
 
 def _sample(db: sqlite3.Connection, owner: Kept, size: int) -> Any:
-    """Evenly over the store, so that no age is left out."""
+    """Draws a sample evenly over the store, so that every age is represented."""
     import numpy as np
 
     step = max(1, size // (SAMPLE * cell_count(size)))
@@ -139,7 +140,7 @@ def _write(store: Store, owner: Kept, centres: Any | None, homes: Sequence[tuple
 
 
 def _fetcher(store: Store, owner: Kept) -> Callable[[Sequence[int]], list[tuple[int, bytes]]]:
-    """Vectors as they were written: those of a mapped file were not read at opening."""
+    """Returns a function that fetches full vectors; mapped vectors are read on demand."""
 
     def fetch(goals: Sequence[int]) -> list[tuple[int, bytes]]:
         found: list[tuple[int, bytes, int]] = []

@@ -1,4 +1,4 @@
-"""A unit vector as bytes: little-endian float32, as it lies in the store."""
+"""A unit vector as bytes: little-endian float32, the store's format."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def pack(vector: Sequence[float]) -> bytes:
 
 
 def seal(goal: int, blob: bytes) -> int:
-    """Kept beside a vector: a changed bit, or a vector under another goal's number, is noticed when it is read."""
+    """A checksum of a vector and its goal, stored beside it: detects a changed bit and a vector under another goal's
+    number."""
     return crc32(blob, goal & 0xFFFFFFFF)
 
 
@@ -61,7 +62,7 @@ def check_seals(path: Path, rows: Iterable[tuple[int, bytes, int]], dim: int) ->
 
 
 def _square(blob: bytes) -> float:
-    """The sum of all squares; numpy is not always there, and slower things are."""
+    """Returns the sum of all squares, by numpy if it is installed."""
     try:
         import numpy as np
     except ImportError:

@@ -79,7 +79,7 @@ def packaged() -> Path | None:
 
 
 def _digest(model: Any) -> str:
-    """The digest of the model's weights, so that a changed model of the same name is another embedder."""
+    """Returns a digest of the model's weights; another file under the same name is then another embedder."""
     total = hashlib.blake2b(digest_size=16)
     for key, tensor in sorted(model.state_dict().items()):
         total.update(key.encode())

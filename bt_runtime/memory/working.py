@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r"(.*?[^\s\d(])\s*\(?(\d{1,9})\)?")
 
 
 class Board(Protocol):
-    """As much of a blackboard as this needs."""
+    """The part of a blackboard that this module uses."""
 
     def get(self, key: str, /) -> Json: ...
     def set(self, key: str, value: Json, /) -> None: ...
@@ -66,7 +66,7 @@ class Known(NamedTuple):
 
 
 def told(known: Known, notices: Iterable[Notice], seq: int, by: str = "") -> Known:
-    """The memory after these facts were noticed. Later facts win, whatever the order of arrival."""
+    """Returns the memory updated with these facts. Later facts replace earlier ones, in whatever order they arrive."""
     things, facts = dict(known.things), dict(known.facts)
     for notice in notices:
         if isinstance(notice, Fact):
@@ -131,7 +131,7 @@ class WorkingMemory:
         self._board.set(KEY, known)
 
     def observe(self, action: str, text: str, *, by: str = "") -> None:
-        """An agent did `action` and read `text`."""
+        """Notes the facts of an observation: an agent did `action` and read `text`."""
         if self.on:
             known = self.snapshot()
             notices, here = self._noticer(action, text, known.here, known.things)
@@ -162,7 +162,8 @@ Noticer = Callable[[str, str, Here, Mapping[Thing, Sighting]], tuple[Sequence[No
 
 
 def recall(known: Known, asked: str) -> str:
-    """`apple` → a sentence for each apple, in the order they were first seen; `apple 2` → for that one."""
+    """Returns a sentence for each thing that was asked for, in the order first seen: `apple` for every apple, `apple 2`
+    for that one."""
     found = _of(known, asked.strip())
     if not found:
         return f"You have not seen {asked.strip()} before."

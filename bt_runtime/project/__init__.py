@@ -1,4 +1,4 @@
-"""Where content lives: the user's project first, then what travels with bt_runtime, then what plugins bring."""
+"""Finds content: the user's project first, then the shipped content, then that of plugins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def packaged(folder: Folder) -> Path:
-    """The shipped folder: inside the wheel, or beside the package in a checkout or an editable install."""
+    """Returns the shipped folder: inside the wheel, or beside the package in a checkout."""
     inside = _PACKAGE / "_content" / folder
     return inside if inside.is_dir() else _PACKAGE.parent / folder
 
@@ -29,7 +29,7 @@ def installed(folder: Folder) -> list[Path]:
 
 
 def cache(of: str) -> Path:
-    """A folder of the user's for what can be made again: indexes of data that is read, never written."""
+    """Returns a folder in the user's cache, for indexes that can be rebuilt."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bt_runtime" / of
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -40,7 +40,7 @@ _place: list[Path] = []  # where a command's file lies
 
 @contextmanager
 def beside(path: Path) -> Iterator[None]:
-    """Uses the project of this file or folder, instead of the working directory's, for a command about it."""
+    """Makes a command about this file or folder use its project, instead of the working directory's."""
     folder = (path if path.is_dir() else path.parent).resolve()
     shipped = any(folder.is_relative_to(place.resolve()) for place in installed("trees"))
     if shipped or find_root(folder) is None:
@@ -63,7 +63,7 @@ def find_root(start: Path | None = None) -> Path | None:
 
 
 def folders(folder: Folder, root: Path | None = None) -> list[Path]:
-    """Where to look, first match wins: the project, then what is installed."""
+    """Yields the folders to search, in order: the project, then the installed ones."""
     project = root or find_root()
     places = [project / folder] if project else []
     return [p for p in (*places, *installed(folder)) if p.is_dir()]
@@ -82,7 +82,7 @@ SHIPPED = "btr:"  # before the name of a tree: the shipped one, whatever the pro
 
 
 def real(path: str | Path) -> Path:
-    """The path with its links followed. A link loop stays as it is, and opening it raises."""
+    """Resolves the links of a path. A loop of links is returned unchanged; opening it raises."""
     return Path(os.path.realpath(path))
 
 
@@ -96,7 +96,7 @@ class Tree(NamedTuple):
 
 
 def find_tree(name: str, root: Path | None = None) -> Tree:
-    """`door`, or `parts/door` for one in a folder: of the project, else a shipped one if no own tree is called so."""
+    """Finds a tree by name: `door`, or `parts/door` in a folder. The project's own tree wins over a shipped one."""
     asked = name.startswith(SHIPPED)
     name = name.removeprefix(SHIPPED)
     if not name or Path(name).is_absolute() or ".." in Path(name).parts:
@@ -122,7 +122,7 @@ def _below(places: Iterable[Path], suffix: str) -> Iterator[str]:
 
 
 def names(folder: Folder, suffix: str = ".yaml", root: Path | None = None) -> Iterator[str]:
-    """Every name that `find` would answer, without repeats."""
+    """Returns every name that `find` can find, each once."""
     seen: set[str] = set()
     for place in folders(folder, root):
         for name in _below([place], suffix):

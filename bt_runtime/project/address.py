@@ -1,4 +1,4 @@
-"""Tells which addresses stay on this machine, and words the error when one cannot be listened on."""
+"""Decides which addresses are on this machine, and words the error when a port cannot be opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Busy(BtError):
-    """The address cannot be had."""
+    """Raised when an address cannot be opened."""
 
 
 def is_loopback(host: str) -> bool:
@@ -24,7 +24,7 @@ def is_loopback(host: str) -> bool:
 
 
 def checked(host: str, anyone: bool) -> str:
-    """The host, when it may be listened on."""
+    """Returns the host if listening on it is allowed; raises otherwise."""
     if not anyone and not is_loopback(host):
         raise BtError(f"{host} can be reached from outside this machine", "say --anyone if that is meant")
     return host

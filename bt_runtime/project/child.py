@@ -22,12 +22,13 @@ HOME = str(Path(__file__).resolve().parents[2])  # where the package itself is f
 
 
 def python(module: str, *words: str) -> list[str]:
-    """The command line that runs one of our modules."""
+    """Returns the command line that runs one of our modules."""
     return [sys.executable, "-P", "-m", module, *words]
 
 
 def search_path() -> list[str]:
-    """Ours, without the folder of the script and without the working directory; the package's home at least last."""
+    """The module search path for a child: ours, without the script's folder and the working directory. It always
+    includes the package's own folder."""
     script = str(Path(sys.argv[0]).resolve().parent) if sys.argv and sys.argv[0] else ""
     left_out = {script, _here()}
     kept = [entry for entry in sys.path if Path(entry).is_absolute() and entry not in left_out]
@@ -42,7 +43,8 @@ def _here() -> str:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Ours for a child: the same modules as here, and nothing of the folder it is started in."""
+    """Returns the environment of a child: it finds the same modules as this process, and none in the folder where it
+    starts."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONSAFEPATH": "1", **more}
 
 
@@ -111,7 +113,7 @@ def output_of(code: str, seconds: float) -> str:
 
 @contextmanager
 def spawning() -> Iterator[SpawnContext]:
-    """Processes of `multiprocessing` that are started within: they take their path from us, and the same care."""
+    """Yields a `multiprocessing` context whose processes also ignore modules in the working directory."""
     from multiprocessing import get_context
 
     before = os.environ.get("PYTHONSAFEPATH")

@@ -1,4 +1,4 @@
-"""The door to people's files: reading never blocks and is bounded; writing is atomic and stays in the project.
+"""Reads and writes users' files: reading never blocks and is bounded; writing is atomic and stays in the project.
 
 What lies in a folder may be anything: a pipe, a device, a link to itself or out of the folder,
 a file of many gigabytes.
@@ -26,17 +26,18 @@ _PART = ".part"
 
 
 class Irregular(OSError):
-    """A pipe, a socket or a device."""
+    """Raised for a pipe, a socket or a device."""
 
 
 class TooLarge(OSError):
-    """A regular file of `size` bytes or more."""
+    """Raised for a regular file of `size` bytes or more."""
 
     size = 0
 
 
 def opened(path: Path, flags: int = os.O_RDONLY) -> int:
-    """The descriptor of a regular file; OSError otherwise. A pipe or a device is never waited for, nor read."""
+    """Opens a regular file and returns its descriptor; raises OSError for anything else, without blocking on a pipe or
+    device."""
     try:
         file = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
     except ValueError as error:  # a NUL in the path
@@ -56,7 +57,7 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def read(path: Path, most: int = LARGEST) -> bytes:
-    """All bytes of a regular file; OSError when it is none, or holds more than `most`."""
+    """Returns all bytes of a regular file; raises OSError when it is not one, or holds more than `most`."""
     with os.fdopen(opened(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         data = _up_to(file, most + 1) if size <= most else b""
@@ -78,7 +79,7 @@ def _up_to(file: BinaryIO, most: int) -> bytes:
 
 
 def read_or_nothing(path: Path, most: int = LARGEST) -> bytes:
-    """The same; empty when it cannot be read."""
+    """Like `read`, but returns "" for an unreadable file."""
     try:
         return read(path, most)
     except OSError:
@@ -86,13 +87,13 @@ def read_or_nothing(path: Path, most: int = LARGEST) -> bytes:
 
 
 def begin(path: Path, most: int) -> bytes:
-    """The first bytes of a regular file, whatever its size."""
+    """Returns the first bytes of a regular file, whatever its size."""
     with os.fdopen(opened(path), "rb") as file:
         return file.read(most)
 
 
 def read_text(path: Path, most: int = LARGEST) -> str:
-    """The text of a regular file in UTF-8, with `\\n` at the end of each line."""
+    """Returns the text of a regular file in UTF-8, with `\\n` as line ends."""
     return read(path, most).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -101,7 +102,8 @@ def _irregular(path: Path) -> OSError:
 
 
 def target(path: Path) -> Path:
-    """Where a write to this path goes, links followed; BtError when they lead out of the project.
+    """Returns the file that a write to this path changes, links followed; raises BtError when it is outside the
+    project.
 
     Without a project file above it, a file stays in its own folder. What is below /dev is a terminal or a pipe of the
     person's own.
@@ -129,7 +131,8 @@ def folder(path: Path) -> None:
 
 @contextmanager
 def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """An atomic write: a draft beside the file takes its place, synced, when the block ends without an exception."""
+    """An atomic write: yields a temporary file beside the target. It replaces the target, synced, when the block ends
+    without an exception."""
     found = target(path)
     if _DEVICES in found.parents:
         yield found
@@ -151,7 +154,7 @@ def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def _beginning(file: Path) -> str:
-    """The start of a temporary file's name, short enough for every file system."""
+    """Returns the beginning of a temporary file's name, short enough for every file system."""
     return f".{os.fsdecode(os.fsencode(file.name)[:180])}."
 
 
@@ -175,7 +178,7 @@ def _alive(pid: int) -> bool:
 
 
 def write(path: Path, lines: Iterable[str] | bytes, errors: str = "strict", mode: int = 0o666) -> None:
-    """An atomic write: a reader never sees half a file, and a full disk leaves the old content."""
+    """Writes a file atomically: a reader never sees half a file, and a full disk leaves the old content."""
     with draft(path, mode) as name:
         _put(name, lines, errors)
 
@@ -189,7 +192,7 @@ def _put(path: Path, lines: Iterable[str] | bytes, errors: str) -> None:
 
 
 def settle(folder: Path) -> None:
-    """The names in it are on the disk too."""
+    """Syncs a folder, so that its new file names survive a power failure."""
     _sync(folder)
 
 

@@ -1,4 +1,4 @@
-"""`module:Name` and `path.py:Name`, as people write them in YAML, turned into the object they name."""
+"""Resolves `module:Name` and `path.py:Name`, the forms in which YAML names Python objects."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from bt_runtime.project import trust
 
 
 class ImportFault(BtError):
-    """The reference names nothing that can be imported."""
+    """Raised when a reference names nothing that can be imported."""
 
 
 def split(reference: str) -> tuple[str, str]:
-    """The module (or file) and the name; raises when the text is of another form."""
+    """Splits a reference into module (or file) and name; raises for a text of another form."""
     home, colon, name = reference.rpartition(":")
     if not colon or not home or not all(part.isidentifier() for part in name.split(".")):
         raise ImportFault(
@@ -35,7 +35,7 @@ def in_file(reference: str) -> bool:
 
 
 def whole(reference: str, folder: Path) -> str:
-    """path.py:Name with an absolute path; any other name unchanged."""
+    """Makes the path of `path.py:Name` absolute; returns any other name unchanged."""
     return str(folder.resolve() / reference) if in_file(reference) else reference
 
 

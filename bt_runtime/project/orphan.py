@@ -1,4 +1,4 @@
-"""A child process that is never left over: it goes when the process that started it goes, even one that was stopped.
+"""Ensures that a child process ends with the process that started it, even if the child is stopped.
 
 The pipes and sockets between them tell a running child that we are gone. A stopped one reads nothing: Linux tells it.
 """
@@ -22,12 +22,13 @@ _PR_SET_PDEATHSIG = 1
 
 
 def named(at_death: int) -> dict[str, str]:
-    """The environment variables that `heed` reads in the child."""
+    """Returns the environment variables that `heed` reads in the child."""
     return {_PARENT: f"{os.getpid()}:{int(at_death)}"}
 
 
 def heed() -> None:
-    """First thing in a child: go with the parent. One that went before we could ask for it is noticed by its number."""
+    """Called first in a child: asks Linux to end it with its parent. If the parent has already ended, the child
+    exits."""
     parent, _, at_death = os.environ.pop(_PARENT, "").partition(":")
     if not parent or sys.platform != "linux":
         return
@@ -39,7 +40,7 @@ def heed() -> None:
 
 
 class _Keeper:
-    """One thread starts every child and never ends: to Linux the parent is the *thread*, and it may soon be gone."""
+    """Starts every child from one thread that never ends: Linux counts the starting *thread* as the parent."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -79,5 +80,5 @@ os.register_at_fork(after_in_child=_renew)  # a fork has none of our threads
 
 
 def kept(what: Make) -> subprocess.Popen[bytes]:
-    """Started by a thread that is there as long as the process is."""
+    """Starts a child from the keeper's thread."""
     return _keeper.make(what)

@@ -28,7 +28,7 @@ _CALLED: dict[Group, str] = {
 
 
 class Entry(NamedTuple):
-    """`value` is `module:Name` (of content: the package that holds it)."""
+    """An entry point. `value` is `module:Name`; for content, the package that holds it."""
 
     group: Group
     name: str
@@ -49,7 +49,7 @@ class PluginFault(BtError):
 
 
 def entries(group: Group) -> tuple[Entry, ...]:
-    """All of a group, ours first, then by distribution and name."""
+    """Returns all entries of a group: ours first, then by distribution and name."""
     return _entries(tuple(sys.path)).get(group, ())
 
 
@@ -58,7 +58,7 @@ def names(*groups: Group) -> list[str]:
 
 
 def find(name: str, *groups: Group) -> Entry | None:
-    """The one of that name; ours before others'. Raises when several others have taken it."""
+    """Returns the entry of this name; ours wins. Raises when several other distributions have it."""
     same = [entry for group in groups for entry in entries(group) if entry.name == name]
     if len({entry.distribution for entry in same}) > 1 and not same[0].ours:
         both = " and ".join(dict.fromkeys(entry.said for entry in same))
@@ -67,13 +67,13 @@ def find(name: str, *groups: Group) -> Entry | None:
 
 
 def versions() -> dict[str, str]:
-    """The versions of all other distributions with plugins."""
+    """Returns the versions of the other distributions with plugins."""
     theirs = {entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours}
     return {name: version for name, _, version in (each.partition(" ") for each in sorted(theirs))}
 
 
 def clashes() -> Iterator[tuple[Entry, Entry]]:
-    """Each entry whose name was already taken, with the entry that took it."""
+    """Returns the entries whose names were taken, each with the entry that has the name."""
     first: dict[tuple[str, str], Entry] = {}
     for group in GROUPS:
         room = "suites" if group == "worlds" else group  # both are named as a world is
@@ -101,13 +101,13 @@ def load(entry: Entry) -> Any:
 
 
 def unfit(entry: Entry, found: Any, wanted: str) -> PluginFault:
-    """The fault of a plugin that is something else than its group says."""
+    """The fault of a plugin whose object is not of its group's type."""
     hint = f"`{entry.value}` is {type(found).__name__}; docs/extending.md shows {wanted}"
     return PluginFault(f"{entry.said} is not {wanted}", hint)
 
 
 def package_folder(entry: Entry) -> Path | None:
-    """Where the package lies that an entry names; nothing of it is imported."""
+    """Returns the folder of the package that an entry names, without importing it."""
     top, *inner = entry.value.partition(":")[0].split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -138,7 +138,7 @@ Groups = Mapping[str, Mapping[str, str]]
 
 
 def _distributions(path: Iterable[str]) -> Iterator[tuple[str, Groups]]:
-    """Each distribution that brings something, once, with its groups."""
+    """Yields each distribution with plugins once, with its groups."""
     seen: set[str] = set()
     own = _checkout()
     if own is not None:
@@ -154,13 +154,13 @@ def _distributions(path: Iterable[str]) -> Iterator[tuple[str, Groups]]:
 
 
 def _checkout() -> Groups | None:
-    """Ours where the package is not installed, or from its sources: then they are what its pyproject.toml says."""
+    """Reads our own entry points from pyproject.toml when the package is not installed or runs from its sources."""
     return _parsed(str(Path(__file__).parents[2] / "pyproject.toml")) or None
 
 
 def _described(folder: str) -> Iterator[tuple[str, str, str]]:
-    """Name, version and entry points of the distributions in a folder of `sys.path`. The working directory is left
-    out, because nobody installed it there."""
+    """Reads names, versions and entry points of the distributions in a folder of `sys.path`. The working directory is
+    skipped, because nothing is installed there."""
     if not folder or Path(folder).resolve() == Path.cwd():
         return
     try:
@@ -176,7 +176,7 @@ def _described(folder: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _parsed(file: str) -> Groups:
-    """The groups of ours in an entry_points.txt; in our own pyproject.toml they look much the same."""
+    """Parses our groups in an entry_points.txt, or in our own pyproject.toml, which is similar."""
     found: dict[str, dict[str, str]] = {}
     group = ""
     try:

@@ -1,4 +1,4 @@
-"""Selects the files of a check: the named ones, and all trees, manifests and plans of named folders."""
+"""Selects the files to check: the named ones, and all trees, manifests and plans in named folders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Selected(NamedTuple):
 
 
 def select(names: Sequence[str]) -> list[Selected]:
-    """Each file once, in the order of the names; raises for a name that does not exist."""
+    """Returns each file once, in the order of the names; raises for a name that does not exist."""
     found: dict[Path, Selected] = {}
     for name in names:
         path = Path(name)
@@ -59,7 +59,7 @@ def _inside(folder: Path) -> Iterator[Selected]:
 
 
 def _is_plan(path: Path) -> bool:
-    """Markdown lies about everywhere: only that of a guides/ is a plan."""
+    """True for Markdown in a `guides/` folder: other Markdown is no plan."""
     return path.suffix == PLAN and "guides" in (folder.name for folder in real(path).parents)
 
 

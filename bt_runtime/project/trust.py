@@ -1,5 +1,5 @@
-"""The folders and journals that a person trusts, stored in the person's own state folder, never beside them. Nothing
-here asks: commands do (`cli/setup/trust_prompt.py`), and programs decide for themselves."""
+"""The folders and journals that the user trusts, stored in the user's state folder. This module never asks: commands
+ask (`cli/setup/trust_prompt.py`), and programs decide for themselves."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Entry(NamedTuple):
 
 
 def may_run(what: str, folder: Path) -> None:
-    """Called before Python is imported that a file of this folder names."""
+    """Called before Python is imported that a file of this folder names; raises if the folder is not trusted."""
     if guard is not None:
         guard(what, folder)
 
 
 def may_describe(what: str, folder: Path) -> None:
-    """Called before Python of a project is imported that says what its trees may hold: of every command that reads
-    them, if the folder is trusted."""
+    """Called before Python is imported that defines the kinds of a project's trees, by every command that reads
+    trees."""
     if guard is not None and not knows(folder):
         raise BtError(f"{folder} is not trusted, and names {what}", f"look at it, then: btr trust {folder}")
 
@@ -70,7 +70,7 @@ def knows(path: Path) -> bool:
 
 
 def remember(path: Path) -> Entry:
-    """A folder by its path; a file by what is in it, so that the next one of that name is asked about again."""
+    """Stores trust in a folder by its path, in a file by its digest: a changed file is asked about again."""
     path = real(path)
     if not path.exists():
         raise BtError(f"there is no {path}", "name a folder, or a journal")
@@ -102,7 +102,7 @@ def listed() -> list[Entry]:
 
 
 def digest(path: Path) -> str:
-    """The digest of a journal, including the write-ahead log that SQLite keeps beside it."""
+    """Returns the digest of a journal, including SQLite's write-ahead log beside it."""
     from hashlib import sha256
 
     found = sha256()
@@ -115,7 +115,7 @@ def digest(path: Path) -> str:
 
 
 def place() -> Path:
-    """The file that keeps it."""
+    """Returns the file that stores the trusted places."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "bt_runtime" / "trust.json"
 
@@ -151,7 +151,7 @@ def _texts(found: object) -> dict[str, str]:
 
 
 def _keep(kept: dict[str, dict[str, str]]) -> None:
-    """An atomic write of a file that only this user may change."""
+    """Writes the file atomically, readable and writable by this user only."""
     import json
 
     from bt_runtime.project import disk

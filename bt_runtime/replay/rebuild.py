@@ -1,4 +1,4 @@
-"""A recorded run made again: the same tree from the recorded texts, the same answers, tick by tick."""
+"""Rebuilds a recorded run: the same tree from the recorded texts, with the same answers, tick by tick."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXT = "trees/of the run.yaml"  # where a tree that came as text stands in a pro
 
 @contextmanager
 def laid_out(recording: Recording) -> Iterator[tuple[Path, Path]]:
-    """A project of the recorded files, and the tree's file in it."""
+    """Writes the recorded files to a temporary project; yields the tree's file in it."""
     head = recording.head
     with tempfile.TemporaryDirectory(prefix="bt-journal-") as made:
         folder = Path(made)
@@ -53,7 +53,7 @@ def tree_of(recording: Recording, file: Path, folder: Path) -> Tree:
 
 
 class Imports:
-    """The imports of a replay: py_trees' nodes, and Python of a project on this machine, never of a journal."""
+    """The imports of a replay: py_trees' nodes, and Python from a project on this machine, but never from a journal."""
 
     def __init__(self, laid_out: Path, here: Path | None) -> None:
         self.laid_out, self.here = laid_out.resolve(), here
@@ -75,12 +75,13 @@ class Imports:
 
 
 def services(laid_out: Path) -> dict[str, Any]:
-    """For a run that only tells again what its journal holds: it calls no skill, and runs no Python of the journal."""
+    """The services of a replay that only repeats its journal: it calls no skill, and runs none of the journal's
+    Python."""
     return {"scripted_skills": Everything(), "imports": Imports(laid_out, project.find_root())}
 
 
 def given(recording: Recording) -> dict[str, Any]:
-    """The arguments that the run was made with, except its surroundings."""
+    """Returns the arguments that the run was made with, except its services."""
     head = recording.head
     budget = codec.full(head["budget"])
     return {
@@ -90,7 +91,7 @@ def given(recording: Recording) -> dict[str, Any]:
 
 
 class Everything:
-    """Stands for any skill: its answers are on the tape."""
+    """Stands for any skill, whose recorded answers are replayed."""
 
     def get(self, name: str) -> Any:
         return _never
@@ -114,7 +115,7 @@ def outside(run: Run) -> None:
 
 
 def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
-    """Repeats one recorded change from outside."""
+    """Repeats one recorded change from outside the tree."""
     if kind == "write":
         scope = run.context.blackboard.scopes.get(body["scope"])
         if scope is None:

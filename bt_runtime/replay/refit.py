@@ -1,4 +1,4 @@
-"""The services of a resumed run: those that its journal names or asks for; others only on request."""
+"""The services of a resumed run: those that its journal names or needs; others only on request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANYWAY = "put back what it had, or go on all the same: `btr resume RUN --changed
 
 
 class CannotResume(BtError):
-    """Why a run cannot go on from its journal."""
+    """Raised when a run cannot continue from its journal."""
 
 
 class Offer(NamedTuple):
@@ -30,7 +30,7 @@ class Offer(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """Something that is not there, or not what it was."""
+    """Something that is missing, or that differs from the run's."""
 
     what: str
     way_out: str = ANYWAY
@@ -51,7 +51,7 @@ def refit(recording: Recording, offer: Offer, changed: bool) -> dict[str, Any]:
 
 
 def refit_memory(recording: Recording, given: Any, changed: bool) -> Any:
-    """Only its memory, for a run that has ended."""
+    """Returns the memory only, for a run that has ended."""
     had: dict[str, Any] = recording.head.get("given") or {}
     refuse(recording.name, list(_memory(had.get("memory"), given)), changed)
     return memory_of(had, given)

@@ -1,4 +1,4 @@
-"""A recorded run as a regression test: a pytest file, and the journal beside it."""
+"""Writes a recorded run as a regression test: a pytest file, with the journal beside it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_{name}_comes_out_as_it_was_recorded():
 
 
 def write_test(journal: Path, folder: Path) -> Path:
-    """The test's file. One that is there already is not overwritten."""
+    """Writes the test's file. An existing file is not overwritten."""
     recording = Recording(journal)
     if recording.damage:
         raise BtError(f"{recording.name} is damaged: {recording.damage}", "record it once more")

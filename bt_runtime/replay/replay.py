@@ -1,4 +1,4 @@
-"""The same run again without model or world: every status must come as it was recorded."""
+"""Repeats a run without model or world: every status must equal the recorded one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def replay(
     see: Callable[[Any, Tick], None] = lambda run, tick: None,
     begun: Callable[[Any], None] = lambda run: None,
 ) -> Replayed:
-    """`see` is called after each tick, with the run and what the tick did, `begun` with the run before the first one.
+    """Replays a journal. `see` is called after each tick with the run and the tick, `begun` with the run before the
+    first tick.
 
     Nothing of the journal is imported.
     """
@@ -82,7 +83,7 @@ def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[
 
 
 def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginning: bool = False) -> None:
-    """Bit for bit, where the ring still knows; `beginning`: the recording may have had more."""
+    """Compares a tick bit for bit, as far as the recording keeps it; `beginning`: the recording may have had more."""
     if not min(recording.ticks, default=0) <= tick <= max(recording.ticks, default=-1):
         return
     then = recording.changes(tick)

@@ -1,4 +1,4 @@
-"""A run that was cut off goes on: it is made again from its journal, to the last thing that was written, then lives."""
+"""Continues an interrupted run: rebuilds it from its journal, up to the last entry, then runs live."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def resume(
     limits: Limits | None = None,
     changed: bool = False,
 ) -> Run:
-    """The run, as it stood: tick it, or let it spin. What is not given is opened as it was named when the run began.
+    """Returns the run in its last state; tick it, or let it spin. Services that are not given are opened as the journal
+    names them.
 
     What is missing, or is not what the run had, is refused before anything is opened for writing or ticked;
     `changed` goes on with what is there. A `world` that is given must be fresh: it is put where the run began and led
@@ -102,7 +103,7 @@ def _ended(
 
 
 def _led_back(run: Run, recording: Recording) -> Run:
-    """Its models are there, and it stands where it stood; else nothing was ticked and nothing is noted."""
+    """Waits for the run's models and replays it to its last state; when that fails, nothing was ticked or recorded."""
     assert run.journal is not None
     try:
         run.resources.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
@@ -157,7 +158,7 @@ def _world(around: RecordedWorld, world: Any) -> Any:
 
 
 def _tree(recorder: Recorder, recording: Recording, skills: Iterable[Any]) -> Tree:
-    """The tree from its files when they are unchanged, else from the recorded texts."""
+    """Loads the tree from its files when they are unchanged, else from the recorded texts."""
     head = recording.head
     given = tuple(skills)
     if head["kinds"] and not given:

@@ -25,7 +25,7 @@ class Because(NamedTuple):
 
 
 class _Asking:
-    """Looks on while the run is made again; at the tick it asks, before the nodes are gone."""
+    """Follows a replay; explains the node at the requested tick, before the run is closed."""
 
     def __init__(self, path: str, at: int) -> None:
         self.path, self.at = path, at
@@ -50,7 +50,8 @@ class _Asking:
 
 
 def why_recorded(journal: Path | str, path: str, at: int | None = None) -> Because:
-    """`at`: the tick, by default the last one. From the journal alone: no world, model or skill is asked."""
+    """Explains a node of a recorded run. `at`: the tick, by default the last. Only the journal is used: no world, model
+    or skill."""
     recording = Recording(Path(journal))
     last = recording.last_tick
     tick = last if at is None else at

@@ -1,1 +1,1 @@
-"""ROS 2: skills over actions, services, topics, parameters and tf; over zenoh without ROS, or on a node of rclpy."""
+"""ROS 2: skills over actions, services, topics, parameters and tf, by zenoh without ROS, or by a node of rclpy."""

@@ -1,4 +1,4 @@
-"""`impl: ros/action`: a goal of a server, from its start to its end. No tick waits for it."""
+"""`impl: ros/action`: a goal of an action server, from start to end. No tick waits for it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ class Action(Skill):
             self.goal.cancel()
 
     def stopping(self) -> bool:
-        """Until the server says that the goal has ended, or for as long as is waited. A refusal is not the end."""
+        """True until the server reports that the goal has ended, for a limited time. A refused cancel does not end the
+        goal."""
         goal, now = self.goal, time.monotonic()
         if goal is None or not goal.open:
             self.goal = None

@@ -1,4 +1,4 @@
-"""A run in a ROS system: its log as `/rosout`, a simulator's `/clock` as its time."""
+"""Connects a run to ROS: its log becomes `/rosout`, and a simulator's `/clock` can be its time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rosout(run: Run, ros: Transport, node: str = "bt_runtime") -> Callable[[], N
 
 
 def sim_clock(ros: Transport) -> Simulated:
-    """A clock for `Run(clock=…)` that goes as `/clock` says. It stands still until that is heard."""
+    """Returns a clock for `Run(clock=…)` that follows `/clock`. It stands still until the first message."""
     clock = Simulated()
 
     def heard(message: dict[str, Any]) -> None:

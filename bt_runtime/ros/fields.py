@@ -1,4 +1,4 @@
-"""A manifest's mapping of messages: how parameters fill one, which fields are outputs; and its checks."""
+"""Maps a manifest to messages: how parameters fill a message, which fields are outputs; and checks this mapping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _TURNED = ("orientation", "rotation")  # fields that are a quaternion; `{yaw: 1.
 
 
 class Form:
-    """A message with holes in its texts: `goal: {pose: "{place}"}`. Without one: parameters by their names."""
+    """A message with placeholders: `goal: {pose: "{place}"}`. Without it, each parameter fills the field of its
+    name."""
 
     def __init__(self, said: Json, params: list[str]) -> None:
         self.made = _cut({name: "{" + name + "}" for name in params} if said is None else said)
@@ -53,7 +54,8 @@ def quaternion(yaw: Json) -> dict[str, float]:
 
 
 class Paths:
-    """Outputs by what they are in a message: `{left: distance_remaining}`. Without any, fields of their names."""
+    """Maps outputs to message fields: `{left: distance_remaining}`. Without it, each output is the field of its
+    name."""
 
     def __init__(self, said: Json, outputs: list[str]) -> None:
         self.names = outputs

@@ -1,4 +1,4 @@
-"""Actions made of what they are made of: three services and two topics. For transports that have no client of them."""
+"""Implements actions by their parts, three services and two topics, for transports without an action client."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Actions:
                 goal.ask()
 
     def _moved(self) -> None:
-        """A server has come or gone: owed cancels go first, what is under way asks again, and the tick looks."""
+        """Called when a server has come or gone: sends delayed cancels, repeats open requests, and wakes the tick."""
         self.pay()
         for goal in [*self.goals.values()]:
             if self.ready():

@@ -23,7 +23,7 @@ DONE, FAILED = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILUR
 
 
 class ManagedTree(LifecycleNode):
-    """One run at a time. Nothing waits in a transition: what was halted stops while the executor goes on."""
+    """A managed node with one run at a time. No transition waits: halted skills stop while the executor spins."""
 
     def __init__(self, node_name: str = "bt_runtime", **kwargs: Any) -> None:
         super().__init__(node_name, **kwargs)

@@ -24,11 +24,12 @@ _UUID, _TIME, _INFO = (
 
 
 class MessageFault(BtError):
-    """A type that is not known, or a value that does not fit one."""
+    """Raised for an unknown type, or a value that does not fit its type."""
 
 
 class Messages:
-    """All types that are known. `folders`: of packages, `nav2_msgs/action/Spin.action`; they go before ours."""
+    """All known message types. `folders`: folders of packages, such as `nav2_msgs/action/Spin.action`; they win over
+    the built-in types."""
 
     def __init__(self, *folders: Path | str) -> None:
         try:
@@ -105,7 +106,7 @@ class Messages:
         self.store.register({name: ([], fields or hollow) for name, fields in made.items()})
 
     def _service(self, name: str) -> None:
-        """A service as a type, of which its hash is made."""
+        """Returns a service as a type, from which its hash is computed."""
         self.need(_INFO)
         request, response = f"{name}_Request", f"{name}_Response"
         self._add({f"{name}_Event": [
@@ -118,7 +119,7 @@ class Messages:
         ]})  # fmt: skip
 
     def _action(self, name: str) -> None:
-        """The two services and the topic of an action."""
+        """Adds the two services and the topic of an action."""
         one: Any = ("goal_id", (NAME, _UUID))
         self._add({
             f"{name}_SendGoal_Request": [one, ("goal", (NAME, f"{name}_Goal"))],
@@ -136,7 +137,7 @@ class Messages:
             self.store.get_msgdef(name)
 
     def _hash(self, name: str) -> str:
-        """The version of a type, as ROS counts it: RIHS01."""
+        """Returns a type's version by ROS's rules: its RIHS01 hash."""
         return str(self.store.hash_rihs01(name))
 
     # Values ----------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class Messages:
             raise MessageFault(f"this is no `{name}`: {error}", "its sender has another version of the type") from error
 
     def made(self, name: str, value: Json, at: str = "") -> Any:
-        """The message that a mapping describes."""
+        """Builds the message that a mapping describes."""
         if not isinstance(value, Mapping):
             raise MessageFault(f"`{at or name}` is a mapping of fields, not {value!r:.40}", f"its type is `{name}`")
         fields = dict(self.store.fielddefs[name][1])
@@ -218,7 +219,7 @@ def _numbers(type: str, items: list[Any]) -> Any:
 
 
 def plain(message: Any) -> Any:
-    """A message as a mapping of plain values, all the way down."""
+    """Converts a message to nested mappings of plain values."""
     fields = getattr(message, "__dataclass_fields__", None)
     if fields is not None:
         return {_ros(name): plain(getattr(message, name)) for name in fields if name not in ("__msgtype__", HOLLOW)}
@@ -260,7 +261,7 @@ def _parted(text: str) -> list[str]:
 
 
 def _hashed(fields: list[Any]) -> list[Any]:
-    """`char` of a .msg is a number, and counts as such in the version of a type."""
+    """Returns a type's fields for its hash, where `char` of a .msg counts as a number."""
 
     def idl(of: Any) -> Any:
         sort, inner = of

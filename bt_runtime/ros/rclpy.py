@@ -212,7 +212,7 @@ class Actions:
 
 
 class RclpyGoal(Goal):
-    """A goal by rclpy's own client. What comes for another goal, or after this one was dropped, is not heard."""
+    """A goal of rclpy's own client. Results for another goal, or after this one was dropped, are ignored."""
 
     def __init__(self, actions: Actions, goal: Any, news: News) -> None:
         from unique_identifier_msgs.msg import UUID
@@ -300,7 +300,7 @@ class RclpyGoal(Goal):
 
 
 class NodeClock:
-    """The node's time as that of a run: with `use_sim_time` a simulator's."""
+    """The node's time as the clock of a run; with `use_sim_time` it is the simulator's."""
 
     def __init__(self, node: Node) -> None:
         self.clock = node.get_clock()
@@ -310,7 +310,7 @@ class NodeClock:
 
 
 def rosout(run: Run, node: Node) -> Callable[[], None]:
-    """Every line of the run's log is one of the node's, and so of `/rosout`."""
+    """Sends every line of the run's log to the node's log, and so to `/rosout`."""
     logger = node.get_logger()
 
     def say(line: Line) -> None:

@@ -1,4 +1,4 @@
-"""The skills that manifests name by `impl: ros/…`. They speak to a transport: the run's service `ros`."""
+"""The skills that manifests name by `impl: ros/…`. They use a transport: the run's service `ros`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF = {bool: 1, int: 2, float: 3, str: 4}
 
 
 class Service(Skill):
-    """One call; its answer may say whether it was done."""
+    """One service call; a field of the answer may decide about success."""
 
     def __init__(self, kind: Kind, context: Context) -> None:
         options: Mapping[str, Any] = kind.data["entry"].options
@@ -92,7 +92,7 @@ class Service(Skill):
 
 
 class Parameter(Service):
-    """A parameter of a node, by the services that every node has."""
+    """Reads or sets a node's parameter, by the services that every node has."""
 
     def __init__(self, kind: Kind, context: Context) -> None:
         options: Mapping[str, Any] = kind.data["entry"].options
@@ -127,7 +127,7 @@ class Parameter(Service):
 
 
 def parameter_value(value: Json) -> dict[str, Json]:
-    """As rcl_interfaces/ParameterValue says it."""
+    """Formats a value as rcl_interfaces/ParameterValue."""
     listed = isinstance(value, list)
     sort = _OF.get(type(value[0]) if listed and value else type(value), 0)
     if not sort or (listed and not all(type(each) is type(value[0]) for each in value)):
@@ -138,7 +138,7 @@ def parameter_value(value: Json) -> dict[str, Json]:
 
 
 class Subscribe(Skill):
-    """Never ends; its outputs change with each message, and `age` with time."""
+    """A subscription that never ends; its outputs change with each message, and `age` with time."""
 
     def __init__(self, kind: Kind, context: Context) -> None:
         options: Mapping[str, Any] = kind.data["entry"].options
@@ -160,7 +160,7 @@ class Subscribe(Skill):
 
 
 def told(names: list[str], message: Mapping[str, Json], age: float) -> dict[str, Json]:
-    """The outputs that every message has, where somebody wants them."""
+    """Returns the outputs of a message that the node uses."""
     both: dict[str, Json] = {"message": dict(message), "age": age}
     return {name: value for name, value in both.items() if name in names and name not in message}
 
@@ -174,7 +174,7 @@ def latest(kind: Kind, context: Context) -> Latest:
 
 
 def topic(kind: Kind, context: Context) -> Callable[[], Any]:
-    """The last message, if it is young enough and what should hold of it does."""
+    """Tests the last message: it must be recent enough, and its condition must hold."""
     options: Mapping[str, Any] = kind.data["entry"].options
     heard, names = latest(kind, context), outputs_of(kind)
     outputs, holds = Paths(options.get("fields"), names), expression(options.get("holds"))

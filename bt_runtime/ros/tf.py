@@ -1,4 +1,4 @@
-"""Where things are, as `/tf` and `/tf_static` say it: the latest transforms, put together along the tree of frames."""
+"""Frames of `/tf` and `/tf_static`: the latest transforms, combined along the tree of frames."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ class Frames:
                 self.above[child] = (parent, pose, now)
 
     def _way(self, frame: str) -> Iterator[tuple[str, Pose, float]]:
-        """Up to the top: each frame, where the first one is in it, and how old the oldest of these is."""
+        """Returns the path to the root: each frame, the first frame's pose in it, and the age of the oldest transform
+        used."""
         pose, since, seen = STILL, math.inf, set[str]()
         while frame not in seen:
             seen.add(frame)
@@ -80,7 +81,7 @@ class Frames:
             pose, since = here.then(pose), min(since, at)
 
     def look(self, frame: str, child: str) -> dict[str, Any] | None:
-        """None when nothing leads from one to the other."""
+        """Returns the pose of one frame in another; None when no path connects them."""
         up = {name: (pose, since) for name, pose, since in self._way(frame.lstrip("/"))}
         for name, pose, since in self._way(child.lstrip("/")):
             if name in up and (name in self.above or any(above[0] == name for above in [*self.above.values()])):
@@ -100,7 +101,7 @@ class Frames:
 
 
 def frames_of(ros: Transport, given: MutableMapping[str, Any], clock: RunClock) -> Frames:
-    """Those of a run: heard once, however many skills ask."""
+    """Returns the frames of a run; it subscribes once for all skills."""
     if _KEPT not in given:
         given[_KEPT] = frames = Frames(clock)
         ros.subscribe("/tf", TYPE, frames.moved)

@@ -1,4 +1,4 @@
-"""The last message of a topic, and how old it is."""
+"""The last message of a topic, and its age."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from bt_runtime.tree.clock import RunClock
 
 
 class Latest:
-    """Heard in any thread, looked at by the tick. Its age is counted from when it came, by the run's clock."""
+    """The latest message: received in any thread, read by the tick. Its age counts from its arrival, by the run's
+    clock."""
 
     def __init__(self, clock: RunClock, news: Callable[[], object]) -> None:
         self.clock, self.news = clock, news
@@ -20,6 +21,6 @@ class Latest:
         self.news()
 
     def look(self) -> tuple[dict[str, Any] | None, float, int]:
-        """The message, its age, and which one it is; None before the first."""
+        """Returns the message, its age and its number; None before the first message."""
         message, at, count = self._kept
         return message, max(self.clock.now() - at, 0.0), count

@@ -83,7 +83,8 @@ class ActionClient(Protocol):
 
 
 class Transport(Protocol):
-    """One of each name and type is made, and kept until `close`. A type that is not known is a fault at once."""
+    """A connection to ROS. It makes one client for each name and type, kept until `close`. An unknown type raises at
+    once."""
 
     def action(self, name: str, type: str) -> ActionClient: ...
     def service(self, name: str, type: str) -> ServiceClient: ...
@@ -99,7 +100,7 @@ class Transport(Protocol):
 
 
 def transport_of(kind: Kind, context: Context) -> Transport:
-    """The run's, for a skill of it."""
+    """Returns the run's transport, for a skill of this kind."""
     found = context.services.given.get("ros")
     if found is None:
         hint = "`btr run TREE --ros zenoh`, or `Run(tree, services={'ros': Zenoh()})`"

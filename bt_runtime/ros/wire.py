@@ -20,7 +20,7 @@ def dds(type: str) -> str:
 
 
 def key(domain: int, name: str, type: str, version: str) -> str:
-    """The key of a topic or a service."""
+    """Returns the zenoh key of a topic or a service."""
     return f"{domain}/{name.strip('/')}/{dds(type)}/{version}"
 
 
@@ -38,7 +38,8 @@ class Node(NamedTuple):
         return f"{SPACE}/{self.domain}/{self.session}/0/0/NN/%/%/{mangled(self.name)}"
 
     def endpoint(self, number: int, sort: str, name: str, type: str, version: str, qos: str = QOS) -> str:
-        """Its token. `sort`: MP and MS publish and subscribe, SS and SC serve and call."""
+        """Returns the liveliness token of an endpoint. `sort`: MP and MS publish and subscribe, SS and SC serve and
+        call."""
         where = f"{SPACE}/{self.domain}/{self.session}/0/{number}/{sort}/%/%/{mangled(self.name)}"
         return f"{where}/{mangled(full(name))}/{dds(type)}/{version}/{qos}"
 
@@ -48,12 +49,12 @@ def full(name: str) -> str:
 
 
 def servers(domain: int, name: str, type: str) -> str:
-    """All servers of this name and type, of any version."""
+    """Returns the key that matches all servers of this name and type, of any version."""
     return f"{SPACE}/{domain}/*/*/*/SS/*/*/*/{mangled(full(name))}/{dds(type)}/*/*"
 
 
 def version_of(token: str) -> str:
-    """The type's version in an endpoint's token."""
+    """Returns the type's version from an endpoint's token."""
     return token.split("/")[-2]
 
 

@@ -69,11 +69,11 @@ class Zenoh:
             return self._made[which]
 
     def need(self, type: str) -> str:
-        """A type of an action's own services is known with the action."""
+        """Registers a type. The types of an action's own services come with the action."""
         return type if type in self.messages.store.fielddefs else self.messages.need(type)
 
     def endpoint(self, sort: str, name: str, type: str, qos: str = wire.QOS) -> tuple[Any, bytes]:
-        """Says that it is there; gives the token, and the bytes by which it is known."""
+        """Announces an endpoint; returns its token and its identifier's bytes."""
         token = self.node.endpoint(next(self._numbers), sort, name, type, self.messages.hash(type), qos)
         return self.session.liveliness().declare_token(token), wire.gid(token)
 
@@ -116,7 +116,7 @@ class Service:
             told()
 
     def spoken(self) -> str:
-        """The type version of a present server; empty when there is none."""
+        """Returns the type version of a present server; "" when there is none."""
         versions = [*self.servers.values()]
         return next((v for v in (self.version, wire.UNVERSIONED) if v in versions), "")
 
@@ -145,7 +145,7 @@ class Service:
 
 
 class _Call:
-    """The first answer counts; that there is none is one as well."""
+    """One service call. Only the first answer counts; an error counts as an answer."""
 
     def __init__(self, service: Service, told: Callable[[Answer], object]) -> None:
         self.service, self.told = service, told

@@ -39,7 +39,7 @@ class News(NamedTuple):
 
 
 class Activity(Stopping, Protocol):
-    """A skill that was started: polled at each tick until it has ended, or told to stop."""
+    """A started skill: polled at each tick until it has ended or was cancelled."""
 
     @property
     def lingers(self) -> bool:
@@ -50,7 +50,7 @@ class Activity(Stopping, Protocol):
         """True when nothing can stop it."""
 
     def follow(self, values: dict[str, Any]) -> None:
-        """Passes on what the inputs are now that it asked to follow."""
+        """Passes on the present values of the inputs that it follows."""
 
     @property
     def wakes(self) -> bool:
@@ -260,7 +260,7 @@ class InThread(Stops):
         self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
 
     def stopped(self) -> bool:
-        """A thread cannot be stopped: its resources are free once the function has returned."""
+        """True when the function has returned; a thread cannot be stopped, so its resources stay locked until then."""
         return self.over
 
     def settled(self) -> bool:

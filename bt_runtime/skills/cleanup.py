@@ -27,7 +27,7 @@ def cleaning_up(work: Any) -> bool:
 
 
 def _frames(work: Any) -> Iterator[FrameType]:
-    """The frames of the coroutines that await one another, the outermost first."""
+    """Returns the frames of coroutines that await each other, the outermost first."""
     while work is not None:
         frame = getattr(work, "cr_frame", None) or getattr(work, "ag_frame", None) or getattr(work, "gi_frame", None)
         if frame is None:
@@ -50,7 +50,7 @@ def _in_finally(frame: FrameType) -> bool:
 
 @lru_cache(512)
 def _finallies(code: CodeType) -> tuple[tuple[int, int], ...]:
-    """The lines of each `finally` of a function."""
+    """Returns the line ranges of each `finally` of a function."""
     try:
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

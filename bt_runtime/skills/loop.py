@@ -19,7 +19,7 @@ JOIN = 1.0  # seconds that the end of a loop without work may take
 
 
 class Work:
-    """A coroutine on a loop, started and cancelled there. It ends after its last `finally`."""
+    """A coroutine on a loop, started and cancelled there. It has ended when its last `finally` has."""
 
     def __init__(
         self, work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, wake: Callable[[], None]
@@ -58,7 +58,7 @@ class Work:
             self._task.cancel()
 
     def _dropped(self, task: asyncio.Task[None]) -> None:
-        """Its loop ended before it could begin."""
+        """Handles a task whose loop ended before the task began."""
         if not self.end.done():
             self._work.close()
             self._ended(_cancelled())

@@ -31,7 +31,7 @@ class Slot(NamedTuple):
     fillers: tuple[Json, ...] | None = None  # None: free
 
     def pattern(self, text: str) -> str:
-        """The slot's values as a regular expression; `text` where anything is allowed."""
+        """Returns a regular expression for the slot's values; `text` where any value is allowed."""
         if self.fillers is None:
             return _NUMBER.get(self.type, text)
         return "(" + "|".join(re.escape(spoken(v)) for v in self.fillers) + ")"
@@ -93,7 +93,7 @@ class Phrase:
         return math.prod(len(self.slots[name].fillers or ()) for name in self.chosen)
 
     def beginnings(self) -> Iterator[tuple[str, dict[str, Json]]]:
-        """Each with the parameters that it says."""
+        """Each possible beginning of the sentence, with the parameters that it contains."""
         for values in itertools.product(*(self.slots[name].fillers or () for name in self.chosen)):
             params = dict(zip(self.chosen, values, strict=True))
             yield self.said(params), params
@@ -106,18 +106,18 @@ class Phrase:
         return f"{text.rstrip()} " if self.open else text
 
     def joined(self, begun: str, written: str) -> str:
-        """The sentence as it was begun, with what was written after it."""
+        """Joins a sentence's beginning with the text written after it."""
         last = self.pieces[len(self.pieces) - len(self.rest) - 1]
         spaced = last.endswith(" ") or not last
         return f"{begun.rstrip()}{' ' if spaced else ''}{written.strip()}"
 
     def pattern(self) -> str:
-        """The rest after a beginning, as a regular expression with the end of the line."""
+        """Returns a regular expression for the text after a beginning, up to the end of the line."""
         said = "".join(self.slots[p].pattern(_TEXT) if i % 2 == 0 else re.escape(p) for i, p in enumerate(self.rest))
         return rf" ?{said}\n"
 
     def quoted(self) -> str:
-        """The whole sentence between the double quotes of a plan."""
+        """Returns a regular expression for the whole sentence within the double quotes of a plan."""
         return "".join(
             self.slots[p].pattern(_QUOTED) if i % 2 else re.escape(json.dumps(p, ensure_ascii=False)[1:-1])
             for i, p in enumerate(self.pieces)
@@ -136,7 +136,7 @@ class Phrase:
         return {**begun, **named}
 
     def _value(self, name: str, value: Json) -> Json:
-        """The value of a filler's text: a number becomes a number again, whatever the slot's type."""
+        """Converts a filler's text to its value: a number becomes a number, whatever the slot's type."""
         for filler in self.slots[name].fillers or ():
             if spoken(filler) == spoken(value):
                 return filler
@@ -144,13 +144,13 @@ class Phrase:
 
 
 def writable(skill: str, template: str) -> Phrase:
-    """A sentence all of whose slots are free text."""
+    """True for a sentence whose slots are all free text."""
     sentence = Sentence(template)
     return Phrase(skill, sentence, {name: Slot(name, "string") for name in sentence.slots})
 
 
 def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:
-    """The phrase of a sentence. None when a required parameter is missing from it, or a slot has no value."""
+    """Returns the phrase of a sentence; None when it lacks a required parameter, or a slot has no value."""
     types = {f.name: f.type for f in fields}
     sentence = Sentence(template, types)
     named = {f.name: f for f in fields if not f.writes}

@@ -18,7 +18,8 @@ Job = Callable[[], object]
 
 
 class Pool:
-    """Never blocks; grows as far as jobs take their time, by one thread at once, by more where jobs wait."""
+    """A pool of threads that never blocks the caller. It adds a thread when jobs take long, and several when jobs
+    wait."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._jobs: deque[tuple[float, Job]] = deque()  # with the time since which each waits
@@ -44,7 +45,8 @@ class Pool:
                 raise
 
     def starved(self) -> bool:
-        """True where a job waits long for its thread: more threads are called, and tickers should give way."""
+        """True when a job waits long for its thread: more threads are started, and tickers should yield the
+        processor."""
         try:
             since = self._jobs[0][0]
         except IndexError:

@@ -19,7 +19,7 @@ class Stopping(Protocol):
 
     @property
     def loop_of(self) -> asyncio.AbstractEventLoop | None:
-        """The event loop on which it stops."""
+        """Returns the event loop on which the activity stops."""
 
     def stopped(self) -> bool:
         """True when it has stopped."""
@@ -39,7 +39,7 @@ class Hold:
 
     @property
     def loop_of(self) -> asyncio.AbstractEventLoop | None:
-        """The event loop on which it stops; None when it needs none."""
+        """Returns the event loop on which the activity stops; None when it needs none."""
         return self.activity.loop_of if self.activity is not None else None
 
 
@@ -48,7 +48,7 @@ class Resources:
         self._holds: dict[Hashable, Hold] = {}
 
     def blocker(self, names: Iterable[Hashable]) -> Hold | None:
-        """The holder of one of these resources; called inside a tick."""
+        """Returns the skill that holds one of these resources; called inside a tick."""
         for name in names:
             hold = self._holds.get(name)
             if hold is not None and (hold.activity is None or not self._stopped(hold)):
@@ -81,7 +81,7 @@ class Resources:
     # The end of a run ------------------------------------------------------------------------
 
     def left(self) -> list[Hold]:
-        """The cancelled activities that have not stopped."""
+        """Returns the cancelled activities that are still stopping."""
         held = {id(h): h for h in tuple(self._holds.values()) if h.activity is not None}
         return [h for h in held.values() if h.activity is not None and not h.activity.settled()]
 

@@ -47,14 +47,14 @@ class Skill:
     result: Any = None  # what it has found so far, for its outputs: read after each `poll`
 
     def start(self, *args: Any, **params: Any) -> None:
-        """Begin. Must not wait."""
+        """Starts the skill. Must not wait."""
 
     def poll(self) -> Status:
-        """RUNNING until done; never waits."""
+        """Returns RUNNING until the skill is done. Must not wait."""
         raise BtError(f"{type(self).__name__} has no `poll`", "a Skill says by poll() how it stands")
 
     def cancel(self) -> Any:
-        """Stop now. Always reached when the tree moves on or halts. As `async def cancel` it may take its time."""
+        """Stops the skill. Always called when the tree moves on or halts. `async def cancel` may take time."""
 
     def stopping(self) -> bool:
         """After `cancel`: True while the skill still moves. The next start, and skills with the same resources,
@@ -62,7 +62,8 @@ class Skill:
         return False
 
     def changed(self, **values: Any) -> None:
-        """Inputs that it follows have changed: called before a `poll`. They become attributes of these names."""
+        """Called before a `poll` when inputs that the skill follows have changed. They become attributes of these
+        names."""
         vars(self).update(values)
 
     def verify(self, *args: Any, **params: Any) -> bool | Mapping[str, Any] | None:
@@ -72,7 +73,7 @@ class Skill:
 
 
 class SkillError(BtError):
-    """A skill cannot be used as it is declared."""
+    """Raised for a skill whose declaration is invalid."""
 
 
 @overload

@@ -1,4 +1,4 @@
-"""A skill's answer in words for an agent: by `says` where it is given, else output by output."""
+"""Describes a skill's result to an agent: by its `says`, else output by output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RAISED = re.compile(r"(\w+)\((['\"])(.*)\2,?\)", re.DOTALL)  # an exception as 
 
 
 def words(kind: Kind, params: Mapping[str, Json], done: Ended) -> Observation:
-    """The answer's text; without one, that the action was done or failed."""
+    """Returns the result as text; without outputs, that the action succeeded or failed."""
     if isinstance(done.value, Observation):
         return done.value
     ok, given = done.status is Status.SUCCESS, outputs(kind, done)
@@ -40,7 +40,7 @@ def outputs(kind: Kind, done: Ended) -> dict[str, Json]:
 
 
 def raised(error: Exception) -> str:
-    """Describes an exception; a replayed one gets an identical text."""
+    """Describes an exception; a replay gives the identical text."""
     message = error.message if isinstance(error, BtError) else repr(error)
     found = _RAISED.fullmatch(message)
     return _line(f"{found[1]}: {found[3]}" if found else message)

@@ -1,4 +1,4 @@
-"""One test case: a tree's inputs, its skills' results and outside events. A case can be written as a test."""
+"""A test case: a tree's inputs, its skills' results and outside events. It can be written as a pytest test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Finding:
-    """A case in which a tree breaks what was promised of it; as text: why, and a test that shows it."""
+    """A case in which a tree breaks a promise; as text: the reason, and a test that shows it."""
 
     why: str
     test: str
@@ -102,7 +102,7 @@ class Subject:
         return Finding(why, self.as_test(up_to, found_by), up_to)
 
     def as_test(self, case: Case, found_by: str) -> str:
-        """The case as a test to paste, which fails until the tree is mended."""
+        """Returns the case as a test to paste; it fails until the tree is fixed."""
         text = isinstance(self.given, str) and "\n" in self.given
         tree = "TREE" if text or isinstance(self.given, Tree) else literal(str(self.given))
         source = self.tree.spec.text if tree == "TREE" else ""

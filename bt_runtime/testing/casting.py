@@ -32,7 +32,7 @@ def scripts_of(skills: Mapping[str, Any]) -> dict[str, Script]:
 
 
 def loaded(text: str | Path | Tree, skills: Mapping[str, Any], project: Path | str | None) -> Tree:
-    """The tree; the skills that no manifest of it declares are declared as they are scripted."""
+    """Loads the tree. Skills that none of its manifests declares are declared by their scripts."""
     if isinstance(text, Tree):
         return text
     try:
@@ -47,7 +47,7 @@ def loaded(text: str | Path | Tree, skills: Mapping[str, Any], project: Path | s
 
 
 def _kind(name: str, params: str | None, acts: Any) -> Kind:
-    """A skill as its script has it: `go_to(place, speed)`, or by the signature of a function."""
+    """Makes the kind of a scripted skill, from `go_to(place, speed)` or the signature of a function."""
     listed = acts.acts if isinstance(acts, Script) else acts if isinstance(acts, list) else [acts]
     act = listed[0] if listed else None
     fields = fields_of(act, name) if callable(act) and not isinstance(act, type) else ()
@@ -58,7 +58,7 @@ def _kind(name: str, params: str | None, acts: Any) -> Kind:
 
 
 def _declared(text: str | Path, root: Path | None) -> set[str]:
-    """The skills that the tree's own manifests bring."""
+    """Returns the skills that the tree's own manifests declare."""
     if isinstance(text, str) and "\n" in text:
         document = source.parse(text, "tree")
     else:
@@ -77,7 +77,7 @@ def _declared(text: str | Path, root: Path | None) -> set[str]:
 
 
 def trees_of(tree: TreeSpec) -> Iterator[TreeSpec]:
-    """The tree and all that it includes, each once."""
+    """Yields the tree and all trees that it includes, each once."""
     seen: set[int] = set()
     todo = [tree]
     while todo:
@@ -94,12 +94,12 @@ def nodes_of(tree: TreeSpec) -> Iterator[NodeSpec]:
 
 
 def skills_of(tree: TreeSpec) -> dict[str, Kind]:
-    """The skills that stand in the tree as nodes."""
+    """Returns the skills that the tree uses as nodes."""
     return {node.kind.name: node.kind for node in nodes_of(tree) if node.kind.family == "skill"}
 
 
 def given_by(tree: TreeSpec, impls: set[str]) -> set[str]:
-    """The skills of the objects that a test passes in, such as its own world."""
+    """Returns the skills of the objects that a test passes in, such as its own world."""
     kinds = (kind for each in trees_of(tree) for kind in each.registry if kind.family == "skill")
     return {kind.name for kind in kinds if kind.data["entry"].impl in impls}
 

@@ -54,7 +54,7 @@ current: Coverage | None = None  # while a session collects
 
 
 class Follower:
-    """Looks at one run."""
+    """Records the results of the nodes of one run."""
 
     def __init__(self, run: Run, coverage: Coverage) -> None:
         self.coverage = coverage
@@ -114,7 +114,7 @@ class Row(NamedTuple):
 
     @property
     def lacks(self) -> str:
-        """The node's results that no test has seen, in words; empty when there are none."""
+        """Describes the results that no test has seen; "" when all were seen."""
         if not self.seen:
             return "never reached"
         if self.seen == {"skipped"}:

@@ -1,4 +1,5 @@
-"""Every course of events of a tree whose entries are bounded, until no new state comes; by the real engine.
+"""Explores every possible sequence of events of a tree with bounded entries, on the real engine, until no new state
+appears.
 
     explored = explore("door", never="open and locked")
     assert explored.finding is None, explored.finding
@@ -54,7 +55,7 @@ def explore(
     seconds: float = math.inf,
     told: Callable[[int, int], object] = lambda states, left: None,
 ) -> Explored:
-    """The shortest course of events that breaks a promise, or that there is none; at most so many states are seen.
+    """Returns the shortest sequence of events that breaks a promise, or none; it visits at most so many states.
 
     After each step `told` gets the number of states that were seen, and of those from which it has yet to go on.
     """

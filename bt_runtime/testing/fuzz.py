@@ -1,4 +1,4 @@
-"""Random courses of events for a tree, and the smallest one in which it breaks what was promised of it.
+"""Runs a tree with random sequences of events; finds the smallest one in which the tree breaks a promise.
 
     found = fuzz("patrol", never="charging and driving", within=600)
     assert found is None, found
@@ -123,7 +123,7 @@ class _Drawn:
         )
 
     def starting(self) -> dict[str, Any]:
-        """The start of a run: inputs, and entries written from outside."""
+        """Draws the start of a run: inputs, and entries written from outside."""
         ports = {**self.tree.inputs, **{port.name: port for port in self.values.outside()}}
         return {name: port for name, port in ports.items() if name not in self.inputs}
 
@@ -145,7 +145,7 @@ class _Drawn:
         return st.one_of(ends, later, broken, *([st.just(RUNNING)] if self.endless else []))
 
     def moves(self) -> Any:
-        """Pairs of steps and what happens then."""
+        """Draws pairs of a step and the event after it."""
         st = self.st
         writes = [
             st.tuples(st.just("set"), st.just(port.name), self.value(port))

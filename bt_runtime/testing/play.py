@@ -31,7 +31,7 @@ class Oracle:
         return options[choice]
 
     def next(self) -> list[int] | None:
-        """The prefix that comes after this trail, in order; None: it was the last."""
+        """Returns the next prefix of choices in order; None after the last one."""
         trail = list(self.trail)
         while trail and trail[-1][0] + 1 == trail[-1][1]:
             trail.pop()
@@ -39,7 +39,7 @@ class Oracle:
 
 
 class Play:
-    """One playthrough, as far as its choices reach."""
+    """One run by a list of choices; it ends where the list does."""
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
@@ -50,7 +50,7 @@ class Play:
         self.trial: Trial | None = None
 
     def begin(self) -> None:
-        """The first choices: the run's inputs."""
+        """Makes the first choices: the run's inputs."""
         self.inputs = dict(self.choices.inputs)
         for name, values in self.choices.starts.items():
             self.inputs[name] = self.oracle.choose(values)
@@ -146,7 +146,7 @@ class Choices:
                 )
 
     def of(self, kind: Kind, wired: set[str], values: Values, catches: bool) -> list[Any]:
-        """The possible answers of a polled skill; outputs that no node wires are left out."""
+        """Returns the possible answers of a polled skill; outputs that no node uses are left out."""
         good: list[Any] = [{}]
         for output in (f for f in kind.fields if f.writes and f.name in wired):
             good = [{**made, output.name: value} for made in good for value in self.listed(output, values)]
@@ -167,7 +167,7 @@ class Choices:
         return found
 
     def changes(self, trial: Trial) -> list[tuple[str, Json] | None]:
-        """The possible changes of entries: none, or another value for one entry."""
+        """Returns the possible changes of entries: none, or another value for one entry."""
         board = trial.board
         there = [(name, values) for name, values in self.entries.items() if len(values) > 1]
         return [None, *((name, value) for name, values in there for value in values if value != board.get(name, _NO))]

@@ -36,7 +36,7 @@ class Promise(NamedTuple):
 
 
 class Broken(AssertionError):
-    """A promise was broken; `promise` says which."""
+    """Raised when a promise was broken; `promise` names it."""
 
     def __init__(self, promise: Promise, message: str) -> None:
         super().__init__(message)
@@ -100,7 +100,7 @@ def _holds(promise: Promise, scope: _Sight) -> bool:
 
 
 class _Sight:
-    """The names that a promise can read."""
+    """The names that a promise can read, with the values that it has read."""
 
     def __init__(self, run: Run, paths: frozenset[str]) -> None:
         self.run, self.paths = run, paths
@@ -116,7 +116,7 @@ class _Sight:
         return self.statuses if name == NODE else self.run.blackboard[name]
 
     def said(self, promise: Promise) -> str:
-        """The values that it has read."""
+        """Describes the values that the promise has read."""
         values = [f"{name} = {show(self.run.blackboard[name])}" for name in promise.test.names if name != NODE]
         nodes = [f"{path} is {self.statuses[path]}" for path in _PATH.findall(promise.test.text)]
         return ", ".join([*values, *nodes]) or "nothing is read"

@@ -12,7 +12,7 @@ from bt_runtime.tree.node import RUNNING
 
 
 class Scripted(Skill):
-    """A skill that answers for one node by its script."""
+    """A skill that follows a script for one node."""
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -54,7 +54,7 @@ def player(script: Script) -> Callable[[], Skill]:
 
 
 class Unscripted(BaseException):
-    """A skill was to start that the test says nothing about; no node can make a failure of it."""
+    """Raised when a skill starts that the test did not script; no node turns it into a failure."""
 
 
 class Cast:

@@ -1,4 +1,4 @@
-"""The state of a tree between two ticks, as far as it determines what happens next."""
+"""The state of a tree between two ticks, as far as it affects future ticks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _OWN = frozenset(
 
 
 def seen_as(trial: Trial) -> Hashable:
-    """The state between two ticks: nodes, entries, and how far off each time is."""
+    """Returns the state between two ticks: nodes, entries, and the remaining time of each timer."""
     now = trial.clock.now()
     nodes = tuple(_node(node, now) for node in trial.run.nodes())
     board = trial.run.context.blackboard.snapshot()

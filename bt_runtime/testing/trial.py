@@ -35,7 +35,7 @@ PATIENCE = 10.0  # real seconds for which a skill of its own that is allowed to 
 
 
 class Trial:
-    """A run under test. Tick it, move its clock, read what happened."""
+    """A run under test: tick it, move its clock, and read what happened."""
 
     def __init__(
         self,
@@ -136,7 +136,8 @@ class Trial:
         return self.tick()
 
     def step(self, times: int = 1) -> Status:
-        """So many ticks (fewer when the tree ends), each when the tree wants it; now, when it wants none by itself."""
+        """Ticks this many times, fewer when the tree ends. Each tick is at the time that the tree asks for, or now if
+        it asks for none."""
         for _ in range(times):
             self._wait()
             if self.tick() is not RUNNING:
@@ -144,14 +145,14 @@ class Trial:
         return self.status
 
     def go_on(self, seconds: float = SECONDS, ticks: float = math.inf) -> Status:
-        """Steps until the tree has ended, so many seconds of its time have passed, or so many ticks were made."""
+        """Ticks until the tree has ended, or until this many seconds or ticks have passed."""
         end, last = self.clock.now() + seconds, len(self.ticks) + ticks
         while len(self.ticks) < last and self._wait(end) and self.tick() is RUNNING:
             pass
         return self.status
 
     def finish(self, seconds: float = SECONDS) -> Trial:
-        """Steps to the end; fails when the tree has not ended after so many seconds of its time."""
+        """Ticks until the tree has ended; fails when it has not after this many seconds of its time."""
         first = len(self.ticks)
         if self.go_on(seconds) is not RUNNING:
             return self
@@ -206,11 +207,11 @@ class Trial:
         return self.run.engine.find(path)
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Applied:
-        """A new child of the node at `path`, now; raises when it is refused."""
+        """Inserts a child below the node at `path` now; raises when that is refused."""
         return self._made(self.run.insert(path, plan, index))
 
     def replace(self, path: str, plan: str | Behaviour) -> Applied:
-        """Other nodes in the place of the node at `path`, now; raises when they are refused."""
+        """Replaces the node at `path` now; raises when that is refused."""
         return self._made(self.run.replace(path, plan))
 
     def _made(self, request: Request) -> Applied:

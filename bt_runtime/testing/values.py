@@ -46,7 +46,8 @@ class Values:
         return None
 
     def some(self, port: Port | Field) -> list[Json]:
-        """Values worth trying, the plainest first: all of them, or those around what the text compares with."""
+        """Returns values to try, the simplest first: all of them, or those near the values that the text compares
+        with."""
         listed = self.bounded(port)
         default = getattr(port, "default", None)
         own = [default] if isinstance(default, str | int | float | list | dict) else []
@@ -76,7 +77,7 @@ class Values:
         return value
 
     def outside(self) -> list[Port]:
-        """Entries that somebody outside writes: declared, and written by no node of the tree; and those listed."""
+        """Returns the entries that are written from outside: declared entries that no node writes, and listed ones."""
         own = set(written(self.tree))
         return [port for port in self.tree.entries.values() if port.name not in own or port.name in self.given]
 
@@ -95,7 +96,8 @@ def _once(values: list[Any]) -> list[Json]:
 
 
 def written(tree: TreeSpec) -> Iterable[str]:
-    """Entries that nodes write, as far as their fields say; those that are handed on may be written there."""
+    """Returns the entries that nodes write, as their fields declare; entries passed to a subtree may be written
+    there."""
     for node in tree.root.walk():
         fields = {f.name: f for f in node.kind.fields}
         for name, value in node.values.items():

@@ -1,4 +1,4 @@
-"""Says in words what a running tree is waiting for."""
+"""Describes what a running tree is waiting for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 8  # leaves that are named
 
 
 class StillRunning(AssertionError):
-    """A tree has not ended in its time, or never will."""
+    """Raised when a tree has not ended in its time, or cannot end."""
 
 
 def leaves(run: Run) -> list[Behaviour]:

@@ -1,4 +1,4 @@
-"""What the page, `btr top` and a recorded run speak: events, each a small JSON object with a kind `k` and a time `t`.
+"""The events that the page, `btr top` and recorded runs share: small JSON objects with a kind `k` and a time `t`.
 
 | k | fields | says |
 |---|---|---|

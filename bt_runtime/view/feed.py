@@ -80,7 +80,7 @@ class Feed:
             self._news.notify_all()
 
     def _fold(self, count: int) -> None:
-        """The oldest become a part of the keyframe."""
+        """Moves the oldest events into the keyframe."""
         for _ in range(count):
             self._before.take(self._ring.popleft())
             self._weight -= self._weights.popleft()
@@ -107,8 +107,8 @@ class Feed:
             return self._news.wait_for(lambda: not self.readers, seconds)
 
     def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
-        """The events after the cursor, waiting at most so many seconds for one. Without a cursor: from the
-        beginning."""
+        """Returns the events after the cursor; waits at most `wait` seconds for one. Without a cursor, begins with the
+        keyframe."""
         self._fill()
         if wait:
             with self._news:
@@ -153,7 +153,7 @@ class Feed:
 
 
 class Latest:
-    """A picture that keeps up with a feed."""
+    """The present picture of a feed, updated on demand."""
 
     def __init__(self, feed: Feed) -> None:
         self.feed, self.picture = feed, Picture()
@@ -174,7 +174,7 @@ class Latest:
 
 
 def read_lines(path: Path) -> Iterable[Event]:
-    """Events from JSON Lines; a last line that was cut off is left out."""
+    """Reads events from JSON Lines; a last line that was cut off is ignored."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             try:

@@ -48,7 +48,7 @@ def events_of(path: Path) -> Iterator[Event]:
 
 
 def placed(log: btlog.Log) -> Reshaped:
-    """The nodes of the file; a subtree's stand below the place that calls it."""
+    """Returns the nodes of the file; a subtree's nodes are placed below the node that calls it."""
     blocks = {_place(e): e for e in log.tree.children if e.tag == "BehaviorTree"}
     described = [part for part in log.tree.walk() if part.tag == "TreeNodesModel"]
     models = {e.get("ID"): _FAMILIES.get(e.tag, "leaf") for part in described for e in part.children}
@@ -72,7 +72,7 @@ def placed(log: btlog.Log) -> Reshaped:
 
 
 def _place(element: Element) -> tuple[str | None, str | None]:
-    """The common path of a block and the place that calls it."""
+    """Returns the path that a block shares with its call."""
     return element.attributes.get("ID"), element.attributes.get("_fullpath")
 
 

@@ -25,7 +25,7 @@ _NONE: Mapping[str, Json] = MappingProxyType({})
 
 
 class View:
-    """Serves until it is closed. Its buttons are those of the run's debugger: a pause lies between two ticks."""
+    """Serves the page until it is closed. Its buttons use the run's debugger, which pauses between two ticks."""
 
     def __init__(
         self, run: Run, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False, paused: bool = False
@@ -93,7 +93,7 @@ class View:
         self.feed.put({"k": "asks", "t": self.watch._now(), "open": open})
 
     def finish(self) -> None:
-        """The run is over; the page stays."""
+        """Shows the run's end; the page stays open."""
         while self._undo:
             self._undo.pop()()
         debugger = debugging(self.run)
@@ -116,7 +116,7 @@ class View:
 
 
 def write(run: Run, about: Mapping[str, Json]) -> None:
-    """A person writes an entry: of its declared type or, when it has none, of the type that its value has now."""
+    """Writes an entry for a person: in its declared type or, without one, in the type of its present value."""
     board = run.context.blackboard
     path, name = str(about.get("scope", "")), str(about.get("name", ""))
     scope = board.scopes.get(path)

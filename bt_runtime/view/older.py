@@ -1,4 +1,4 @@
-"""The tree's shape from an older journal's table of nodes; the nodes' messages are missing there."""
+"""Rebuilds the tree's shape from an older journal's table of nodes, which has no messages of nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Older:
         self.children: dict[int, list[int]] = {}
 
     def shapes(self, rows: Sequence[NodeRow], told: Iterable[Note]) -> Iterator[Note]:
-        """The changes of shape in one tick: new nodes and removed ones."""
+        """Returns the changes of shape in one tick: new nodes and removed ones."""
         add: list[Json] = []
         touched: set[int] = set()
         left = (str(body["path"]) for kind, body in told if kind == "graft" and body["how"] == "remove")

@@ -1,4 +1,4 @@
-"""The page's files, and the page as one file that needs nothing else."""
+"""The page's files, separate or combined into one file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SCRIPT = re.compile(r'<script src="(\w+\.js)" defer></script>\n?')
 
 
 def asset(path: str) -> tuple[bytes, str] | None:
-    """The file at this URL path, and its content type."""
+    """Returns the file at this URL path, and its content type."""
     name = path.removeprefix("/") or "page.html"
     return _read(name) if re.fullmatch(r"\w+\.(html|js|css)", name) else None
 

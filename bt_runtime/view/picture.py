@@ -109,7 +109,7 @@ class Picture:
         yield from (event for kind, event in self.latest.items() if kind != "start")
 
     def in_order(self) -> Iterator[Spot]:
-        """Parents first, children in their order."""
+        """Yields nodes, parents first, children in order."""
         todo = [s.id for s in self.spots.values() if s.parent not in self.spots][::-1]
         while todo:
             spot = self.spots[todo.pop()]
@@ -124,7 +124,7 @@ class Picture:
         return [self.spots[id] for id in spot.children if id in self.spots]
 
     def inner(self, spot: Spot) -> Spot:
-        """The node itself, behind its guards."""
+        """Returns the node inside its guards."""
         while (below := self.below(spot)) and below[0].row[2] == ".":
             spot = below[0]
         return spot

@@ -79,7 +79,7 @@ def _entries(value: Mapping[Any, Any], depth: int, room: _Room) -> dict[str, Jso
 
 
 def weight(value: Json) -> int:
-    """About how many characters a value takes, once it is plain."""
+    """Returns roughly how many characters a plain value takes."""
     if isinstance(value, str):
         return len(value) + _PART
     if isinstance(value, dict):
@@ -90,13 +90,13 @@ def weight(value: Json) -> int:
 
 
 def clipped(text: str, most: int = MOST_TEXT) -> str:
-    """Lone surrogates, which no UTF-8 can carry, become question marks."""
+    """Cuts a text. Unpaired surrogates, which UTF-8 cannot encode, become question marks."""
     short = text if len(text) <= most else f"{text[: most - 1]}…"
     return short if short.isascii() else short.encode("utf-8", "replace").decode("utf-8")
 
 
 class _Short(reprlib.Repr):
-    """`repr`, cut before it is made: of what Python itself brings, and of dataclasses."""
+    """A `repr` whose length is limited while it is built, for Python's own types and dataclasses."""
 
     def __init__(self, levels: int, parts: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A run's journal as events for the page: one that has ended, or one that another process is writing now."""
+"""Reads a run's journal as events for the page: a run that has ended, or one that another process is recording."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVERY = 0.05  # seconds between two looks at a journal that is being written
 
 
 def events_of(path: Path) -> Iterator[Event]:
-    """Everything that a journal says, or a file of events (`.jsonl`), or BehaviorTree.CPP's log."""
+    """Yields all events of a journal, of a file of events (`.jsonl`), or of BehaviorTree.CPP's log."""
     if path.suffix == ".jsonl":
         yield from _lines(path)
         return
@@ -103,7 +103,7 @@ class Reader:
         return {"k": "line", "t": self.teller.time, "path": "", "level": "warning", "text": text}
 
     def _board(self) -> Iterator[Note]:
-        """The blackboard before the first tick."""
+        """Yields the blackboard before the first tick."""
         for part in ("inputs", "board"):
             values = self.recording.head.get(part)
             for name, value in (values if isinstance(values, dict) else {}).items():
@@ -131,8 +131,8 @@ class Reader:
             yield from warnings
 
     def _notes(self, entry: Entry, warnings: list[Event]) -> list[Note]:
-        """The events of one journal entry. Other entries were validated when the journal was opened; agents' entries
-        may hold anything."""
+        """Returns the events of one journal entry. Only agents' entries may be invalid here: the others were checked
+        when the journal was opened."""
         self.told += self.recording.length(entry)
         if self.told > MOST_TOLD:
             return []
@@ -173,7 +173,7 @@ class Reader:
 
 
 def untagged(value: Json) -> Json:
-    """The journal's marks for what JSON cannot say, as a person would write it."""
+    """Replaces the journal's tags for values without a JSON form by readable values."""
     if isinstance(value, list):
         return [untagged(v) for v in value]
     if not isinstance(value, dict):

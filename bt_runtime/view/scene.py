@@ -1,4 +1,4 @@
-"""A picture of a world as it stands now, as data that the page draws: the world's own (`Pictured`), or what it shows.
+"""A picture of a world's present state as data for the page: the world's own picture (`Pictured`), or its text.
 
 `{"is": "house", rooms, at, hands}`, `{"is": "bag", goal, bag, recipes}`, `{"is": "map", …}` (a floor from above, see
 `page/ground.js`), `{"is": "image", png, text}` or `{"is": "text", text}`. Anything unknown is shown as text.
@@ -46,12 +46,12 @@ def _seen(world: object) -> Json:
 
 
 def image(width: int, height: int, rgb: bytes, text: str = "") -> dict[str, str]:
-    """A picture as the page draws it."""
+    """Returns an image in the form that the page draws."""
     return {"is": "image", "png": base64.b64encode(png(width, height, rgb)).decode("ascii"), "text": text}
 
 
 def png(width: int, height: int, rgb: bytes) -> bytes:
-    """Rows from the top, three bytes a pixel."""
+    """Encodes a PNG. Rows go from the top, with three bytes a pixel."""
     rows = b"".join(b"\0" + rgb[i : i + 3 * width] for i in range(0, 3 * width * height, 3 * width))
     parts = (
         (b"IHDR", struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)),

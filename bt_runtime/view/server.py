@@ -1,4 +1,4 @@
-"""The page's server: standard library, threads, Server-Sent Events; loopback and a token unless told otherwise.
+"""The page's server: standard library, threads, Server-Sent Events; by default loopback only, with a token.
 
 Assets are free to read; events and commands need the token, which the URL carries in its fragment. The Host header is
 checked, so that a page from elsewhere cannot come in under a name of its own.
@@ -63,7 +63,7 @@ class Server:
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/#{self.token}"
 
     def close(self) -> None:
-        """Readers that take what they are sent get the rest."""
+        """Stops the server. Readers that keep up receive the remaining events first."""
         if not self.over.is_set():
             self.feed.close()
             self.feed.left(PATIENCE)
@@ -101,7 +101,7 @@ class _Http(ThreadingHTTPServer):
             raise
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """False: there is no place left, and the connection is closed at once."""
+        """Returns False when no connection is free; the connection is then closed."""
         with self.lock:
             if len(self.guests) >= MOST_GUESTS:
                 _end(next(iter(self.guests)))
@@ -143,7 +143,7 @@ class _Http(ThreadingHTTPServer):
                 _end(guest)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that went away is nothing to report."""
+        """Ignores readers that disconnect."""
 
 
 def _end(guest: socket.socket) -> None:
@@ -167,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.waits(self.request)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Standard error belongs to the run."""
+        """No-op: standard error belongs to the run."""
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)

@@ -135,7 +135,7 @@ class Teller:
                 self.writers[key].pop(number, None)
 
     def _facts(self, told: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """The facts of new nodes; their source text comes with the first of them."""
+        """Emits the facts of new nodes; the first of them carries the source text."""
         for kind, body in told:
             if kind != "facts":
                 continue
@@ -156,7 +156,7 @@ class Teller:
                 self._say("facts", source=number, nodes=nodes, **read)
 
     def _changes(self, ways: Mapping[int, str], feedback: Iterable[tuple[int, str]]) -> list[Json]:
-        """`[number, status]` for each node that changed, and its message where that is new."""
+        """Returns `[number, status]` for each changed node, with its message if that is new."""
         found = {number: letters[-1] for number, letters in ways.items()}
         self.statuses.update(found)
         said = {number: clipped(text, 400) for number, text in feedback if number in self.statuses}

@@ -31,7 +31,7 @@ _LASTING = (str, int, float, bool, type(None))
 
 
 class _Part(NamedTuple):
-    """The events of one tick, or between two ticks."""
+    """The events of one tick, or those between two ticks."""
 
     at: float
     number: int
@@ -40,7 +40,7 @@ class _Part(NamedTuple):
 
 
 class Watch:
-    """Attached to a run until `detach`."""
+    """Listens to a run from its creation until `detach`."""
 
     def __init__(self, run: Run, feed: Feed) -> None:
         self.run, self.feed = run, feed
@@ -165,7 +165,7 @@ class Watch:
         return self.teller.tick(part.number, part.at, told, statuses(part.tick), feedback(part.tick))
 
     def end(self, status: Status, why: str = "") -> None:
-        """The run is over: its verdict, and the world as it was left."""
+        """Shows the run's end: its result, and the final state of the world."""
         if self.ended:
             return
         self.ended = True

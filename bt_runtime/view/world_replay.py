@@ -1,4 +1,4 @@
-"""The world of a recorded run, played along beside it, so that it can be seen at every moment."""
+"""Replays the world of a recorded run beside it, so that the page can show each moment."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class WorldReplay:
 
 
 def _observed(value: Any) -> str:
-    """`["SUCCESS", {"$": "observation", "v": [text, …]}, …]`"""
+    """Returns the text of a recorded observation: `["SUCCESS", {"$": "observation", "v": [text, …]}, …]`"""
     told = value[1] if isinstance(value, list) and len(value) > 1 else value
     if isinstance(told, dict) and told.get("$") == "observation":
         return str(told["v"][0])

@@ -1,4 +1,4 @@
-"""Looks at the world after something was done in it: an instant one in the tick, a slow one where it has just acted."""
+"""Draws the world after each action: a fast world in the tick, a slow one in the thread that acted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class WorldWatcher:
             self.look()
 
     def glance(self, scene: Any) -> None:
-        """Looks at a skill that draws itself, now and then in the tick; used without a world."""
+        """Draws a skill that has its own picture, occasionally, in the tick; for runs without a world."""
         now = time.monotonic()
         if scene is not None and now >= self.again:
             self.world, self.again = scene, now + EVERY

@@ -78,7 +78,7 @@ def _odds(spec: NodeSpec, diagnostics: Diagnostics) -> None:
 
 
 def _shot(spec: NodeSpec, shot: Node, diagnostics: Diagnostics) -> None:
-    """One that is written out; one that is computed is looked at when it is used."""
+    """Checks an example that is written in the tree; a computed example is checked when it is used."""
     if not isinstance(shot, YamlMap):
         diagnostics.error(
             "BT016", "a case of `shots` is a mapping", spec.file, shot.span, help="of outputs, and of holes"

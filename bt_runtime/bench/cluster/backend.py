@@ -22,7 +22,8 @@ PATIENCE = 10.0  # seconds that hosts have to end their episodes; then they are 
 
 
 class Cluster:
-    """Joined by `with`. `jobs`: episodes at once on each node, which answer to the models of that node."""
+    """Runs episodes on a Ray cluster, inside `with`. `jobs`: episodes at once on each node; they share the node's
+    models."""
 
     def __init__(self, address: str, models: Mapping[str, Named], jobs: int = 1) -> None:
         self.address, self.models, self.jobs = address, models, max(1, jobs)
@@ -59,13 +60,14 @@ class Cluster:
                 self._rest()
 
     def count(self, text: str) -> int:
-        """Tokens, by the first of the models; words where there is none."""
+        """Counts tokens by the first model; counts words when there is no model."""
         if not self.models:
             return len(text.split())
         return int(self._fit(self.ray.get(self._task().remote(self.hosts, "count", text))))
 
     def _task(self) -> Any:
-        """It asks for next to no processor, since it waits for its host; but a node that offers none is left alone."""
+        """Describes a task to Ray. It needs almost no processor, because it only waits for its host; nodes that offer
+        no processor are not used."""
         lost = self.ray.exceptions.RayActorError
         places = {PLACES: GRAIN // self.jobs / GRAIN}
         return self.ray.remote(asked).options(
@@ -94,7 +96,7 @@ class Cluster:
         return found
 
     def _rest(self) -> None:
-        """Hosts end what they run. One that cannot be reached has nothing left to end."""
+        """Tells the hosts to end their episodes; an unreachable host is skipped."""
         ray = self.ray
         known, _ = ray.wait([self.hosts.all.remote()], timeout=PATIENCE)
         hosts = ray.get(known[0]) if known else []

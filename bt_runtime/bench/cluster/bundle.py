@@ -1,6 +1,7 @@
 """The files that an evaluation sends to another machine: everything its episodes read, except models and data sets.
 
-Those must lie at an equal path there; a model is checked by its digest."""
+Those must lie at an equal path there; a model is checked by its digest.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ CONTENT: tuple[project.Folder, ...] = ("trees", "skills", "envs")
 
 
 class Named(NamedTuple):
-    """A model by its file or address, not opened here; `how`: settings of a local one."""
+    """A model's file or address, sent to another machine and opened there. `how`: settings of a local model."""
 
     where: str
     how: Mapping[str, Any] = {}
@@ -132,12 +133,12 @@ def unpack(bundle: Bundle, folder: Path) -> Unpacked:
 
 
 def _versions() -> dict[str, str]:
-    """Ray itself looks after Python's."""
+    """The versions that both machines must share. Ray checks Python's version itself."""
     return {name: number for name, number in versions().items() if name not in ("python", "platform")}
 
 
 def _content() -> dict[str, bytes]:
-    """The shipped content with the project's over it, as names are looked up."""
+    """The shipped content, replaced by the project's files of the same names."""
     found: dict[str, bytes] = {}
     for name in CONTENT:
         for place in reversed(project.folders(name)):
@@ -169,14 +170,14 @@ def _python(tree: Tree) -> dict[Path, str]:
 
 
 def _root(tree: Tree) -> str:
-    """The tree's own file is the one that was read first."""
+    """The tree's own file: the first one that was read."""
     loader = tree.first
     first = dict([next(iter(loader.files.items()))])
     return str(sources.files_kept(first, loader.project, loader.home)[0]["place"])
 
 
 def _beside(path: Path) -> dict[str, bytes]:
-    """A memory's file, and the log that SQLite may keep next to it."""
+    """A memory's file and SQLite's log file beside it."""
     if not path.is_file():
         raise BtError(f"there is no memory {path}", "make one: `btr eval … --memory build --train 50`")
     log = path.with_name(f"{path.name}-wal")

@@ -35,7 +35,7 @@ class Host:
         self.settling = asyncio.Lock()
 
     async def run(self, number: int, bundle: Sequence[Any], case: Case) -> Outcome | Unfit:
-        """`bundle` is a reference in a list: only a host that has no runner yet fetches what it refers to."""
+        """Runs a case. `bundle` is a reference in a list, so that only a host without a runner fetches its content."""
         try:
             async with self.settling:
                 if self.runner is None or self.number != number:
@@ -86,8 +86,8 @@ class Host:
 
 
 class Hosts:
-    """The hosts by node; each is made when the first task comes to its node. Lives on the node where the evaluation was
-    started, so that the hosts outlive any other node."""
+    """Maps nodes to hosts. A host is created by the first task on its node. This actor lives on the evaluation's own
+    node, so that the hosts survive the loss of any other node."""
 
     def __init__(self, named: Mapping[str, Named]) -> None:
         self.named = named
@@ -115,7 +115,7 @@ def on(node: str) -> Any:
 
 
 def asked(hosts: Any, what: str, *given: Any) -> Any:
-    """The task: the host of its node does what is asked for."""
+    """A Ray task that passes a request to the host of its node and waits."""
     import ray
 
     host = ray.get(hosts.of.remote(ray.get_runtime_context().get_node_id()))

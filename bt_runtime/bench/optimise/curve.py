@@ -1,4 +1,4 @@
-"""The curves of several optimisations: what a plan of each iteration reaches, mean and deviation over the runs."""
+"""Curves of several optimisations: mean and deviation of the success rate after each iteration."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _kin(version: Version) -> tuple[str, ...]:
 
 
 def _curve(name: str, runs: Sequence[Sequence[float]]) -> Curve:
-    """A run that stopped early goes on with its last plan."""
+    """Averages runs into a curve. A run that stopped early counts with its last plan."""
     whole = [list(run) for run in runs if run]
     longest = max((len(run) for run in whole), default=0)
     even = [run + run[-1:] * (longest - len(run)) for run in whole]

@@ -38,7 +38,8 @@ def optimise(
     log: Callable[[Any], None] | None = None,
     watch: Callable[[Run], AbstractContextManager[Any]] = nullcontext,
 ) -> tuple[list[Version], bool]:
-    """Goes on from what the folder holds. Gives all versions, and whether the run came to its end."""
+    """Continues an optimisation from the versions in its folder. Returns all versions, and whether all iterations are
+    done."""
     check(setup)
     kept = kept_for(setup, folder)
     given = left(setup, kept, iterations)

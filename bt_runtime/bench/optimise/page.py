@@ -1,4 +1,4 @@
-"""The page of several optimisations: their curves, and the plans that came out, beside what holds in each house."""
+"""A page about several optimisations: their curves, their final plans, and the hidden rules of each house."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOLD = {
 
 
 def page(folders: Sequence[Path]) -> str:
-    """Markdown; the folders hold the versions of one optimisation each."""
+    """Returns the page as Markdown. Each folder holds the versions of one optimisation."""
     score, found = curves(folders)
     runs = [plan_versions.versions(folder) for folder in folders]
     header = runs[0][0].guide.header
@@ -65,7 +65,7 @@ def _row(curve: Curve, longest: int) -> str:
 
 
 def _runs(folders: Sequence[Path], runs: Sequence[Sequence[Version]], score: str) -> list[str]:
-    """Every version of every run, also those that were not built on."""
+    """Lists every version of every run, also versions that no later one is based on."""
     longest = max(map(len, runs))
     lines = ["| |" + "".join(f" {n} |" for n in range(longest)) + " chosen |", "|---" * (longest + 2) + "|"]
     for folder, run in zip(folders, runs, strict=True):

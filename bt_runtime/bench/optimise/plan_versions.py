@@ -1,4 +1,4 @@
-"""The versions of one plan: a folder with a file for each, written whole or not at all, never written over."""
+"""The versions of a plan: a folder with one file for each. Files are written atomically and never overwritten."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ def versions(folder: Path) -> list[Version]:
 
 
 def best(kept: Sequence[Version]) -> Version | None:
-    """The one with the highest score; of equals the first, which took the least to find."""
+    """Returns the version with the highest score; of equals the earliest."""
     scored = [(rate, -v.iteration, v) for v in kept if (rate := v.rate()) is not None]
     return max(scored)[-1] if scored else (kept[-1] if kept else None)
 
 
 def to_build_on(kept: list[Version]) -> Version | None:
-    """The best so far; of equals the last, which has learnt the most. One that got worse is not built on."""
+    """Returns the version that the next one is based on: the highest score, of equals the latest, which includes the
+    most lessons."""
     scored = [(rate, v.iteration, v) for v in kept if (rate := v.rate()) is not None]
     return max(scored)[-1] if scored else (kept[-1] if kept else None)
 

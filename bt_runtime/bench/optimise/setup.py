@@ -72,7 +72,8 @@ def check(setup: Setup) -> None:
 
 
 def draw(setup: Setup, iterations: int) -> tuple[list[Task], list[list[Task]]]:
-    """The tasks kept aside, and a batch for each iteration, none of those in it. More iterations change neither."""
+    """Draws the tasks for validation, and a separate batch for each iteration. A larger number of iterations changes no
+    earlier batch."""
     aside = _drawn(setup, 0, setup.validation, frozenset())
     known = frozenset(_what(task) for task in aside)
     return aside, [_drawn(setup, n, setup.batch, known) for n in range(1, iterations + 1)]
@@ -98,7 +99,7 @@ def _what(task: Task) -> str:
 
 
 def left(setup: Setup, kept: Sequence[Version], iterations: int) -> dict[str, Json]:
-    """The inputs of the tree for what has not been done yet."""
+    """Returns the tree's inputs for the remaining iterations."""
     aside, batches = draw(setup, iterations)
     last = kept[-1] if kept else None
     begun = last.iteration if last is not None else 0

@@ -51,7 +51,7 @@ def _plain(estimate: Estimate) -> dict[str, Json]:
 
 
 def side(named: str) -> Side:
-    """`FOLDER`, or `FOLDER:STRATEGY` where the evaluation has several."""
+    """Reads a side from `FOLDER`, or from `FOLDER:STRATEGY` if the evaluation has several strategies."""
     place, sign, strategy = named.rpartition(":")
     folder = Path(place) if sign and not Path(named).exists() else Path(named)
     strategy = strategy if folder != Path(named) else ""

@@ -99,7 +99,8 @@ def _bins(sure: Sequence[tuple[float, bool]]) -> tuple[Bin, ...]:
 
 
 def _brier(each: Answered, output: Output) -> float:
-    """The squared distance of all odds from what is right; 0 is best, 2 the worst."""
+    """Returns the Brier score of a case: the squared distance of all odds from the right answer; 0 is best, 2 the
+    worst."""
     right = spoken(output, each.case.right[output.name])
     return sum((share - (text == right)) ** 2 for text, share in each.odds[output.name].items())
 
@@ -118,7 +119,7 @@ def text(found: Sequence[Judgement], faults: int) -> str:
 
 
 def compared(found: Sequence[Judgement], other: Sequence[Judgement], calibrated: bool) -> str:
-    """Accuracy and calibration error of what is chosen, with `calibrate` and without."""
+    """Compares accuracy and calibration error with and without `calibrate`."""
     rows = [("output", "calibrate", "right", "", "calibration error")]
     for judgement, turned in zip(found, other, strict=True):
         if judgement.classes:
@@ -151,7 +152,7 @@ def _mistakes(found: Judgement) -> str:
 
 
 def calibration(found: Judgement) -> str:
-    """A bar each: how often it is right where it is so sure."""
+    """Groups answers by confidence; each bar has its share of right answers."""
     if not found.bins:
         return ""
     rows = [(f"{found.output.name}: sure", "cases", "mean", "right", "")]

@@ -1,4 +1,4 @@
-"""Pictures of an evaluation: how success falls with depth, and what it costs in decisions."""
+"""Plots of an evaluation: success by depth, and the decisions it costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIZE, DOTS = (6.4, 4.0), 150
 
 
 def draw(folder: Path, groups: Sequence[Group]) -> list[Path]:
-    """The files that were written."""
+    """Draws the plots; returns the files that were written."""
     made = []
     for name, paint in (("success_by_depth", _by_depth), ("decisions_by_success", _by_decisions)):
         picture = figure()
@@ -40,7 +40,7 @@ def figure() -> Any:
 
 
 def _by_depth(axes: Any, groups: Sequence[Group]) -> None:
-    """Lines lie a little apart, so that their intervals do not hide each other."""
+    """Draws lines slightly apart, so that their intervals do not hide each other."""
     strategies = list(dict.fromkeys(g.strategy for g in groups))
     for at, strategy in enumerate(strategies):
         own = [g for g in groups if g.strategy == strategy and g.by == "depth"]

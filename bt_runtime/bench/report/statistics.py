@@ -1,4 +1,5 @@
-"""The few statistics that tables need, in plain Python: intervals for rates and means, and tests for pairs."""
+"""The few statistics that the tables need, in plain Python: confidence intervals for rates and means, and paired
+tests."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ NEAR = 1e-9  # sums of the same numbers in another order are not always the same
 
 
 class Estimate(NamedTuple):
-    """A value and the interval that it lies in, at 95 %."""
+    """A value and its 95 % confidence interval."""
 
     value: float
     low: float
@@ -26,7 +27,8 @@ def mean(values: Sequence[float]) -> float:
 
 
 def wilson(hits: int, count: int) -> Estimate:
-    """A rate. Holds for few tries and for rates of 0 and 1, where the usual formula says that all is certain."""
+    """The Wilson interval of a rate. It also holds for few tries and for rates of 0 and 1, where the normal
+    approximation has no width."""
     if count == 0:
         return Estimate(math.nan, 0.0, 1.0)
     rate, square = hits / count, Z * Z
@@ -54,7 +56,7 @@ _T = (
 
 
 def student(values: Sequence[float]) -> Estimate:
-    """A mean over a few runs that spread as a normal distribution does; of a single one nothing is known but itself."""
+    """A mean with Student's interval, for values with a normal distribution; a single value has no interval."""
     if len(values) < 2:
         return Estimate(mean(values), -math.inf, math.inf)
     reach = _T[min(len(values) - 1, len(_T)) - 1] * stdev(values) / math.sqrt(len(values))
@@ -62,14 +64,14 @@ def student(values: Sequence[float]) -> Estimate:
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
-    """Exact, two-sided: how likely so uneven a split of the pairs that differ is, were it decided by a coin."""
+    """McNemar's exact test, two-sided: the probability of so uneven a split of the discordant pairs by chance."""
     count, fewer = first_only + second_only, min(first_only, second_only)
     tail = sum(math.comb(count, i) for i in range(fewer + 1))
     return float(min(1.0, 2 * tail / (1 << count)))
 
 
 def unpaired(first: Sequence[float], second: Sequence[float], seed: int, samples: int = SAMPLES) -> Estimate:
-    """The first's mean less the second's, where they have no tasks in common."""
+    """The difference of the means of two groups that share no tasks."""
     if not first or not second:
         return Estimate(math.nan, math.nan, math.nan)
     rng = Random(seed)
@@ -81,7 +83,7 @@ def unpaired(first: Sequence[float], second: Sequence[float], seed: int, samples
 
 
 def sign_flips(gaps: Sequence[float], seed: int) -> float:
-    """Two-sided: how often a mean at least so far from nothing comes about when every pair's sign is a coin's."""
+    """A two-sided sign-flip test: how often random signs of the differences give a mean at least as far from zero."""
     if not gaps:
         return math.nan
     rng, found = Random(seed), abs(math.fsum(gaps)) - NEAR

@@ -1,4 +1,4 @@
-"""Outcomes added up: for every strategy over all, by kind of task, and by depth."""
+"""Summarises outcomes: for every strategy in total, by kind of task, and by depth."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEANS = ("steps", "decisions", "calls", "written", "prompt", "computed", "second
 
 
 class Group(NamedTuple):
-    """Some outcomes of one strategy. A broken episode counts as failed, in `episodes` and in `errors`."""
+    """Outcomes of one strategy. A broken episode counts in `episodes` as failed, and in `errors`."""
 
     strategy: str
     by: str  # all, kind, depth
@@ -39,7 +39,7 @@ class Group(NamedTuple):
 
 
 def groups(outcomes: Sequence[Outcome], seed: int) -> list[Group]:
-    """Strategies in the order in which they come; kinds by name, depths by number."""
+    """Groups outcomes: strategies in order of appearance, kinds by name, depths by number."""
     found: list[Group] = []
     for strategy in dict.fromkeys(o.strategy for o in outcomes):
         own = [o for o in outcomes if o.strategy == strategy]

@@ -1,4 +1,4 @@
-"""Outcomes for people and for spreadsheets: a table of text, and lines of CSV."""
+"""Formats outcomes as a text table and as CSV."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEFT_OUT = ("ends", "experiences")
 
 
 def table(groups: Sequence[Group]) -> str:
-    """Each strategy over all; then what reaches how far, by depth and by kind; then why the others failed."""
+    """Writes the tables: each strategy's totals, success by depth and kind, and the causes of failures."""
     whole = [g for g in groups if g.by == "all"]
     parts = [aligned([_HEAD, *(_row(g) for g in whole)])]
     for by in ("depth", "kind"):
@@ -31,7 +31,7 @@ def table(groups: Sequence[Group]) -> str:
 
 
 def in_words(found: Comparison) -> str:
-    """A comparison in words, with the tasks that decide it."""
+    """Writes a comparison in words, with the tasks that only one side solved."""
     rows = [("", found.first, found.second, "difference", "95 %")]
     reached = [f"{found.both + len(only)}/{found.pairs}" for only in (found.first_only, found.second_only)]
     rows.append(("goals", reached[0], reached[1], _points(found.goal.value), _span(found.goal, _points)))
@@ -144,7 +144,7 @@ def between(rate: Estimate) -> str:
 
 
 def number(value: float) -> str:
-    """Three figures, as far as they matter."""
+    """Formats a number with three significant digits."""
     if math.isnan(value):
         return "-"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

@@ -63,7 +63,7 @@ def divided(odds: Mapping[str, float], scale: float) -> dict[str, float]:
 
 
 def text(fits: Mapping[str, Fit], own: float = 1.0) -> str:
-    """Describes the fits. `own`: the node's present scale."""
+    """Describes the fitted scales. `own`: the scale that the node has now."""
     parts = []
     for name, fit in fits.items():
         errors = f"{number(fit.before.error)} as it is, {number(fit.after.error)} scaled"

@@ -1,1 +1,1 @@
-"""Episodes: cases of tasks and strategies, how they are run on this machine, and what came of each."""
+"""Episodes: cases of tasks and strategies, how they are run on this machine, and their outcomes."""

@@ -25,7 +25,7 @@ class Backend(Protocol):
 
 
 class Intake:
-    """The cases still to be begun: a list that is there, or one that others add to while it is open."""
+    """The cases still to run: a fixed list, or one that grows while it is open."""
 
     def __init__(self, cases: Iterable[Case] = (), open: bool = False) -> None:
         self.cases, self.open = deque(cases), open
@@ -95,7 +95,7 @@ class Local:
         return episode
 
     def tree(self, name: str) -> Tree:
-        """Loaded once for all episodes."""
+        """Loads a tree once for all episodes."""
         if name not in self.trees:
             self.trees[name] = load(name)
         return self.trees[name]
@@ -106,7 +106,7 @@ class Local:
             first.clock.wait(alarm, first.due)
 
     def count(self, text: str) -> int:
-        """Tokens, by the first of the models; words where each case has its own."""
+        """Counts tokens by the first model; counts words when each case has its own model."""
         if callable(self.models):
             return len(text.split())
         return counted(next(iter(self.models.values())), text) if self.models else len(text.split())

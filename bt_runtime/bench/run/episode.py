@@ -51,7 +51,7 @@ class Episode:
 
     @property
     def wait(self) -> float:
-        """Seconds until it wants its next tick; none or less: now."""
+        """Returns the seconds until the next tick is due; zero or less means now."""
         return 0.0 if self.stirred else self.due - self.clock.now()
 
     # Life ------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class Episode:
             self.over = True
 
     def _guard(self, work: Callable[[], None]) -> None:
-        """A world or a node that breaks ends this episode, and no other."""
+        """Runs `work`. An exception of a world or a node ends this episode only."""
         try:
             work()
         except Exception as error:

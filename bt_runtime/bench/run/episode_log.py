@@ -1,4 +1,4 @@
-"""What one episode reports while it runs: the data for judging its failure and for counts."""
+"""Collects an episode's events while it runs: the data for counts and for the cause of a failure."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class EpisodeLog:
 
 
 def steps(events: Sequence[Told]) -> int:
-    """Actions, and questions to working memory, which take a step as well."""
+    """Counts actions, and questions to working memory, each of which takes a step."""
     asked = [e for e in events if isinstance(e, Acting) and e.sentence.startswith(RECALL)]
     return len(asked) + sum(isinstance(e, Acted) for e in events)
 

@@ -22,14 +22,14 @@ Told = Callable[[Outcome, int], None]  # an outcome, and how many are still to c
 
 
 class Again(NamedTuple):
-    """The choice for a folder that already holds outcomes."""
+    """What to do with a folder that already holds outcomes."""
 
     resume: bool = False  # run what is missing
     retry: bool = False  # … and what broke
 
 
 def open_folder(folder: Path, depends: Mapping[str, Json], about: Mapping[str, Json], again: Again) -> None:
-    """A new one, or one of the very same set-up. Never writes over the outcomes of another."""
+    """Opens a folder: a new one, or one with exactly this set-up. Outcomes of another set-up are never overwritten."""
     number = digest(dict(depends))
     if (folder / SETUP).is_file():
         old = read_setup(folder)
@@ -54,7 +54,7 @@ def missing(ledger: ResultsFile, cases: Sequence[Case], again: Again) -> list[Ca
 def run(
     folder: Path, setup: Setup, cases: Sequence[Case], backend: Backend, again: Again, told: Told, name: str = RESULTS
 ) -> list[Outcome]:
-    """Every outcome, in the order of the cases."""
+    """Runs the missing cases; returns every outcome in the order of the cases."""
     ledger = ResultsFile(folder / name)
     todo = missing(ledger, cases, again)
     for left, outcome in zip(range(len(todo) - 1, -1, -1), _streamed(backend, setup, todo), strict=True):

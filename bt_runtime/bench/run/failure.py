@@ -66,7 +66,7 @@ def _instruction(told: Account) -> str:
 
 
 def _claimed(told: Account) -> str:
-    """The tree says that the goal is reached, and it is not."""
+    """The tree ended with success, but the goal is not met."""
     plans = list(_plans(told.events))
     if not plans:
         return TERMINATION
@@ -109,7 +109,7 @@ def _gave_up(end: AgentEnded, events: Sequence[Told]) -> str:
 
 
 def culprit(events: Sequence[Told]) -> AgentEnded | None:
-    """The latest bad end that no expansion above it made good again: the one that the tree failed by."""
+    """Returns the last failed node whose failure no expansion above it recovered: the cause of the tree's failure."""
     ends = [(at, event) for at, event in enumerate(events) if isinstance(event, AgentEnded)]
     for at, event in ends[::-1]:
         if event.why in _GOOD or event.kind not in ("agent", "plan"):
@@ -140,7 +140,8 @@ def _repeats(path: str, events: Sequence[Told]) -> bool:
 
 
 def _left_out(group: Group, told: Account) -> bool:
-    """A fallback over parts that are no alternatives: one worked, and another thing's part was never begun."""
+    """A plan used a fallback for parts that are no alternatives: one part succeeded, so another thing's part was never
+    started."""
     ends = [e for e in told.events if isinstance(e, AgentEnded)]
     begun = {e.goal for e in ends}
     done = " ".join(e.goal for e in ends if e.why == "done")

@@ -1,5 +1,4 @@
-"""Unconstrained decoding, for comparison: the model writes its action as free text. A text that is none of the
-options is acted as it is; the world refuses it, and the refusal is the next observation."""
+"""Unconstrained decoding, for comparison: the model writes its action as free text."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ LINE = 80  # tokens of one line
 
 
 class Free(WrappedModel):
-    """A thought that was written together with its `Think:` is not asked for twice."""
+    """A model without constraints. A thought that it wrote together with its `Think:` is not asked for again."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -41,7 +40,7 @@ class Free(WrappedModel):
         return MappedJob(self.model.ask(line), lambda wrote: self._move(question, wrote))
 
     def _move(self, question: Question, wrote: Writing) -> Choice:
-        """The move that the line begins with; a line without one is an act of what it says."""
+        """Returns the move at the line's beginning; a line without one counts as an act."""
         line, moves = wrote.text.strip(), question.moves
         move = next((move for move in moves if line.startswith(move)), None)
         if move is None:
@@ -54,7 +53,7 @@ class Free(WrappedModel):
         return Choice(move, question.before(move), math.nan, math.nan)
 
     def _sentence(self, move: str, text: str, options: Sequence[str], before: int) -> Choice:
-        """-1 is the index of what is none of the options."""
+        """Chooses the option that equals the text; the index -1 means that no option does."""
         said = text.strip()
         index = next((i for i, option in enumerate(options) if option.strip() == said), None)
         self.known[said] = index is not None

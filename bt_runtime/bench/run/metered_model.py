@@ -1,4 +1,4 @@
-"""A model that all episodes share, as one of them sees it: counts what it asked."""
+"""One episode's view of a model that all episodes share; it counts the episode's questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A world's oracle in a model's place: an agent's tree is carried out by it, and its runs are lessons."""
+"""Puts a world's oracle in the place of a model: it decides for an agent's tree, whose runs then serve as lessons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bt_runtime.types import Model, Question, Task, World
 
 
 class OracleModel(ScriptedModel):
-    """Acts as the suite's oracle does, and reports the end. `like`: the model whose prompt format is used."""
+    """Chooses the actions of the suite's oracle, and reports the end. `like`: the model whose prompt format is used."""
 
     def __init__(self, suite: str, world: World, task: Task, like: Model | None) -> None:
         sentences = iter(open_suite(suite).oracle(world, task))
@@ -28,6 +28,6 @@ class OracleModel(ScriptedModel):
 
 
 def in_place(suite: str, world: World, task: Task, models: Mapping[str, Model]) -> dict[str, Model]:
-    """The oracle instead of all models of an episode."""
+    """Returns the oracle under the name of each of an episode's models."""
     like: Any = next(iter(models.values()), None)
     return {"default": OracleModel(suite, world, task, like)}

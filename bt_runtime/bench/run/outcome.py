@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def subgoals(self) -> float:
-        """The share that is met."""
+        """The share of subgoals that are met."""
         return min(self.met, self.total) / self.total if self.total else 0.0
 
     def to_json(self) -> dict[str, Json]:
@@ -65,5 +65,5 @@ _KNOWN = frozenset(f.name for f in fields(Outcome))
 
 
 def from_json(line: Mapping[str, Any]) -> Outcome:
-    """Fields of a later version are passed over."""
+    """Reads an outcome; unknown fields of later versions are ignored."""
     return Outcome(**{name: value for name, value in line.items() if name in _KNOWN})

@@ -39,7 +39,7 @@ class Answered(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """The node, and the tree that it is in."""
+    """The `infer` node to measure, and its tree."""
 
     tree: TreeSpec
     node: NodeSpec
@@ -60,7 +60,7 @@ class Judge(NamedTuple):
 
 
 def judge_of(tree: Tree, name: str = "") -> Judge:
-    """The `infer` of this name, or the only one. Raises where it is not one."""
+    """Finds the `infer` node of this name, or the only one. Raises when there is none or several."""
     found, seen, todo = list[Judge](), set[int](), [tree.spec]
     while todo:
         spec = todo.pop()
@@ -83,7 +83,8 @@ def judge_of(tree: Tree, name: str = "") -> Judge:
 
 
 def read(path: Path, judge: Judge, most: int | None = None) -> list[Case]:
-    """A row each; columns are entries or outputs. Raises where the file is not as it must be, with the line."""
+    """Reads a case from each row; columns are entries or outputs. Raises, with the line, for a file that is not
+    valid."""
     csv.field_size_limit(MOST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -99,7 +100,7 @@ def read(path: Path, judge: Judge, most: int | None = None) -> list[Case]:
 
 
 def _sound(path: Path, columns: Sequence[str], judge: Judge) -> list[str]:
-    """The columns that say what is right."""
+    """Checks the columns; returns those that hold right answers."""
     double = next((name for name in columns if columns.count(name) > 1), None)
     if double is not None or not all(name.isidentifier() for name in columns):
         wrong = double if double is not None else next(name for name in columns if not name.isidentifier())
@@ -199,7 +200,7 @@ def answers(
 
 
 def _begun(case: Case, judge: Judge, tree: Tree, models: Mapping[str, Any], seed: int, odds: bool) -> Run:
-    """A run of the node alone."""
+    """Starts a run of the node alone."""
     of, node = judge.tree, NodeSpec(judge.node.kind, judge.node.span, judge.node.file)
     own = {name: value for name, value in judge.node.values.items() if name not in ("holds", "margin", "distribution")}
     node.values = {**own, "distribution": ODDS} if odds else own

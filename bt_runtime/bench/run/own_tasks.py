@@ -1,4 +1,4 @@
-"""Tasks of one's own, for trees with skills and no world: a YAML file says what is to be done, and when it is done."""
+"""A user's own tasks, for trees with skills and no world: a YAML file holds each goal and the check of its success."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Own(NamedTuple):
 
 
 def read(path: Path, wanted: Wanted) -> Own:
-    """The tasks of these kinds, in the order of the file. Raises where something in it is not as it must be."""
+    """Reads the tasks of these kinds, in the order of the file. Raises for a file that is not valid."""
     if wanted.split == "train":
         raise BtError(f"{path} is not parted into tasks to train on and others", "name two files, one for each")
     document = source.read(path)

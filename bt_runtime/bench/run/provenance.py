@@ -43,13 +43,13 @@ def file_digest(path: Path) -> str:
 
 
 def of_tree(tree: Tree) -> str:
-    """The digest over every file of the tree, skills included."""
+    """Returns a digest of all files of the tree, skills included."""
     loader = tree.first
     return sources.tree_digest(sources.files_kept(loader.files, loader.project, loader.home), tree.spec.text)[:32]
 
 
 def of_prompts() -> dict[str, str]:
-    """Every prompt file that a tree could name, the project's before ours."""
+    """Returns a digest of all prompt files that a tree could name, the project's before ours."""
     found: dict[str, str] = {}
     for folder in project.folders("trees"):
         place = folder / "prompts"
@@ -59,7 +59,7 @@ def of_prompts() -> dict[str, str]:
 
 
 def of_model(model: Any) -> dict[str, Json]:
-    """A file by what is in it; a server by its address, since what runs there cannot be told."""
+    """Identifies a model: a file by its digest, a server by its address, because its content is unknown."""
     settings = model.settings
     if settings is not None and Path(settings.model).is_file():
         file = Path(settings.model)

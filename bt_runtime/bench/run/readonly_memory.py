@@ -1,5 +1,4 @@
-"""Experiences for an evaluation: all episodes read them, none changes them, so that the order does not matter.
-Experiences of training episodes are collected separately, with their outcome."""
+"""Experiences for an evaluation: all episodes read them and none changes them, so that their order does not matter."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ class ReadonlyMemory:
         return self.episodes.select(strategy, count, **how)
 
     def add(self, experiences: Iterable[Experience]) -> Added:
-        """Kept apart from what is read."""
+        """Stores new experiences apart from those that are read."""
         self.noted += experiences
         return Added(0, 0)
 
@@ -58,7 +57,7 @@ class Nothing:
 
 
 class ReadonlyMemories:
-    """Every strategy's memory, opened once for all episodes."""
+    """The memory of every strategy, opened once for all episodes."""
 
     def __init__(self, setup: Setup, count: Callable[[str], int]) -> None:
         self.setup, self.count = setup, count

@@ -43,14 +43,14 @@ class ResultsFile:
         self.outcomes[outcome.key] = outcome
 
     def sort(self) -> list[Outcome]:
-        """The file again, in the order of the cases, whatever order they ended in."""
+        """Rewrites the file in the order of the cases."""
         found = sorted(self.outcomes.values(), key=lambda o: o.number)
         write(self.path, "".join(json.dumps(o.to_json(), ensure_ascii=False) + "\n" for o in found))
         return found
 
 
 def read(path: Path) -> list[Outcome]:
-    """The last line may be cut off by a kill; any other that cannot be read is an error."""
+    """Reads the outcomes. A last line that a kill cut off is ignored; any other unreadable line is an error."""
     found: list[Outcome] = []
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, 1):

@@ -40,7 +40,8 @@ def find(name: str, wanted: Wanted, world: Mapping[str, Json] | None = None) -> 
 
 
 def apart(name: str, wanted: Wanted, episodes: int, tested: Source) -> list[Task]:
-    """Tasks to train on: of the other split, and where a source knows no splits, those that are not tested."""
+    """Returns the tasks to train on: those of the other split, or, in a source without splits, those that are not
+    tested."""
     known = {task.id for task in tested.tasks}
     more = wanted._replace(split="train", episodes=episodes + len(known))
     return [task for task in find(name, more).tasks if task.id not in known][:episodes]
@@ -54,7 +55,8 @@ def _of_suite(name: str, wanted: Wanted, world: Mapping[str, Json]) -> Source:
 
 
 def _of_file(path: Path, wanted: Wanted, world: Mapping[str, Json]) -> Source:
-    """The readers are the suites' own, and look at what is in the file; those of plugins are asked first."""
+    """Reads tasks from a file with the suites' own readers, which recognise its content; plugins' readers are asked
+    first."""
     for name, suite in _readers():
         found = suite.read(path, wanted)
         if found is not None:

@@ -24,7 +24,7 @@ def train(
     told: Told,
     count: Callable[[str], int],
 ) -> list[Strategy]:
-    """The strategies, each with the memory that it has made for itself.
+    """Trains each strategy; returns them with the memory that each has made.
 
     Once a test has an outcome, nothing is trained again: the memory stays the one that it was tested with.
     """

@@ -1,4 +1,4 @@
-"""`btr distill`: a small local model from documents, recorded runs, or what is remembered."""
+"""`btr distill`: trains a small local model from documents, recorded runs or stored experiences."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _init_file(named: str | None) -> Path | None:
 
 
 def _words(args: argparse.Namespace) -> list[str]:
-    """The command line that made a file, without where things lay in between."""
+    """Returns the command line for the file's metadata, without the paths of intermediate files."""
     words = ["--from", *args.wanted, "--out", args.out.name]
     words += ["--init", args.init] if args.init else []
     learning = ("batch", "processes", "rate", "fall", "echo", "seed")

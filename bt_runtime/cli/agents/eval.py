@@ -1,4 +1,4 @@
-"""`btr eval`: strategies measured on many tasks of a world, with one model; a table, and a folder with everything."""
+"""`btr eval`: measures strategies on many tasks of a world with one model; writes a table and a folder of results."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def alone(args: argparse.Namespace, source: Source) -> None:
-    """Tasks without a world: here, and one after another where they name Python: it looks at what they share."""
+    """Runs tasks without a world on this machine. Tasks that name Python run one after another, because the Python may
+    read state that they share."""
     if args.ray is not None or args.memory == BUILD:
         raise BtError("tasks of your own run here, and without `--memory build`", "leave it out")
     if source.python:
@@ -80,7 +81,7 @@ def alone(args: argparse.Namespace, source: Source) -> None:
 
 
 def backend_of(args: argparse.Namespace, asked: bool, stack: ExitStack) -> tuple[Mapping[str, Any], Local | Cluster]:
-    """Here, or on the nodes of a cluster, each of which opens the models itself; none where no tree asks one."""
+    """Returns the place where episodes run: this machine, or a cluster whose nodes open the models themselves."""
     settings = Settings({"model": args.model})
     how = {"repeatable": True} if args.repeatable else {}
     if args.ray is None:
@@ -129,7 +130,7 @@ def folder_of(args: argparse.Namespace, strategies: Sequence[Strategy], number: 
 
 
 def memory(args: argparse.Namespace, strategy: Strategy) -> str:
-    """The file that was named, or the one of this strategy in the folder that was named."""
+    """Returns the memory's file: the named one, or this strategy's file in the named folder."""
     if not args.memory or args.memory == BUILD:
         return ""
     place = Path(args.memory)
@@ -156,7 +157,7 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
 
 
 def named_strategies(args: argparse.Namespace) -> list[Strategy]:
-    """A file goes by its stem; two of one name cannot be told apart in a table."""
+    """Names each strategy by its file's stem. Raises for two of one name, which a table could not tell apart."""
     trees = [name.strip() for name in args.strategy.split(",") if name.strip()]
     names = [Path(tree).stem for tree in trees]
     double = next((name for name in names if names.count(name) > 1), None)
@@ -166,7 +167,7 @@ def named_strategies(args: argparse.Namespace) -> list[Strategy]:
 
 
 def _strategy(name: str, tree: str) -> Strategy:
-    """`oracle` and `oracle:TREE`: the world's oracle in an agent's place."""
+    """Returns a strategy. `oracle` and `oracle:TREE` put the world's oracle in the place of the agents."""
     word, colon, of = tree.partition(":")
     if word != ORACLE:
         return Strategy(name, tree)
@@ -174,7 +175,7 @@ def _strategy(name: str, tree: str) -> Strategy:
 
 
 def inputs(pairs: Sequence[str], name: str, trees: Mapping[str, Tree]) -> dict[str, Json]:
-    """The `--set` values for this tree's inputs; a name that no tree has is an error."""
+    """Parses the `--set` values for a tree's inputs. A name that no tree declares is an error."""
     own = trees[name]
     known = {key for tree in trees.values() for key in (*tree.spec.inputs, *tree.spec.entries)}
     mine = [p for p in pairs if p.partition("=")[0] in own.spec.ports or p.partition("=")[0] not in known]

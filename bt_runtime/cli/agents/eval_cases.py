@@ -1,4 +1,4 @@
-"""`btr eval CASES.csv`: an `infer` node measured on cases whose answers are known."""
+"""`btr eval CASES.csv`: measures an `infer` node on cases with known answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr memory`: look into the episodic memory, fill it, correct it, move it."""
+"""`btr memory`: inspects, fills, corrects and moves the episodic memory."""
 
 from __future__ import annotations
 

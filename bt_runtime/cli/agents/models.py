@@ -1,4 +1,5 @@
-"""The models of a command: by --model, BTR_MODEL, or the project file; opened only for trees that decide with one."""
+"""Opens the models of a command, for trees that ask one. Their names come from --model, BTR_MODEL or the project
+file."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
 
 
 def places(settings: Settings) -> dict[str, str]:
-    """A path or an address for every role that the project names, and one for all others."""
+    """Returns a path or an address for every role that the project names, and one for all others."""
     from bt_runtime.llm.model_setting import apart
     from bt_runtime.llm.server import key
     from bt_runtime.llm.settings import find_models
@@ -53,7 +54,7 @@ def places(settings: Settings) -> dict[str, str]:
 
 
 def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, Any]:
-    """Each file is opened once, whatever the number of its roles (`how`: settings of local models)."""
+    """Opens each file once, whatever the number of its roles. `how`: settings of local models."""
     from bt_runtime.llm import open_model
 
     opened: dict[str, Any] = {}

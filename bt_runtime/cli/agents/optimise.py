@@ -1,4 +1,4 @@
-"""`btr optimise`: a written plan that improves over batches of tasks (AutoPlan)."""
+"""`btr optimise`: improves a written plan over batches of tasks (AutoPlan)."""
 
 from __future__ import annotations
 
@@ -124,13 +124,13 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
 
 
 def _named(setup: Setup) -> str:
-    """The folder of its versions, unless another is named."""
+    """The default name of the folder of versions."""
     suite = Path(setup.suite).name.partition(".")[0]  # of path.py:Name the file
     return "-".join(part.replace(" ", "_") for part in (suite, setup.kind, str(setup.seed)) if part)
 
 
 def plans() -> Path:
-    """The folder of plans: of the project, else here."""
+    """The folder of plans: the project's, else one in the working directory."""
     root = project.find_root()
     return (root / "guides").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "guides"
 
@@ -149,7 +149,7 @@ def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
 
 
 def line(version: Version) -> str:
-    """`      2       3/4         5/8  ############`: one point of the curve."""
+    """Formats one version as a line of the curve: `      2       3/4         5/8  ############`."""
     shares = [f"{s['reached']}/{s['of']}" if s else "-" for s in _scores(version).values()]
     test = f"{shares[2]:>12}" if version.rate("test") is not None else ""
     bar = "#" * round(BAR * (version.rate() or 0))
@@ -175,7 +175,7 @@ def _options(flag: str, given: Mapping[str, object]) -> list[str]:
 
 
 def _said(version: Version) -> Path:
-    """The plan, as `guide:` takes it."""
+    """Returns the plan's name in the form that `guide:` takes."""
     home = plans()
     return version.path.relative_to(home) if version.path.is_relative_to(home) else version.path
 
@@ -185,7 +185,7 @@ def _scores(version: Version) -> dict[str, dict[str, int] | None]:
 
 
 def show_curves(args: argparse.Namespace) -> int:
-    """Several optimisations together: means and deviations over those that differ only in their seed."""
+    """Shows several optimisations: means and deviations over those that differ only in their seed."""
     if not args.folders:
         raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve guides/house-heat-*")
     score, found = curves(args.folders)

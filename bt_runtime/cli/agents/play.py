@@ -1,4 +1,4 @@
-"""`btr play ENV`: a task in the terminal, sentence by sentence, with completion."""
+"""`btr play ENV`: plays a task in the terminal, sentence by sentence, with completion."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _oracle(sentences: Iterator[str]) -> Callable[[], str | None]:
 
 
 def _typed(world: World) -> Callable[[], str | None]:
-    """Lines of standard input; at a terminal with a prompt and completion."""
+    """Yields lines of standard input; a terminal gets a prompt and completion."""
     terminal = sys.stdin.isatty()
     if terminal:
         print(HELP, file=sys.stderr)
@@ -112,7 +112,7 @@ def _complete_with(sentences: Callable[[], Sequence[str]]) -> None:
 
 
 def completer(sentences: Callable[[], Sequence[str]]) -> Callable[[str, int], str | None]:
-    """The n-th sentence that begins so, as readline asks for it."""
+    """Returns the n-th sentence with this beginning, in the form that readline expects."""
     found: list[str] = []
 
     def complete(text: str, n: int) -> str | None:

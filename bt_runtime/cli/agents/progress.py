@@ -1,4 +1,4 @@
-"""An evaluation while it goes on: one line that is redrawn for a person, one line an episode for a file."""
+"""Shows an evaluation's progress: one redrawn line on a terminal, one line an episode in a file."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _TONES = {"template": DIM, "system": BLUE, "model": GREEN, "user": ""}
 
 
 class Shown(NamedTuple):
-    """A prompt, and what is known of the model that it is for."""
+    """A prompt, and what is known of its model."""
 
     kind: str
     prompt: str
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def first(args: argparse.Namespace) -> Shown:
-    """The tree is run up to its first question, which ends it."""
+    """Runs the tree up to its first question, which ends the run."""
     settings = Settings({"env": args.env, "memory": args.memory, "model": args.model, "prompts": args.prompts})
     tree = opened(args.tree)
     trust_prompt.trees([tree], settings)
@@ -107,8 +107,8 @@ def first(args: argparse.Namespace) -> Shown:
 
 
 def as_asked(model: ScriptedModel, named: str) -> str:
-    """In the form and the register of this one; its file, where it is one. A server is asked for it, weights are not
-    loaded."""
+    """Formats a prompt for this model, and returns the model's file, if it has one. A server is asked for its format; a
+    file's weights are not loaded."""
     from bt_runtime.llm.backends import FILE, backend_name
     from bt_runtime.llm.local.header import read_header
     from bt_runtime.llm.model_setting import apart

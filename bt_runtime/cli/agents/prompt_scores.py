@@ -1,4 +1,4 @@
-"""`btr prompt --scores`: how likely a model finds each option of a question, token by token."""
+"""`btr prompt --scores`: shows how likely a model finds each option of a question, token by token."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An option. `end`: how likely it ends there, by a line break or the end of a turn; None for a move."""
+    """An option. `end`: the log-probability of ending there, by a line break or the end of a turn; None for a move."""
 
     option: str
     score: float
@@ -101,7 +101,8 @@ def _prefixes(pieces: Sequence[str]) -> list[str]:
 
 
 def _pieces(model: Model, before: str, options: Sequence[str]) -> dict[str, tuple[list[str], int]]:
-    """The texts of each option's tokens, those of blanks with what follows; words, where a server keeps its tokens."""
+    """Returns the texts of each option's tokens; blank tokens are joined with the next one. A server that reveals no
+    tokens gives words."""
     file = getattr(model.settings, "model", None)
     if file is None:
         return {option: (_worded(option), 0) for option in options}
@@ -151,6 +152,6 @@ def _plain(place: Place) -> dict[str, Json]:
 
 
 def _worded(text: str) -> list[str]:
-    """Its words, each with the blanks before it."""
+    """Splits a text into words, each with the blanks before it."""
     ends = [0, *(found.end() for found in _WORDS.finditer(text))]
     return [text[begin:end] for begin, end in pairwise(ends)]

@@ -1,4 +1,4 @@
-"""`btr tasks ENV`: tasks of a world, made by a seed."""
+"""`btr tasks ENV`: lists tasks of a world, drawn by a seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def which_tasks(parser: argparse.ArgumentParser) -> None:
-    """The arguments that name a world and its tasks; `btr play` has them too."""
+    """Adds the arguments that name a world and its tasks; `btr play` uses them too."""
     parser.add_argument("env", metavar="ENV", help=f"a world: {', '.join(suite_names())}, or path.py:Name")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (default 0)")
     parser.add_argument(
@@ -72,7 +72,7 @@ def outside(args: argparse.Namespace, takes: bool) -> dict[str, Any]:
 
 
 def read_options(texts: list[str]) -> Mapping[str, Any]:
-    """`homes=flat,studio` → a list; without a comma the text itself."""
+    """Reads `--option` values: `homes=flat,studio` is a list; a value without a comma is a text."""
     found: dict[str, Any] = {}
     for text in texts:
         key, sign, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""The world in which a run acts, with one of its tasks set up."""
+"""Opens the world of a run and sets up one of its tasks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Opened(NamedTuple):
 
 
 def add_task(parser: argparse.ArgumentParser) -> None:
-    """The tree, its inputs, and the task it is run for."""
+    """Adds the arguments for the tree, its inputs, and its task."""
     parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
     parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
@@ -39,7 +39,7 @@ def add_task(parser: argparse.ArgumentParser) -> None:
 def begin(
     args: argparse.Namespace, settings: Settings, tree: TreeSpec, stack: ExitStack
 ) -> tuple[dict[str, Json], Opened | None]:
-    """The tree's inputs and the task that was asked for; its goal is the tree's, unless another one was given."""
+    """Returns the tree's inputs and the task. The task's goal is the tree's goal, unless another one was given."""
     inputs = given(args.set, tree)
     if not settings["env"]:
         if args.task is not None or args.option:
@@ -63,7 +63,7 @@ def begin(
 
 
 def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str, Any]) -> Task:
-    """`wanted` is the id of a task, its number from 1, or a kind of task; the first one when it is None."""
+    """Finds a task. `wanted` is its id, its number from 1, or a kind of task; None means the first."""
     from bt_runtime.envs.registry import Rare
 
     known = [*suite.kinds, *(suite.asked_for if isinstance(suite, Rare) else ())]

@@ -1,4 +1,4 @@
-"""`btr explain BT012`: what a fault means, and a right example. `btr explain retry`: what a kind of node does."""
+"""`btr explain BT012`: explains a fault, with a right example. `btr explain retry`: explains a kind of node."""
 
 from __future__ import annotations
 

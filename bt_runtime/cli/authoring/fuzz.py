@@ -1,4 +1,4 @@
-"""`btr fuzz`: random courses of events for a tree; the smallest one that breaks a promise, as a test."""
+"""`btr fuzz`: runs a tree with random events; prints the smallest sequence that breaks a promise, as a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr new skill|tree|test NAME`: files to go on from. They are valid and pass as they are; nothing is written over."""
+"""`btr new skill|tree|test NAME`: creates valid files to edit. Existing files are never overwritten."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _sample(type: str, choices: tuple[object, ...]) -> object:
 
 
 def _skills(spec: TreeSpec) -> set[str]:
-    """The skills of the tree and of all trees it includes. A tree with an agent needs more than these."""
+    """Returns the skills of the tree and of all trees that it includes. A tree with an agent needs further ones."""
     found: set[str] = set()
     trees, seen = [spec], set[int]()
     while trees:

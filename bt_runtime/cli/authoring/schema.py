@@ -1,4 +1,4 @@
-"""`btr schema`: the JSON Schemas by which an editor completes and checks the files of this project."""
+"""`btr schema`: writes the JSON Schemas with which editors complete and check this project's files."""
 
 from __future__ import annotations
 

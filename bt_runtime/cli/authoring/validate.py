@@ -1,4 +1,4 @@
-"""`btr validate`: every fault of every file, on standard output."""
+"""`btr validate`: prints every fault of every file on standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr runs export --format sft|preference`: what recorded runs teach, as chat JSONL for other tools' training."""
+"""`btr runs export --format sft|preference`: writes training data from recorded runs, as chat JSONL for other tools."""
 
 from __future__ import annotations
 

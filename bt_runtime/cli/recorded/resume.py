@@ -1,4 +1,4 @@
-"""`btr resume`: a run that was cut off goes on where it stood."""
+"""`btr resume`: continues a run that was interrupted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _debugged(going: Run, take_back: bool) -> None:
-    """Undoes or keeps a debugger's changes: the debugger itself is gone after the interruption."""
+    """Undoes or keeps the changes that a debugger made; the debugger itself ended with the interruption."""
     debugger = debugging(going)
     if debugger is None or not debugger.changes:
         return

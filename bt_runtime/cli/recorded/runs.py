@@ -1,4 +1,4 @@
-"""`btr runs`: the journals of earlier runs: list, show, diff, export, copy, rm."""
+"""`btr runs`: works with the journals of earlier runs: list, show, diff, export, copy, rm."""
 
 from __future__ import annotations
 

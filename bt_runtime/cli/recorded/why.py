@@ -1,4 +1,4 @@
-"""`btr why`: why a node of a recorded run was as it was, in sentences."""
+"""`btr why`: explains in sentences why a node of a recorded run had its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr attach`: the debugger's prompt for a run of another process. Leaving gives the run back."""
+"""`btr attach`: the debugger's prompt for a run of another process. The run continues when the prompt ends."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def add_debugging(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
-    """While this context lasts the run can be looked into, when that was asked for."""
+    """Attaches the debugger to the run within `with`, if an option asks for it."""
     if not (args.break_at or args.debug or args.pause or args.pause_then or args.watch):
         yield
         return
@@ -128,7 +128,7 @@ def said(text: str) -> None:
 
 
 def typed(line: str) -> tuple[str, dict[str, Any]]:
-    """A line of a prompt as a command; the YAML of a replacement comes from a file."""
+    """Parses a typed line into a command; the YAML of a replacement is read from a file."""
     from bt_runtime.debug.commands import parsed
 
     words = line.split()

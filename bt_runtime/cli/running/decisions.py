@@ -1,4 +1,4 @@
-"""Every decision of a run as a line, indented by how deep the goal lies that it was made for."""
+"""Prints every decision of a run as a line, indented by the depth of its goal."""
 
 from __future__ import annotations
 
@@ -86,5 +86,5 @@ def _part(part: Part) -> list[str]:
 
 
 def folded(text: str, indent: str = "") -> str:
-    """A text of any length in lines of a terminal."""
+    """Folds a text to the lines of a terminal."""
     return textwrap.fill(visible(" ".join(text.split())), WIDTH, initial_indent=indent, subsequent_indent=indent)

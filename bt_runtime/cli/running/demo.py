@@ -1,4 +1,4 @@
-"""`btr demo`: the starter model decides, through llama.cpp: a house task by ReAcTree, an item crafted by ADaPT."""
+"""`btr demo`: the starter model decides in two acts: a house task by ReAcTree, and an item crafted by ADaPT."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Came(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """The output of the demo."""
+    """Writes the demo's output."""
 
     live: bool
     color: bool
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def play(args: argparse.Namespace, model: Any, stage: Stage) -> int:
-    """Both acts, or as many as somebody wants to see. A task at which the model fails is no failure of the demo."""
+    """Plays both acts, until the user stops it. A task that the model fails is no error of the demo."""
     for act in ACTS:
         came = perform(act, args.seed, model, stage)
         tell(came, painted(sys.stdout, args.color))
@@ -124,7 +124,7 @@ def play(args: argparse.Namespace, model: Any, stage: Stage) -> int:
 
 
 def ready(named: str, stack: ExitStack) -> Any:
-    """The model, loaded. Whatever is missing for it, the engine's part of the demo works without."""
+    """Returns the loaded model. When a part is missing, only the engine's part of the demo runs."""
     from bt_runtime.llm import open_model
     from bt_runtime.llm.server import key
 
@@ -175,12 +175,12 @@ def perform(act: Act, seed: int, model: Any, stage: Stage) -> Came:
 
 
 def _read(model: Any) -> int:
-    """Tokens of all prompts so far."""
+    """Returns the number of prompt tokens read so far."""
     return int(model.stats().get("prompt_tokens", 0))
 
 
 def chosen(act: Act, seed: int) -> Task:
-    """A task that the starter model has not been trained on; the seed chooses its kind as well."""
+    """Chooses a task that the starter model was not trained on; the seed chooses its kind as well."""
     suite = open_suite(act.world)
     kinds = act.kinds or tuple(suite.kinds)
     return suite.tasks(seed, 1, "eval", [kinds[seed % len(kinds)]])[0]
@@ -188,7 +188,7 @@ def chosen(act: Act, seed: int) -> Task:
 
 @contextmanager
 def shown(made: Run, goal: str, stage: Stage) -> Iterator[None]:
-    """The tree of goals that grows, or each decision as a line."""
+    """Shows a run: the growing tree of goals, or each decision as a line."""
     with ExitStack() as stack:
         stack.enter_context(terminable(made))
         if stage.live:
@@ -232,7 +232,7 @@ def advice(act: Act, model: Any, made: Run, acts: int, thoughts: int) -> str:
 
 
 def _part(made: Run, node: Behaviour) -> str:
-    """The goal of this node where it is only a part of the task's goal."""
+    """Returns the goal of this node when it is a part of the task's goal."""
     goal, whole = (_goal(each) for each in (node, made.root))
     return f'at "{visible(shortened(goal, 60))}", ' if goal and goal != whole else ""
 
@@ -244,7 +244,7 @@ def _goal(node: Behaviour) -> str:
 
 
 def intact(model: Any, made: Run) -> None:
-    """A model that broke down has not failed at its task: that is a fault, and ends the demo."""
+    """Raises when the model itself broke down, which is an error and not a failed task."""
     stats = model.stats()
     broken = stats.get("restarts", stats.get("failed", 0))  # a worker's, or a server's
     if broken and made.context.crashes:

@@ -1,4 +1,4 @@
-"""`btr demo --engine`: a shipped tree at work, and one more round put into it while it ticks."""
+"""`btr demo --engine`: runs a shipped tree, and inserts another round into it while it ticks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Try next:
 
 
 def show(args: argparse.Namespace) -> int:
-    """The engine's part of the demo: no model, no world."""
+    """Plays the engine's part of the demo, without model or world."""
     settings = Settings({"color": args.color})
     path = packaged("trees") / TREE
     print(f"btr demo --engine: {path}", file=sys.stderr)

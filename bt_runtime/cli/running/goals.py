@@ -1,4 +1,4 @@
-"""The tree of a run as a person means it: goals and their parts, without the nodes that carry them."""
+"""The goals of a run and their parts, without the nodes that implement them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LiveGoals(Live):
     goal = ""
 
     def look(self) -> None:
-        """Goals are read from the tree itself."""
+        """Reads the goals from the live tree."""
 
     def leave(self) -> None:
         pass
@@ -69,12 +69,12 @@ def line(face: RowRenderer, row: Row[Goal], width: int) -> str:
 
 
 def shortened(text: str, width: int, more: str = "…") -> str:
-    """The text, or its beginning and a mark that there is more."""
+    """Returns the text, or its beginning with a mark when it is too long."""
     return text if columns(text) <= width else clipped(text, max(0, width - len(more))).rstrip() + more
 
 
 def goals(node: Behaviour, text: str = "") -> Goal:
-    """The goal that this node is there for, with the goals that it was broken into."""
+    """Returns the goal that this node serves, with the parts that it was split into."""
     own = list(_own(node))
     deciding = [each for each in own if isinstance(each, ModelNode)]
     parts = [each for each in own if not isinstance(each, ModelNode)]
@@ -118,7 +118,7 @@ def _joined(part: Behaviour, deciding: list[ModelNode]) -> str:
 
 
 def _latest(deciding: list[ModelNode]) -> str:
-    """The step at hand; once the goal has ended its last deed, or why it was not reached."""
+    """Returns the current step; for a goal that has ended, its last action or the cause of its failure."""
     last = next((each for each in reversed(deciding) if each.status is not Status.INVALID), None)
     if last is None:
         return ""

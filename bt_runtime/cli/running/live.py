@@ -28,7 +28,8 @@ HIDE, SHOW, NO_WRAP, WRAP, ERASE_LINE, ERASE_BELOW = (
 
 
 class Live:
-    """Use it as a context; whatever ends the run, the cursor comes back and the last picture stays."""
+    """Draws a run on the terminal, inside `with`. However the run ends, the cursor is restored and the last picture
+    stays."""
 
     def __init__(self, run: Run, stream: TextIO, color: bool) -> None:
         self.run = run
@@ -77,7 +78,7 @@ class Live:
         self.changed.set()
 
     def line(self, text: str) -> None:
-        """A line that stays, above the picture."""
+        """Prints a line above the picture, where it stays."""
         self.printed(visible(text))
 
     def printed(self, clean: str) -> None:
@@ -101,7 +102,7 @@ class Live:
             self.drawn, self.width = [columns(_TONE.sub("", line)) for line in lines], width
 
     def body(self, width: int, rows: int) -> list[str]:
-        """The picture, at most so many lines."""
+        """Returns the lines of the picture, at most `rows`."""
         picture = self.latest.now()
         return [self.face.line(picture, row, width) for row in drawn(picture, rows)]
 
@@ -141,7 +142,7 @@ class Live:
 
 
 def size(stream: TextIO) -> tuple[int, int]:
-    """Columns and lines of the window."""
+    """Returns the window's columns and lines."""
     try:
         found = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""`btr run --groot2 --metrics`: a run that other programs look at. They listen at the host of the page."""
+"""`btr run --groot2 --metrics`: lets other programs monitor a run. Their ports listen on the page's host."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_monitors(parser: argparse.ArgumentParser) -> None:
 
 
 def noted(args: argparse.Namespace, journal: Path | None) -> Path | Recorder | None:
-    """The journal's path, or a recorder without a file when only an export needs the events."""
+    """Returns the journal's path, or a recorder without a file when an export alone needs the events."""
     if journal is None and (args.mcap is not None or args.otlp is not None):
         from bt_runtime.journal.record import Recorder
 
@@ -53,7 +53,7 @@ def follow(run: Run, args: argparse.Namespace) -> None:
 
 @contextmanager
 def monitored(run: Run, args: argparse.Namespace, settings: Settings) -> Iterator[None]:
-    """While this context lasts; closed before the result is shown."""
+    """Connects the monitors within `with`; they are closed before the result is shown."""
     with ExitStack() as stack:
         if args.metrics is not None:
             from bt_runtime.interop.metrics import Metrics

@@ -39,7 +39,7 @@ def _alike(node: Any) -> bool:
 
 
 def drawn(picture: Picture, rows: int) -> list[Row[Spot]]:
-    """The outline of a picture; a guard stands for what it guards."""
+    """Returns the outline of a picture; a guard is shown as the node that it guards."""
     top = picture.top
     if top is None:
         return []
@@ -86,7 +86,7 @@ _NONE = _Shown(())
 
 
 def _running(root: B, rows: int, below: Below, letter: Letter, works: Works) -> tuple[list[B], int]:
-    """The nodes on the way to what runs, what does something first; or of one way, and how many of it do not fit."""
+    """Selects the nodes on the path to the running leaves, and counts those that do not fit."""
     ends: list[list[B]] = []
     todo: list[list[B]] = [[root]]
     while todo and len(ends) < MOST_ENDS:

@@ -1,4 +1,4 @@
-"""The person at the terminal: asked by agents, and before skills that want it; a line typed is the answer."""
+"""The person at the terminal: agents ask them questions, and skills their consent; a typed line is the answer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AtTerminal(Person):
         return f"{reply.question} Type `yes {reply.number}` or `no {reply.number}`." if named else reply.question
 
     def read(self) -> None:
-        """Lines, for as long as a question is open; once nothing more can be typed, that is every answer."""
+        """Reads lines while a question is open. When the input ends, every open question is answered."""
         while True:
             self.wanted.acquire()
             while self.open:
@@ -83,7 +83,7 @@ class AtTerminal(Person):
 
 
 def drain(lines: TextIO) -> None:
-    """Drops input that was typed before the question appeared."""
+    """Discards input that was typed before the question appeared."""
     with suppress(Exception):  # no terminal after all, or none of this kind
         import termios
 

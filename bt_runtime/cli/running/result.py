@@ -35,7 +35,7 @@ class Result(NamedTuple):
 
 
 def result(run: Run, seconds: float, running: str, goals: Verdict | None = None) -> Result:
-    """`running` is what was going on when the run was cut short, if it was."""
+    """Prints the result. `running` names the node that ran when the run was stopped, if it was."""
     runner, status = run.runner, run.status.name
     slow = dict(run.engine.watchdog.counts) if run.engine.watchdog else {}
     name = run.name if run.journal is not None and run.journal.path is not None else ""
@@ -57,7 +57,7 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
 
 
 def recorded(run: Run, code: int) -> int:
-    """The exit code of the closed run: not 0 when its journal had to be complete and is not."""
+    """Returns the exit code: not 0 when the journal had to be complete and is not."""
     if run.journal is None or not run.journal.broken:
         return code
     from bt_runtime.journal.outage import BEST_EFFORT
@@ -69,7 +69,7 @@ def recorded(run: Run, code: int) -> int:
 
 
 class CutShort:
-    """Remembers what was going on when the runner stopped the tree: the first node that it told to stop."""
+    """Notes the first node that the runner halted when it stopped the tree."""
 
     def __init__(self, run: Run) -> None:
         self.path = path_of(run.root)

@@ -1,4 +1,4 @@
-"""`btr run --ros zenoh`: a run that speaks to ROS 2, without a ROS installation."""
+"""`btr run --ros zenoh`: connects a run to ROS 2 without a ROS installation."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _title(node: Spot) -> str:
 
 
 def _said(picture: Picture, node: Spot) -> str:
-    """The node's present message, else its goal, else its description."""
+    """Returns the node's message, else its goal, else its description."""
     goal = picture.goals.get(node.id)
     said = node.feedback or (str(goal["goal"]) if goal is not None else str(node.row[6]))
     return " ".join(said.split())

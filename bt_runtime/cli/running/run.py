@@ -1,4 +1,4 @@
-"""`btr run`: a tree, watched while it ticks; its result on standard output."""
+"""`btr run`: runs a tree, shows it while it ticks, and prints its result on standard output."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def opened(name: str) -> Tree:
-    """The tree that was asked for; of standard input the text is read as bytes, so that any of it gives a fault."""
+    """Loads the tree. Standard input is read as bytes, so that invalid text is reported as a fault."""
     if name != STDIN:
         return load(found(name))
     return load(sys.stdin.buffer.read().decode("utf-8", "replace") + "\n")
@@ -127,7 +127,7 @@ def budget(args: argparse.Namespace) -> Budget | None:
 
 
 def viewed(made: Run, args: argparse.Namespace) -> AbstractContextManager[object]:
-    """The page for this run, when it was asked for."""
+    """Opens the run's page, if it was asked for."""
     if not args.view:
         return nullcontext()
     from bt_runtime.cli.running.view import viewing

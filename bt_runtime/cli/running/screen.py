@@ -1,4 +1,4 @@
-"""A run as lines of text, as many as there is room for: a head, its tree, what the agent at work did last."""
+"""Draws a run as lines of text that fit the window: a head, the tree, and the active agent's last steps."""
 
 from __future__ import annotations
 

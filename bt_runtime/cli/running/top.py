@@ -1,4 +1,4 @@
-"""`btr top`: a running run in the terminal, from its page's address or from its journal."""
+"""`btr top`: shows a running run in the terminal, from its page's address or its journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr view`: the page for a run that was recorded, or that another process is recording now."""
+"""`btr view`: opens the page of a recorded run, or of one that another process is recording."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def written(path: Path, file: Path) -> int:
 
 
 def first_free(make: Callable[[int], T], args: argparse.Namespace) -> T:
-    """Serves at the port that was asked for, or at the first that is free."""
+    """Serves at the requested port, or at the first free one."""
     if args.port is not None:
         return make(args.port)
     for port in range(PORT, PORT + 8):
@@ -106,7 +106,7 @@ def tell(url: str, browser: bool) -> None:
 
 @contextmanager
 def viewing(run: Run, args: argparse.Namespace) -> Iterator[View]:
-    """While this context lasts the run has its page. At a terminal the page stays until Ctrl-C."""
+    """Serves the run's page within `with`. At a terminal the page stays until Ctrl-C."""
     view = first_free(lambda port: View(run, host=args.host, port=port, anyone=args.anyone), args)
     with view:
         tell(view.url, args.open)

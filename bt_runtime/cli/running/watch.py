@@ -1,4 +1,4 @@
-"""A run with somebody looking on: the live tree when standard error is a terminal, plain lines otherwise."""
+"""Shows a run while it ticks: the live tree on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bt_runtime.run.run import Run
 
 @contextmanager
 def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]:
-    """While this context lasts the run is shown, and SIGTERM and SIGHUP halt it as Ctrl-C does."""
+    """Shows the run within `with`; SIGTERM and SIGHUP halt it as Ctrl-C does."""
     with ExitStack() as stack:
         if sys.stderr.isatty() and not plain:
             from bt_runtime.cli.running.live import Live

@@ -1,4 +1,4 @@
-"""`btr completion SHELL`: a script by which the shell completes commands, options, their words, and files."""
+"""`btr completion SHELL`: prints a script with which the shell completes commands, options, values and files."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def fish(found: list[Command]) -> str:
 
 
 def _plain(text: str) -> str:
-    """A description without the colon and the brackets that zsh would take for its own."""
+    """Removes the characters that are special in zsh's descriptions."""
     return "".join(c for c in text.replace(":", ",") if c.isprintable() and c not in "[]\\`$")
 
 

@@ -1,4 +1,4 @@
-"""`btr config`: each setting, its value, and where it comes from."""
+"""`btr config`: shows each setting, its value, and its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr doctor`: what is installed and found, and what to do about the rest."""
+"""`btr doctor`: reports what is installed, and how to add the rest."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def home_of(tree: Tree) -> Path:
 
 
 def python_of(tree: Tree) -> list[str]:
-    """The Python that running the tree imports: for its nodes, and for every skill that an agent in it may choose."""
+    """Lists the Python that the tree imports: for its nodes, and for every skill that its agents may choose."""
     return list(dict.fromkeys(_python_of(tree)))
 
 

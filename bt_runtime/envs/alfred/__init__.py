@@ -1,1 +1,2 @@
-"""ALFRED: its rooms, its trials and what each kind of thing can do. The worlds thor and alfworld stand on it."""
+"""ALFRED: its rooms, its recorded tasks, and the properties of each kind of object. The worlds thor and alfworld use
+it."""

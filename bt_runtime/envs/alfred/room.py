@@ -1,4 +1,4 @@
-"""A symbolic room as data: what stands where, and where one can stand. It travels as JSON to the player."""
+"""A symbolic room as data: where things are, and where the robot can stand. The player receives it as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Point(NamedTuple):
     z: float
 
     def flat(self, other: Point) -> float:
-        """Distance on the floor."""
+        """The distance on the floor, without height."""
         return math.hypot(self.x - other.x, self.z - other.z)
 
 
@@ -68,7 +68,7 @@ def from_json(data: Mapping[str, Json]) -> Room:
 
 
 def check_containment(things: Sequence[Thing]) -> None:
-    """A thing inside itself would be looked for without end."""
+    """Raises for a thing inside itself, because a search for it would not end."""
     parents = {thing.id: thing.parent for thing in things}
     if len(parents) < len(things):
         raise ValueError("two things have one id")
@@ -100,7 +100,7 @@ def spread(parent: Point, index: int) -> Point:
 
 
 def stands_of(size: tuple[float, float], things: Sequence[Thing]) -> tuple[tuple[float, float], ...]:
-    """Every grid point of the floor that no piece of furniture occupies."""
+    """Returns every grid point of the floor that no furniture occupies."""
     solid = [t.at for t in things if t.parent is None and t.kind in kinds.FURNITURE]
     columns, rows = int(size[0] / GRID), int(size[1] / GRID)
     points = [Point(i * GRID, 0.0, j * GRID) for i in range(1, columns) for j in range(1, rows)]
@@ -108,7 +108,7 @@ def stands_of(size: tuple[float, float], things: Sequence[Thing]) -> tuple[tuple
 
 
 def place(room: Room, where: Mapping[str, str]) -> Room:
-    """The room with some things moved: id of the thing → id of the receptacle."""
+    """Returns the room with some things moved. `where` maps a thing's id to its new receptacle's."""
     at = {t.id: t.at for t in room.things}
     taken: dict[str, int] = {}
     moved = []

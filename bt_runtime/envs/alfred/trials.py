@@ -1,4 +1,4 @@
-"""ALFRED's own trials and scenes from its data files: `alfred/` in the data folder, read only, never shipped."""
+"""Reads ALFRED's own recorded tasks and scenes from `alfred/` in the data folder; they are never shipped."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def rows(data: Path, split: str) -> Iterator[Row]:
 
 
 def is_ours(path: Path) -> bool:
-    """Lines with a task in each, a `traj_data.json`, or a folder that holds some at any depth, as ALFRED has its
-    splits."""
+    """True for a file with a task in each line, a `traj_data.json`, or a folder with such files at any depth."""
     if path.is_dir():
         return next(_trials(path), None) is not None
     return outline(path).has("pddl_params", "scene")
@@ -62,7 +61,7 @@ def _trials(place: Path) -> Iterator[Path]:
 
 
 def _row(found: Any, path: Path) -> Row:
-    """ALFRED's own files say `plan` and `turk_annotations` for what lines have flat."""
+    """Converts a recorded task to the flat form: ALFRED's files nest it in `plan` and `turk_annotations`."""
     try:
         flat = {} if "high_pddl" in found else {"high_pddl": found["plan"]["high_pddl"]}
         flat |= {} if "anns" in found else {"anns": found["turk_annotations"]["anns"]}
@@ -105,7 +104,7 @@ def room_of(row: Row, layout: Mapping[str, Json]) -> Room:
 
 
 def _things(row: Row) -> dict[str, Point]:
-    """Every thing that is posed, called as the plan calls it, and the few that only the plan mentions."""
+    """Returns every object with a pose, under the plan's name, and the few that only the plan mentions."""
     named = _named(row["high_pddl"])
     found: dict[str, Point] = {}
     for pose in row["scene"]["object_poses"]:
@@ -117,7 +116,7 @@ def _things(row: Row) -> dict[str, Point]:
 
 
 def _in_dish(thing: Thing, things: list[Thing], parents: Mapping[str, str]) -> Thing:
-    """A spoon that stands where a cup stands is in the cup, unless the plan says where it is."""
+    """True for a spoon with a cup at the same position: it is in the cup, unless the plan says otherwise."""
     dishes = [t for t in things if t.kind in kinds.MOVABLE_RECEPTACLES and t.id != thing.id]
     near = (t for t in dishes if t.at.flat(thing.at) < INSIDE and abs(t.at.y - thing.at.y) < 0.15)
     dish = next((t for t in near if kinds.fits(thing.kind, t.kind)), None)
@@ -127,7 +126,7 @@ def _in_dish(thing: Thing, things: list[Thing], parents: Mapping[str, str]) -> T
 
 
 def _named(plan: Json) -> dict[str, Point]:
-    """The things that the plan takes up, by the ids that it uses."""
+    """Returns the objects that the plan picks up, by the ids that it uses."""
     found: dict[str, Point] = {}
     for step in (s["planner_action"] for s in plan):
         target = step.get("objectId", "")
@@ -158,7 +157,8 @@ class _Places:
         return object_id
 
     def learn(self, plan: Json) -> dict[str, str]:
-        """Furniture, standing places and containment that only the plan tells; thing → receptacle."""
+        """Adds the furniture, positions and containment that only the plan mentions; returns the receptacle of each
+        thing."""
         parents: dict[str, str] = {}
         for step in (s["planner_action"] for s in plan):
             if "location" in step:

@@ -1,4 +1,4 @@
-"""Games as people have them: folders of game.tw-pddl as ALFWorld makes them, or a file with a game in each line."""
+"""Reads games as users have them: folders of ALFWorld's game.tw-pddl, or a file with one game a line."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def task(name: Name) -> Task | None:
 
 
 def _told(grammar: str) -> str:
-    """The goal, in the sentence that ALFWorld wrote into the game's grammar."""
+    """Returns the goal's sentence, which ALFWorld wrote into the game's grammar."""
     said = grammar.partition(_SAID)[2].partition('"')[0].strip()
     return said.removesuffix(".")

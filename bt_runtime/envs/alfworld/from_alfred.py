@@ -71,7 +71,7 @@ def _home(room: Room, views: Mapping[str, Json]) -> Home:
 
 
 def _under(thing: Thing, room: Room) -> str | None:
-    """The furniture that it lies on, also when it lies in a cup there."""
+    """The furniture below a thing, also when the thing lies in a cup there."""
     parent = room.thing(thing.parent) if thing.parent is not None else None
     return None if parent is None else parent.id if parent.kind in kinds.FURNITURE else _under(parent, room)
 
@@ -94,7 +94,7 @@ def _id(said: str) -> str:
 
 
 def _holding(home: Home, aim: Aim) -> Book:
-    """Furniture holds what it holds in made-up homes, what lies there, and what is to be put there."""
+    """Returns what each piece of furniture can hold: as in invented homes, and besides what the task puts there."""
     known = book(packaged("envs") / "alfworld" / "homes.yaml")
     holds = {kind: set(known.holds.get(kind, ())) for kind in home.places.values()}
     for kind, place in home.things.values():

@@ -47,7 +47,7 @@ class Aim(NamedTuple):
 
 
 class Game(NamedTuple):
-    """`places` and `things` are in the order of their ids, which is the order in which the engine tells them."""
+    """A game. `places` and `things` are in the order of their ids, as the engine lists them."""
 
     aim: Aim
     places: Mapping[str, str]  # a receptacle's name → its location's; "" for one that cannot be gone to
@@ -56,7 +56,7 @@ class Game(NamedTuple):
     start: frozenset[Fact]
 
     def at(self, facts: Iterable[Fact]) -> list[str]:
-        """The receptacles that the agent stands before."""
+        """The receptacles in front of the agent."""
         here = next((fact[1] for fact in facts if fact[0] == "atlocation"), "")
         return [place for place, location in self.places.items() if location and location == here]
 
@@ -142,7 +142,8 @@ def parts(game: Game, facts: frozenset[Fact]) -> tuple[int, int]:
 
 
 def judge(fact: str, game: Game, facts: frozenset[Fact]) -> bool | None:
-    """`near {place}`, `holding {thing}`, `hand free`, `{place} is open`, `{thing} is hot`, `{thing} is in {place}`."""
+    """Tests a fact: `near {place}`, `holding {thing}`, `hand free`, `{place} is open`, `{thing} is hot`, `{thing} is in
+    {place}`."""
     held = [f[1] for f in facts if f[0] == "holds"]
     if fact == "hand free":
         return not held

@@ -1,4 +1,4 @@
-"""Made-up homes with a task each, by split and number, written as a problem of ALFWorld's."""
+"""Invents homes with a task each, by split and number, as problems in ALFWorld's PDDL."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Book(NamedTuple):
 
 
 class Home(NamedTuple):
-    """Ids as ALFWorld writes them."""
+    """An invented home; its ids are in ALFWorld's form."""
 
     places: Mapping[str, str]  # id → kind
     things: Mapping[str, tuple[str, str]]  # id → kind, the id of where it lies
@@ -76,7 +76,7 @@ def book(path: Path) -> Book:
 
 
 def _spread(named: Sequence[str], groups: Mapping[str, tuple[str, ...]], path: Path) -> frozenset[str]:
-    """Groups stand for their members."""
+    """Replaces group names by their members."""
     kinds = frozenset(kind for name in named for kind in groups.get(name, (name,)))
     if not all(kind.isascii() and kind.isalpha() for kind in kinds):
         raise BtError(f"{path}: kinds of things are words of letters, not {sorted(kinds)}", "write `desklamp`")
@@ -126,7 +126,7 @@ def _id(kind: str, rng: Random) -> str:
 
 
 def _goals(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
-    """Kinds of things and of places of which the goal is neither reached yet nor out of reach."""
+    """Returns the kinds of things and places with a goal that is not reached yet, but reachable."""
     kinds = sorted({thing for thing, _ in home.things.values()})
     places = sorted(set(home.places.values()))
     lamps = known.able["toggleable"]

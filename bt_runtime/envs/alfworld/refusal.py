@@ -16,7 +16,8 @@ _JOINTS = {"take": " from ", "move": " to ", **dict.fromkeys(USED, " with ")}
 
 
 def told(said: str, game: Game, facts: Iterable[Fact]) -> str:
-    """The first thing that is wrong, in one sentence; of what has not the form of a command, what the engine says."""
+    """Returns the first reason why a command is impossible, in one sentence; for a malformed command, the engine's
+    reply."""
     verb = next((verb for verb in _VERBS if said.startswith(f"{verb} ")), "")
     if not verb:
         return NOTHING

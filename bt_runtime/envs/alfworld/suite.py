@@ -1,4 +1,4 @@
-"""ALFWorld as a suite: made-up homes of ours, or the games that people have."""
+"""ALFWorld as a suite: invented homes, or a user's games."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class AlfWorldSuite:
         return {aim.thing: 2 if aim.kind == KINDS[5] else 1}
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
-        """Knows where everything is, and goes straight there."""
+        """Yields the sentences of the shortest solution: it knows where everything is."""
         no_more_options(self.name, options, ())
         game = read(str(task.data["problem"]))
         aim, places = game.aim, [place for place, location in game.places.items() if location]

@@ -1,4 +1,4 @@
-"""ALFWorld: a home in text, played on the real engine, which runs in a separate process and never inside a tick."""
+"""ALFWorld: a home in text. The real engine plays it in a separate process, never inside a tick."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ class AlfWorld(TextWorld):
         self._lost: BtError | None = None
 
     def begin(self, task: Task) -> Observation:
-        """`task.data`: problem (PDDL), goal. The first text is known from the problem: the engine loads meanwhile."""
+        """Begins a task. `task.data`: problem (PDDL), goal. The first text comes from the problem, while the engine
+        loads."""
         self._take(task)
         if self._game.at(self._game.start):  # it begins before a piece of furniture: only the engine knows the words
             self._now = self._played(None)
@@ -108,7 +109,7 @@ class AlfWorld(TextWorld):
         return self._observed()
 
     def look(self) -> Observation:
-        """The room, and since something was done, what is held and what was told last; not the goal."""
+        """Describes the room; after the first act also what is held and the last reply. The goal is left out."""
         if self._task is None or not self._done:
             return Observation(self._room if self._task is not None else "There is no task yet.")
         held = [fact[1] for fact in self._now.facts if fact[0] == "holds"]
@@ -120,7 +121,7 @@ class AlfWorld(TextWorld):
         return [] if self._now.won else [offered(said, self._view) for said in self._now.commands]
 
     def verdict(self) -> Verdict:
-        """Parts of the goal; all of them when the engine says that it is won."""
+        """Returns the parts of the goal that are met; all of them when the engine reports success."""
         if self._task is None:
             return Verdict(0, 1)
         met, total = parts(self._game, self._now.facts)
@@ -147,7 +148,7 @@ class AlfWorld(TextWorld):
         self._task, self._done, self._now, self._lost = task, done, now, None
 
     def close(self) -> None:
-        """Its worker stays warm for the next world."""
+        """Ends the world. Its worker process stays for the next one."""
         self._pool.leave(self._owner)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -160,7 +161,7 @@ class AlfWorld(TextWorld):
 
 
 def _beginning(game: Game, goal: str) -> tuple[str, Now]:
-    """The room in a sentence, and all that the engine will say when it has loaded the game."""
+    """Returns the first text: the room in a sentence, equal to what the engine will say."""
     seen = [f"a {place}" for place, location in game.places.items() if location]
     listed = ", and ".join(filter(None, (", ".join(seen[:-1]), *seen[-1:]))) or "nothing"
     room = f"You are in the middle of a room. Looking quickly around you, you see {listed}."

@@ -1,4 +1,4 @@
-"""The floor plan: what is in the way for good, what it costs to go near it, and the cheapest way across."""
+"""The floor plan: fixed obstacles, the cost of driving near them, and the cheapest path."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def point_of(cell: int) -> tuple[float, float]:
 
 
 def _places() -> dict[str, Pose]:
-    """Shelves are looked at from above them; in the dock the robot's back is to the room."""
+    """Computes the poses: shelves are viewed from above; in the dock the robot faces the wall."""
     found = {}
     for row, line in enumerate(PLAN):
         for column, sign in enumerate(line):
@@ -117,7 +117,8 @@ def _neighbours() -> list[list[tuple[int, float]]]:
 
 
 def cheapest(start: int, goal: int, cost: list[int]) -> list[int] | None:
-    """A* over the cells; out of a place that is too near something the first step may always be taken."""
+    """Finds the cheapest path by A*. The first step is always allowed, so that the robot can leave a place too near an
+    obstacle."""
     gx, gy, next_to = goal % ACROSS, goal // ACROSS, _neighbours()
     best, before, todo = {start: 0.0}, {start: start}, [(0.0, start)]
     done: set[int] = set()
@@ -148,7 +149,7 @@ def _back(before: Mapping[int, int], goal: int) -> list[int]:
 
 
 def way(start: Pose, goal: Pose, marks: Iterable[int]) -> list[Pose] | str:
-    """Points from one to the other, or why there are none, by the name of Nav2's error."""
+    """Returns the points of a path, or the name of Nav2's error."""
     here, there = cell_of(start.x, start.y), cell_of(goal.x, goal.y)
     if here is None:
         return "START_OUTSIDE_MAP"

@@ -1,5 +1,5 @@
-"""Poses and paths in ROS's message layout, as mappings. Trees for the field therefore hold the values that they hold
-with Nav2."""
+"""Poses and paths as mappings in ROS's message layout, so that trees for the field hold the same values as with
+Nav2."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pose(NamedTuple):
 
 
 def pose_of(value: Any, places: Mapping[str, Pose]) -> Pose:
-    """A place by its name, `{x, y, yaw}`, a Pose or a PoseStamped."""
+    """Parses a pose: the name of a place, `{x, y, yaw}`, a Pose or a PoseStamped."""
     if isinstance(value, str):
         if value not in places:
             raise BtError(f"no place is called `{value:.60}`", f"places: {', '.join(places)}")

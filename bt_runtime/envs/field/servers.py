@@ -1,4 +1,4 @@
-"""Doubles of Nav2's servers: skills with the names, parameters, outputs and error codes that Nav2's own have."""
+"""Doubles of Nav2's servers: skills with the same names, parameters, outputs and error codes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Clock(Protocol):
 
 
 class Server(Skill):
-    """A course of steps: each yield is what the wheels do in the next one."""
+    """A skill as a generator of steps: each yield is the wheels' motion in the next step."""
 
     frees = False  # does it get the wheels out of where they slip
     ended: Status | None = None
@@ -89,7 +89,7 @@ class Server(Skill):
         return ""
 
     def straight(self, metres: float, speed: float, allowed: float = 60.0) -> Course:
-        """Forwards, or backwards when both are negative."""
+        """Drives straight; backwards when metres and speed are negative."""
         begun, late = self.field.pose, self.field.now + allowed
         while (gone := begun.far(self.field.pose)) < abs(metres) - 0.01:
             if self.field.now > late:
@@ -179,7 +179,7 @@ class FollowPath(Server):
 
 
 class Navigator(Server):
-    """Plans again once a second; held up, it clears the map, goes back a little, turns, and tries again."""
+    """Navigates to a pose: replans once a second; when blocked it clears the map, backs up, turns, and tries again."""
 
     def reach(self, goal: Pose) -> Course:
         error = ""

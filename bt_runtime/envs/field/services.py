@@ -1,4 +1,4 @@
-"""Doubles of Nav2's services and conditions: asked, and answered at once."""
+"""Doubles of Nav2's services and conditions, which answer at once."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Asked:
         return before is not None and before != goal
 
     def global_updated_goal(self, **_: Any) -> bool:
-        """The first time; later only the blackboard could tell."""
+        """True the first time; later goals are known only to the blackboard."""
         return self._each(0.0, math.inf)
 
     def goal_reached(self, goal: Any, **_: Any) -> bool:
@@ -127,7 +127,7 @@ class Asked:
         return self.field.state.docked
 
     def distance_traveled(self, distance: float = 1.0, **_: Any) -> bool:
-        """The first time, and then each time that it has driven so far."""
+        """True the first time, and then each time the robot has driven this distance."""
         return self._each(self.field.state.gone, float(distance))
 
     distance_controller = distance_traveled
@@ -138,7 +138,7 @@ class Asked:
     path_expiring_timer = time_expired
 
     def speed_controller(self, min_rate: float = 0.1, max_rate: float = 1.0, max_speed: float = 0.5, **_: Any) -> bool:
-        """Often when it is fast, seldom when it stands."""
+        """Ticks its child at a rate that rises with the robot's speed."""
         part = min(1.0, abs(self.field.speed) / float(max_speed))
         return self._each(self.field.now, 1 / (float(min_rate) + part * (float(max_rate) - float(min_rate))))
 

@@ -30,7 +30,7 @@ LOOK = 0.2  # seconds between two looks of the laser
 
 class Driver(Protocol):
     def control(self) -> tuple[float, float]:
-        """Metres and radians a second for the next step."""
+        """Returns the speeds for the next step: metres and radians a second."""
 
 
 @dataclass
@@ -206,13 +206,13 @@ class Simulator:
         self._rest = self.state.x, self.state.y, self.state.t
 
     def release(self, driver: Driver) -> None:
-        """Stands still at once, if it was this one that drove."""
+        """Stops the robot, if this driver controlled it."""
         if self.driver is driver:
             self.driver, self.wanted = None, False
             self.speed = self.turning = 0.0
 
     def still_for(self) -> float:
-        """Seconds for which it was to move, and has not got on."""
+        """Returns for how many seconds the robot was commanded to move but did not."""
         return self.state.t - self._rest[2]
 
     # Keeping it --------------------------------------------------------------------------------

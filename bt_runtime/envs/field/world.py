@@ -1,4 +1,4 @@
-"""The field as a world: sentences for players and evaluations, Nav2's skills for trees, a map for the web page."""
+"""The field as a world: sentences for evaluations, Nav2's skills for trees, a map for the page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class OwnTime:
-    """A clock with a speed factor: at 2, twice as fast as the machine's. At 0, a wait is over as soon as it begins."""
+    """A clock with a speed factor: 2 is twice real time. At 0, waits end at once."""
 
     def __init__(self, speed: float) -> None:
         self.speed, self._now = speed, 0.0
@@ -54,7 +54,7 @@ class Field:
         self._drawn: tuple[float, Json] = (-1.0, None)
 
     def reset(self, task: Task) -> Observation:
-        """`task.data`: goals, back, and what is in the way: boxes, walkers, snags, route."""
+        """Begins a task. `task.data`: goals, back, and obstacles: boxes, walkers, snags, route."""
         try:
             data = dict(task.data)
             speed = float(data.get("speed", 1))
@@ -89,7 +89,7 @@ class Field:
     # Acting ------------------------------------------------------------------------------------
 
     def skill(self, name: str, clock: Any) -> Any:
-        """Nav2's, by the name of a node or of a skill: `ComputePathToPose` or `compute_path_to_pose`."""
+        """Returns a skill of Nav2 by the name of its node or skill: `ComputePathToPose` or `compute_path_to_pose`."""
         name = _CAMEL.sub("_", name).lower()
         made = SERVERS.get(name)
         return made(self.simulator, clock) if made else services.asked(name, self.simulator, clock)
@@ -121,7 +121,7 @@ class Field:
     # Judging -----------------------------------------------------------------------------------
 
     def verdict(self) -> Verdict:
-        """A part for each place that was to be seen, and one for being back in the dock."""
+        """Returns a part for each place to visit, and one for the return to the dock."""
         state = self.simulator.state
         if self._task is None:
             return Verdict(0, 0)
@@ -176,14 +176,14 @@ class Field:
 
 
 class _Still:
-    """A clock that stands still: acting by sentences advances the simulator instead."""
+    """A clock that stands still: sentences advance the simulator instead."""
 
     def now(self) -> float:
         return 0.0
 
 
 def _walls() -> list[list[float]]:
-    """Each row's stretches as x, y, width, height, from below."""
+    """Returns the walls of each row as x, y, width, height, from below."""
     found = []
     for row, line in enumerate(ground.PLAN):
         for run in re.finditer("#+", line):

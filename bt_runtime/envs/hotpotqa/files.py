@@ -1,4 +1,4 @@
-"""HotpotQA's questions as people have them: the official JSON, or a line of JSON each; packed or not."""
+"""Reads HotpotQA's questions as users have them: the official JSON or JSON Lines, compressed or not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Question(NamedTuple):
 
 
 def file_of(place: Path) -> Path:
-    """The file itself, or the one file of questions in a folder."""
+    """Returns the file, or the only file of questions in a folder."""
     if place.is_file():
         return place
     inner = place / "hotpotqa" if (place / "hotpotqa").is_dir() else place
@@ -51,7 +51,8 @@ def is_ours(path: Path) -> bool:
 
 
 def _question(entry: Mapping[str, Any]) -> Question:
-    """The official form has `context: [[title, sentences]]`, the other one `paragraphs: [{title, sentences}]`."""
+    """Parses a question. The official form has `context: [[title, sentences]]`, the other one `paragraphs: [{title,
+    sentences}]`."""
     if "context" in entry:
         pages = [(title, sentences) for title, sentences in entry["context"]]
     else:

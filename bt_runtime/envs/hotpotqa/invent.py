@@ -1,4 +1,5 @@
-"""Invented encyclopedias with questions that take two pages, by split and number: none can be known by heart."""
+"""Invents encyclopedias with questions that need two pages, by split and number, so that no model knows them by
+heart."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ class Encyclopedia(NamedTuple):
             ))  # fmt: skip
 
     def bridges(self, rng: Random) -> Iterator[tuple[str, str, tuple[str, str]]]:
-        """Question, answer, and the two pages that tell it."""
+        """Draws questions with their answers and the two pages that contain the facts."""
         book, firm, who = rng.choice(self.books), rng.choice(self.firms), rng.choice(self.people)
         author, founder, home = self.people[book.of], self.people[firm.of], self.towns[who.of]
         yield f"In which town was the author of {book.name} born?", self.towns[author.of].name, (book.name, author.name)

@@ -1,4 +1,4 @@
-"""HotpotQA as a suite: invented encyclopedias of ours, or the questions and paragraphs of a file that people have."""
+"""HotpotQA as a suite: invented encyclopedias, or a file with questions and paragraphs."""
 
 from __future__ import annotations
 

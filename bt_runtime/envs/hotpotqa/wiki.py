@@ -53,7 +53,7 @@ class Wiki(Indexed):
         return None
 
     def similar(self, entity: str) -> list[str]:
-        """The titles that fit best by BM25 over title and text."""
+        """Returns the titles with the best BM25 score over title and text."""
         chosen: list[str] = []
         pages = 0
         for count, word in sorted((self._in_pages(w), w) for w in {w.lower() for w in _WORD.findall(entity)}):
@@ -77,7 +77,7 @@ class Wiki(Indexed):
 
     @staticmethod
     def fill(base: sqlite3.Connection, rows: Iterable[Page]) -> None:
-        """The first page of a title counts: HotpotQA's questions share pages."""
+        """Fills the index. The first page of a title counts, because HotpotQA's questions share pages."""
         with base:
             base.executescript(_TABLES)
             base.executemany(

@@ -50,7 +50,8 @@ class HotpotQA(TextWorld):
         self._answer: str | None = None
 
     def begin(self, task: Task) -> Observation:
-        """`task.data`: question, answer, titles (where the answer stands), and what `wiki_of` needs."""
+        """Begins a task. `task.data`: question, answer, titles of the pages with the answer, and what `wiki_of`
+        needs."""
         str(task.data["question"]), str(task.data["answer"])
         self._wiki, self._task = self._wiki_of(task), task
         self._page, self._named, self._answer = None, (), None
@@ -61,7 +62,7 @@ class HotpotQA(TextWorld):
         self._sought, self._hits, self._next = "", [], 0
 
     def look(self) -> Observation:
-        """The question, and where one is."""
+        """Describes the question and the open page."""
         at = f"\nThe page {self._page.title} is open." if self._page is not None else ""
         return Observation(f"{OPENING}\nQuestion: {self._question}{at}")
 
@@ -141,7 +142,7 @@ class HotpotQA(TextWorld):
         return (f"The answer is {self._task.data['answer']}.", *where)
 
     def holds(self, fact: str) -> bool | None:
-        """`{title} is open`, `the question is answered`."""
+        """Tests a fact: `{title} is open`, `the question is answered`."""
         if fact == "the question is answered":
             return self._answer is not None
         if fact.endswith(" is open"):

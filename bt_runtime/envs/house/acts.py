@@ -259,7 +259,7 @@ class Doer:
         return Reply(said, False, detailed)
 
     def is_so(self, head: str, name: str) -> Reply:
-        """`is closed`, `is on` …, and that is why not."""
+        """Tests a state such as `is closed` or `is on`, and gives the reason when it is false."""
         kind = name.rpartition(" ")[0]
         return self.refuse_with(head, HEADS[head].format(t=name).removeprefix("The "), t=kind)
 
@@ -299,7 +299,7 @@ _SENTENCE = re.compile(rf"({'|'.join([*VERBS, *SYNONYMS, *PROCESSES])})(?: +(.*)
 
 
 def split(sentence: str) -> tuple[str, str] | None:
-    """`go to fridge (1).` → ("go to", "fridge 1"); None when the verb is none of ours."""
+    """Splits a sentence: `go to fridge (1).` → ("go to", "fridge 1"); None for an unknown verb."""
     found = _SENTENCE.fullmatch(" ".join(sentence.split()).rstrip("."))
     if found is None:
         return None

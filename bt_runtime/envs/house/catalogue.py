@@ -101,7 +101,7 @@ def read_catalogue(path: Path) -> Catalogue:
 
 
 def described(name: str, text: str, source: str) -> Furniture:
-    """`seen opens into` → furniture of that name."""
+    """Parses a description: `seen opens into` → furniture of that name with these properties."""
     said = text.split()
     for word in said:
         if word not in _WORDS:

@@ -19,7 +19,7 @@ from bt_runtime.types import Task
 
 @dataclass(frozen=True)
 class Chore:
-    """A kind of task: what is heated, cooled or cleaned, and where it may be wanted."""
+    """A kind of task: which process (heat, cool, clean) a thing needs, and where it is wanted."""
 
     name: str  # heat, cool, clean
     things: tuple[str, ...]
@@ -73,7 +73,7 @@ _HINT = re.compile(_BEGIN + r"([A-Za-z][a-z ]*+(?<= )\d+) is at ([a-z ]+ \d+) in
 
 
 def heard(goal: str) -> tuple[str, str, str] | None:
-    """The thing, the place and the room of a hint in these words."""
+    """Parses a goal's hint: the thing, the place and the room."""
     found = _HINT.search(goal)
     return (found[1].lower(), found[2], found[3]) if found else None
 
@@ -91,6 +91,6 @@ def _has(rule: Rule, house: House) -> bool:
 
 
 def _spots(chore: Chore, rule: Rule, house: House) -> list[tuple[str, str]]:
-    """Not the appliance itself: what was heated in it would be there already."""
+    """Returns the target places. The appliance itself is none: a treated thing would already be there."""
     there = {f.furniture.name for f in house.fixtures}
     return [(way, place) for way, place in chore.spots if place != rule.place and place in there]

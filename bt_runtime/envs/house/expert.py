@@ -1,4 +1,4 @@
-"""The oracle of the house: it fetches one thing after the other, and says which sentences to act."""
+"""The house's oracle: it yields sentences that fetch one thing after the other."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Expert:
         return came_out
 
     def _parts(self) -> list[Callable[[], Acts]]:
-        """The goal in pieces: first open what will be filled, then bring one thing at a time, then the rest."""
+        """Splits the goal: opens containers first, then brings one thing at a time, then does the rest."""
         later = [c for c in self.world.goal if c.relation not in _BRING]
         filled = {c.place for c in self.world.goal if c.relation == "in"}
         started = [
@@ -119,7 +119,7 @@ class Expert:
     # places and switches -------------------------------------------------------------------------
 
     def _go_and(self, kind: str, verb: str) -> Acts:
-        """Go to a place of that kind and do this to it, unless it is so already."""
+        """Goes to a place of this kind and applies the verb, unless its state is right already."""
         if not (yield from self._reach(kind)):
             return False
         place = self.notes.place
@@ -133,7 +133,7 @@ class Expert:
         return True
 
     def _reach(self, kind: str) -> Acts:
-        """Stand at a fixture of that kind, looking for one if none was seen yet."""
+        """Goes to a fixture of this kind; searches for one if none was seen yet."""
         for room in [None, *self._rooms_for()]:
             if room is not None:
                 yield from self._be_in(room)

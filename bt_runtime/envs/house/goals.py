@@ -13,7 +13,8 @@ RELATIONS = ("on", "in", "turned on", "turned off", "closed", "open", "held", "s
 
 
 class Condition(NamedTuple):
-    """So many things of a kind in or on a place; or a place that is on, off, closed, open; or a thing in a hand."""
+    """A condition: a number of things of a kind in or on a place; a place that is on, off, closed or open; or a thing
+    in a hand."""
 
     relation: str
     place: str = ""  # a class, or one fixture with its number

@@ -1,4 +1,4 @@
-"""VirtualHome's graph JSON as data of a task: what stands still becomes the house, what can be carried the things."""
+"""Reads VirtualHome's graph JSON as a task: fixed objects become the house, objects that can be carried the things."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class _Reader:
         self.fixtures = [i for i in sorted(self.nodes) if self._stays(i) and self._room(i) is not None]
 
     def _stays(self, i: int) -> bool:
-        """Furniture that the catalogue knows, or that something can be put on, into, or switched."""
+        """True for furniture: known to the catalogue, or something that things can be put on or into, or that can be
+        switched."""
         node, kind = self.nodes[i], self.kind[i]
         if node["category"] in _SHELL or kind in self.catalogue.things:
             return False
@@ -55,7 +56,7 @@ class _Reader:
         return True
 
     def _room(self, i: int) -> int | None:
-        """The room it is in, by the graph or else by its place."""
+        """Returns the room of an object, by the graph, else by its position."""
         inside = [to for how, to in self.holders.get(i, ()) if how == "INSIDE" and to in self.rooms]
         if inside:
             return self.rooms.index(inside[0])
@@ -96,7 +97,7 @@ class _Reader:
         return bool(getattr(known, word)) if known else word in self.described.get(self.kind[i], "").split()
 
     def _things(self) -> list[tuple[int, int, str]]:
-        """(thing, fixture, how) for everything the catalogue knows as a thing and that lies somewhere."""
+        """Returns (thing, fixture, how) for every known thing that has a place."""
         found = []
         for i in sorted(self.nodes):
             if self.kind[i] in self.catalogue.things:
@@ -106,7 +107,8 @@ class _Reader:
         return found
 
     def _lies(self, i: int, above: tuple[int, ...] = ()) -> tuple[int, str] | None:
-        """Its container, else the furniture it is on (also by way of a plate), else the furniture next to it."""
+        """Returns the container of a thing, else the furniture below it (also below a plate), else the nearest
+        furniture."""
         standing = set(self.fixtures)
         for wanted in ("INSIDE", "ON"):
             for how, to in self.holders.get(i, ()):
@@ -125,7 +127,7 @@ class _Reader:
         return min(beside, key=lambda f: _distance(self.nodes[f].get("bounding_box"), box)), "by"
 
     def _manner(self, how: str, place: int) -> str:
-        """`on` something that only holds things inside is in it, and the other way round."""
+        """Corrects `on` and `in`: a thing `on` furniture that can only contain things is in it, and vice versa."""
         if how == "ON":
             return "on" if self._has(place, "holds_on") or not self._has(place, "holds_in") else "in"
         return "in" if self._has(place, "holds_in") or not self._has(place, "holds_on") else "on"

@@ -1,4 +1,4 @@
-"""A house of our own: YAML with one line a room, furniture in the order in which it stands along the walls."""
+"""Reads a house of ours: YAML with one line a room; furniture in its order along the walls."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ class Box(NamedTuple):
     size: tuple[float, float, float]
 
     def gap(self, other: Box) -> float:
-        """Metres of air between the two."""
+        """The distance between two boxes in metres."""
         total = 0.0
         for a, b, p, q in zip(self.centre, other.centre, self.size, other.size, strict=True):
             total += max(0.0, abs(a - b) - (p + q) / 2) ** 2
@@ -60,7 +60,7 @@ class House:
     index: Mapping[str, int]  # "fridge 1" → its place in `fixtures`
 
     def of_class(self, name: str) -> list[int]:
-        """Every fixture of a class, or the one that is named with its number."""
+        """Returns every fixture of a class, or the one that is named with its number."""
         if name in self.index:
             return [self.index[name]]
         return [i for i, f in enumerate(self.fixtures) if f.furniture.name == name]
@@ -93,7 +93,7 @@ def build(
 
 
 def along_walls(widths: Sequence[float], origin: tuple[float, float]) -> Iterator[Box]:
-    """Boxes side by side round a room, in the order given; a hand's breadth lies between two."""
+    """Places boxes side by side along the walls of a room, in order, with a small gap between them."""
     lengths = [w + 0.15 for w in widths]
     side = max(2.4, sum(lengths) / 4 + 0.8)
     walked = 0.0

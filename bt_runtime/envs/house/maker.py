@@ -36,5 +36,5 @@ class Maker:
 
 
 def under(rules: Rules | None, task: Task) -> Task:
-    """The task in a house with these rules."""
+    """Returns the task in a house with these rules."""
     return task if rules is None else task._replace(data={**task.data, "rules": as_data(rules)})

@@ -9,7 +9,7 @@ from bt_runtime.envs.house.world import HouseWorld
 
 
 class Notes:
-    """Built from observations alone, unless `learn_all` is called."""
+    """What an agent knows of the house: from observations alone, unless `learn_all` is called."""
 
     def __init__(self) -> None:
         self.rooms: list[str] = []
@@ -24,7 +24,7 @@ class Notes:
         self.sight: set[str] = set()  # what the last observation listed
 
     def read(self, text: str, place: str) -> None:
-        """Take in an observation; `place` is what the sentence was about."""
+        """Reads an observation; `place` is the place that the acted sentence named."""
         said = hear(text)
         if said is None:
             return
@@ -55,7 +55,7 @@ class Notes:
             self.open[place] = said.head == "open"
 
     def learn_all(self, world: HouseWorld) -> None:
-        """Full knowledge: the glance of every room, and where each thing lies."""
+        """Adds full knowledge: the view of every room, and the position of each thing."""
         house, state = world.house, world.state
         for i, room in enumerate(house.rooms):
             self.fixtures[room.name] = [house.fixtures[f].name for f in house.glance[i]]
@@ -65,7 +65,7 @@ class Notes:
                 self.saw[state.name(thing)] = (fixture.name, house.rooms[fixture.room].name)
 
     def choose(self, kind: str) -> str | None:
-        """A thing of that kind that was seen and is still to be had, the nearest first."""
+        """Returns a seen thing of this kind that is still available, the nearest first."""
         known = [n for n in self.saw if is_a(n, kind) and n not in self.placed and n not in self.held]
         return min(known, key=self._distance, default=None)
 
@@ -74,7 +74,7 @@ class Notes:
         return 0 if place == self.place and room == self.room else 1 if room == self.room else 2
 
     def where_is(self, kind: str) -> tuple[str, str] | None:
-        """(fixture, room) of a fixture of that kind (or that very one), in this room if there is one."""
+        """Returns (fixture, room) of a fixture of this kind or name, preferably in the current room."""
         found = [(f, room) for room, names in self.fixtures.items() for f in names if is_a(f, kind)]
         return min(found, key=lambda f: f[1] != self.room, default=None)
 
@@ -90,7 +90,7 @@ def _pairs(rooms: str) -> list[tuple[str, int]]:
 
 
 def likely_first(places: Sequence[str], kept: Sequence[str], holds: Sequence[str]) -> list[str]:
-    """Receptacles, those where the thing is usually kept in front."""
+    """Orders receptacles: those where the thing is usually kept come first."""
     rank = {kind: i for i, kind in enumerate(kept)}
     usable = [p for p in places if p.rpartition(" ")[0] in holds]
     return sorted(usable, key=lambda p: rank.get(p.rpartition(" ")[0], len(rank)))

@@ -10,7 +10,7 @@ from bt_runtime.types import Json
 
 
 def picture(house: House, state: State) -> Json:
-    """Rooms, what stands in them, what lies there, and the hands: `{"is": "house", …}`."""
+    """Returns the page's picture: rooms, furniture, things and hands: `{"is": "house", …}`."""
     body = state.bodies[0]
     rooms: list[dict[str, Any]] = [
         {"name": room.name, "here": body.room == i, "places": []} for i, room in enumerate(house.rooms)

@@ -1,4 +1,4 @@
-"""Watch-And-Help's recorded episodes, acted again in our house by one or two bodies."""
+"""Acts Watch-And-Help's recorded episodes again in our house, with one or two bodies."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def replay(world: HouseWorld, log: Mapping[str, Any], name: str = "log") -> Repl
 
 
 def _turns(moves: Sequence[str]) -> list[tuple[int, str]]:
-    """Each move once: the simulator repeats a walk at every step of the way."""
+    """Yields each move once: the simulator repeats a walk at every step of it."""
     return [(i, move) for i, move in enumerate(moves) if move and (i == 0 or move != moves[i - 1])]
 
 
 def _sentences(world: HouseWorld, who: int, move: str, names: Mapping[int, str]) -> Iterator[str]:
-    """The move in our words, with the steps that the simulator takes unasked."""
+    """Translates a move to our sentences, with the steps that the simulator adds by itself."""
     found = _MOVE.fullmatch(move)
     named = [names.get(int(i), "") for i in _ID.findall(found[2])] if found else []
     if found is None or not named or not all(named):

@@ -41,8 +41,8 @@ class Rulebook:
         return self.draw(int(number), of)
 
     def draw(self, seed: int, split: Split) -> Rules:
-        """Seeds that follow each other go through all rules of a process before one comes again, so as many sets as it
-        has rules truly differ in it. No appliance does two things in one house."""
+        """Draws a set of rules. Consecutive seeds use all rules of a process before one repeats, so that sets differ as
+        much as possible. No appliance does two things in one house."""
         of = _set(split, tuple(self.rules[split].items()), seed)
         open_while_on = {rule.place for rule in of.values() if rule.way[1:] == ("open", "turned on")}
         able = sorted(set(self._lockable()) - open_while_on)
@@ -59,7 +59,8 @@ _Found = tuple[tuple[str, tuple[Rule, ...]], ...]  # processes with their rules;
 
 @lru_cache(maxsize=256)
 def _turn(split: Split, found: _Found, turn: int) -> tuple[Rule, ...]:
-    """The rules of the last process in the order of that turn: each once, beside none of the same appliance."""
+    """Orders the rules of the last process for this turn: each once, and none that shares an appliance with the
+    others."""
     *before, (process, rules) = found
     order = Random(f"{split} {process} {turn}").sample(rules, len(rules))
     sets = (_set(split, tuple(before), turn * len(rules) + i) for i in range(len(rules)))
@@ -117,7 +118,7 @@ def read_rulebook(path: Path, catalogue: Catalogue) -> Rulebook:
 
 
 def _way(name: str, i: int, text: str, furniture: Furniture, taps: Mapping[str, str], content: Content) -> Way:
-    """`inside, open, turned off`: one of the ways in which that appliance can be used."""
+    """Parses a way to use an appliance: `inside, open, turned off`."""
     for way in ways(furniture, taps):
         if ", ".join(filter(None, way)) == text:
             return way

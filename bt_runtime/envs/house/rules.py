@@ -33,7 +33,7 @@ PROCESSES: Mapping[str, Process] = {
 
 
 class Way(NamedTuple):
-    """How an appliance is used. A field is empty where any state works, or without a door or switch."""
+    """A way to use an appliance. An empty field means that any state works, or that it has no door or switch."""
 
     thing: str  # "inside" or "held"
     door: str = ""  # "open" or "closed"
@@ -78,7 +78,8 @@ IN_TASK = Check(_RULES, CODE, "house rules")
 
 
 def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rules:
-    """`{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded": []}`"""
+    """Parses rules: `{"heat": {"with": "stove", "thing": "held", "door": "open", "power": "turned on"}, "guarded":
+    []}`"""
     for fault in IN_TASK.of_json(data):
         raise BtError(f"house rules: {fault.message}", fault.label or fault.help or "docs/worlds.md shows sound ones")
     of = {process: _rule(process, data[process], catalogue, taps) for process in PROCESSES if process in data}
@@ -112,7 +113,7 @@ def _known(name: str, catalogue: Catalogue) -> Furniture:
 
 
 def ways(furniture: Furniture, taps: Mapping[str, str], any_too: bool = False) -> list[Way]:
-    """Every way in which it can be used; `any_too`: also those to which a door or a switch does not matter."""
+    """Returns every way to use furniture. `any_too`: also ways in which a door or a switch does not matter."""
     idle = ("",) if any_too else ()
     things = _WORDS["thing"] if furniture.holds_in else ("held",)
     doors = (*_WORDS["door"], *idle) if furniture.opens else ("",)
@@ -141,7 +142,7 @@ def describe(rules: Rules) -> tuple[str, ...]:
 
 
 def sentence(process: str, rule: Rule) -> str:
-    """`The stove heats what you hold, when it is open and turned off.`"""
+    """Describes a rule: `The stove heats what you hold, when it is open and turned off.`"""
     what = "what is inside" if rule.way.thing == "inside" else "what you hold"
     own = [word for word in (rule.way.door, "" if rule.tap else rule.way.power) if word]
     so = [f"it is {' and '.join(own)}"] if own else []

@@ -28,7 +28,7 @@ def arrival(house: House, state: State, body: Body, name: str, is_open: bool | N
 
 
 def near(house: House, state: State, body: Body) -> tuple[Group, ...]:
-    """Furniture and things close by."""
+    """Lists the furniture and things nearby."""
     found = [(house.fixtures[i].furniture.name, house.fixtures[i].number) for i in state.in_reach(house, body)]
     found += [(state.kinds[thing], state.numbers[thing]) for thing in state.in_sight(house, body)]
     return groups(found)

@@ -91,7 +91,7 @@ _PATTERNS = {head: _pattern(head) for head in HEADS}
 
 
 def groups(names: Iterable[tuple[str, int]]) -> tuple[Group, ...]:
-    """(class, number) pairs → classes in alphabetical order with their numbers."""
+    """Groups (class, number) pairs: classes in alphabetical order with their numbers."""
     found: dict[str, list[int]] = {}
     for name, number in names:
         found.setdefault(name, []).append(number)
@@ -99,7 +99,7 @@ def groups(names: Iterable[tuple[str, int]]) -> tuple[Group, ...]:
 
 
 def listed(found: Iterable[Group]) -> str:
-    """`apple (2), chair (1, 2)`."""
+    """Formats groups: `apple (2), chair (1, 2)`."""
     return ", ".join(f"{name} ({', '.join(map(str, numbers))})" for name, numbers in found)
 
 
@@ -113,7 +113,7 @@ def say(said: Said) -> str:
 
 
 def hear(text: str) -> Said | None:
-    """The parts of such a sentence; None when it is none."""
+    """Parses an observation; returns None for a text of another form."""
     for head, pattern in _PATTERNS.items():
         found = pattern.fullmatch(text.strip())
         if found:

@@ -50,18 +50,18 @@ class State:
         return f"{self.kinds[thing]} {self.numbers[thing]}"
 
     def hidden(self, house: House, thing: int) -> bool:
-        """Shut away in something that is closed."""
+        """True when the thing is inside something that is closed."""
         place = self.place[thing]
         return (
             place >= 0 and self.how[thing] == "in" and house.fixtures[place].furniture.opens and place not in self.open
         )
 
     def in_reach(self, house: House, body: Body) -> tuple[int, ...]:
-        """Fixtures close to that body."""
+        """The fixtures near a body."""
         return house.near[body.at] if body.at is not None else ()
 
     def in_sight(self, house: House, body: Body) -> Iterator[int]:
-        """Things close to that body that no door hides; what it holds comes first."""
+        """The visible things near a body, those in its hands first."""
         yield from body.hands
         for place in self.in_reach(house, body):
             shut = place not in self.open and house.fixtures[place].furniture.opens

@@ -1,4 +1,4 @@
-"""The oracle of a house with rules. Told what they are, it keeps to them; else it finds them out by being refused."""
+"""The oracle of a house with rules. It follows the rules that it is told; otherwise it learns them from refusals."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Steward(Expert):
         return True
 
     def _make(self, name: str, state: str) -> Acts:
-        """Open, closed, turned on or off, if it is not so by what was read and done."""
+        """Makes an appliance open, closed, on or off, unless its known state is right already."""
         before = self.notes.place
         if state in ("open", "closed"):
             so = self.notes.open.get(name, state == "open") == (state == "open")

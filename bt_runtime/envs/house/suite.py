@@ -1,4 +1,4 @@
-"""The house as a suite: homes of our own, VirtualHome's apartments when their data is named, tasks, oracle."""
+"""The house as a suite: our homes, VirtualHome's apartments from a data folder, tasks, and an oracle."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class HouseSuite:
         return found
 
     def hidden(self, kind: str, options: Mapping[str, str]) -> Sequence[str]:
-        """The rule by which a task of this kind is done, in tasks that were made with `rules`."""
+        """The rule that tasks of this kind follow, when tasks are made with `rules`."""
         if "rules" not in options:
             return ()
         rules = load_content().rulebook.find(options["rules"])
@@ -151,8 +151,8 @@ class HouseSuite:
     def oracle(
         self, world: World, task: Task, *, knows: Knows = "seen", told: bool = True, **options: Any
     ) -> Iterator[str]:
-        """`knows="all"`: it knows where everything is, instead of searching. `told=False`: it does not know the
-        house rules, and finds them out by being refused."""
+        """The oracle's sentences. `knows="all"`: it knows where everything is. `told=False`: it does not know the house
+        rules and learns them from refusals."""
         no_more_options(self.name, options, ("knows", "told"))
 
         def acts() -> Iterator[str]:
@@ -235,12 +235,12 @@ def _of_others(
 
 
 def _flats_needed(source: str, file: str | os.PathLike[str] | None) -> bool:
-    """Other people's tasks that bring their own apartments need none of the data folder's."""
+    """True when tasks need the data folder's apartments; tasks of others bring their own."""
     return file is None or (source == "wah_nl" and files.form_of(Path(file)) == "spoken")
 
 
 def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
-    """VirtualHome's apartments: a graph, or every graph in a folder (in its `house/`, if it has one)."""
+    """Returns VirtualHome's apartments: one graph, or every graph of a folder (in its `house/`, if it has one)."""
     place = data / "house" if (data / "house").is_dir() else data
     found = {}
     for path in files.of_forms(place, "graph"):

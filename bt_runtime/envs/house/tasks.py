@@ -1,4 +1,4 @@
-"""Tasks in a home, made by a seed: where everything lies, what is wanted, and how it is asked for."""
+"""Draws tasks in a home: where everything lies, the goal, and its wording."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def make_task(
 
 
 def _wanted(errand: Errand, total: int, catalogue: Catalogue, rng: Random) -> dict[str, int]:
-    """Mostly one of each, at times two of a kind."""
+    """Draws the wanted things: usually one of each, sometimes two of a kind."""
     counts: dict[str, int] = {}
     while sum(counts.values()) < total:
         room = [t for t in errand.things if counts.get(t, 0) < min(2, catalogue.things[t].up_to)]
@@ -104,7 +104,7 @@ def _wanted(errand: Errand, total: int, catalogue: Catalogue, rng: Random) -> di
 def _strew(
     errand: Errand, wanted: Mapping[str, int], house: House, catalogue: Catalogue, rng: Random
 ) -> list[list[str]]:
-    """Everything at a place where it may be kept; nothing that the task is about is where it should go already."""
+    """Places everything where it may be kept; nothing of the task lies at its goal already."""
     found = []
     for thing in catalogue.things.values():
         least = wanted.get(thing.name, 0)
@@ -121,7 +121,7 @@ def _strew(
 
 
 def ask(errand: Errand, wanted: Mapping[str, int], rng: Random) -> str:
-    """The instruction as a person might say it."""
+    """Words the instruction as a person might."""
     style = rng.choice(("article", "number", "the"))
     parts = []
     for thing, count in rng.sample(sorted(wanted.items()), len(wanted)):

@@ -1,4 +1,4 @@
-"""Heating, cooling and cleaning a thing with an appliance, as the rules of the house have it."""
+"""Heats, cools and cleans a thing with an appliance by the house's rules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _thing_is_wrong(doer: Doer, rule: Rule, thing: int, place: int) -> Reply | N
 
 
 def _state_is_wrong(doer: Doer, rule: Rule, place: int) -> Reply | None:
-    """The door, then the power: of the place, or of the tap in its room."""
+    """Returns what is wrong with an appliance: its door first, then its power or that of the tap in the room."""
     door, power = rule.way.door, rule.way.power
     if door and (place in doer.state.open) != (door == "open"):
         return doer.is_so(_STATES[_OTHER[door]], doer.house.fixtures[place].name)

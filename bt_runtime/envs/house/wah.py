@@ -1,4 +1,4 @@
-"""Tasks of Watch-And-Help: its own graphs with their goals, and WAH-NL's instructions by people."""
+"""Reads tasks of Watch-And-Help: its own graphs and goals, and WAH-NL's instructions by people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PARTS = {"all": frozenset(range(FIFTHS)), "held": frozenset({0}), "rest": frozen
 
 
 def recorded(paths: Iterable[Path], catalogue: Catalogue, errands: Mapping[str, Errand], rng: Random) -> Iterator[Task]:
-    """Each task with its apartment as it was, and an instruction of ours."""
+    """Yields each recorded task with its apartment and an instruction that we word."""
     for path in paths:
         found = read_json(path, CUT_OFF)
         for i, entry in enumerate(found if isinstance(found, list) else [_as_task(found)]):
@@ -38,7 +38,7 @@ def recorded(paths: Iterable[Path], catalogue: Catalogue, errands: Mapping[str, 
 
 
 def _as_task(episode: Mapping[str, Any]) -> dict[str, Any]:
-    """A recorded episode in the form of a task: it has graphs of every step, and we begin at the first."""
+    """Converts a recorded episode to a task: of its graphs, one for each step, the first is the start."""
     goal = {episode["task_name"]: [episode["goals"]]}
     return {"apartment": episode.get("env_id", ""), "init_graph": episode["init_unity_graph"], "goal": goal}
 

@@ -1,4 +1,4 @@
-"""The house as a world: sentences in, observations out. Pure: nothing is read or written after it was opened."""
+"""The house as a world: sentences in, observations out. After opening it neither reads nor writes files."""
 
 from __future__ import annotations
 
@@ -148,11 +148,11 @@ class HouseWorld:
         return Observation(TERSE if self._feedback == "terse" else text, False, why or text)
 
     def things(self) -> Sequence[str]:
-        """The kinds of things that can be carried: what it makes sense to ask a working memory for."""
+        """The kinds of things that can be carried, for which working memory can be asked."""
         return sorted(self.catalogue.things)
 
     def told(self) -> Sequence[str]:
-        """The rules of this house, a sentence each; none where nothing is special."""
+        """The special rules of this house, one sentence each."""
         return describe(self.rules) if self.rules else ()
 
     def skills(self) -> Sequence[str]:

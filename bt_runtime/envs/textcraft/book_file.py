@@ -1,4 +1,4 @@
-"""Our own form of a recipe book: YAML with one line a recipe, and words that stand for whole families."""
+"""Reads our recipe books: YAML with one recipe a line, and words that stand for whole families of items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Line = tuple[str | int, ...]  # where it stands
 
 
 def read_book(path: Path) -> Book:
-    """The book in that file; a line that is no recipe is an error that quotes it."""
+    """Reads the book; raises for a line that is no recipe, and quotes it."""
     content = read_yaml(path, CHECK)
     found = content.data
     recipes = [

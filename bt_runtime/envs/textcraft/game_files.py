@@ -1,4 +1,4 @@
-"""The game's own recipe files, as a folder of JSON or one JSON of all of them by file name."""
+"""Reads the game's own recipe files: a folder of JSON files, or one JSON file with all of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAG = "#"  # marks a generic ingredient until it is known which of them have me
 
 
 def is_ours(path: Path) -> bool:
-    """A recipe, all of them by file name, or a folder with either."""
+    """True for a recipe file, a file with all recipes, or a folder with either."""
     if path.is_dir():
         inner = path / "recipes" if (path / "recipes").is_dir() else path
         return any(map(is_ours, inside(inner)[:PEEKED]))
@@ -31,7 +31,7 @@ def is_ours(path: Path) -> bool:
 
 
 def read_game(path: Path) -> Book:
-    """The book of a folder (or one file) of the game's recipes."""
+    """Reads a book from the game's recipe files."""
     files = _files(path)
     order = [name for name in FIRST if name in files]
     order += sorted(set(files) - set(order))
@@ -101,7 +101,8 @@ def _plain(game_name: str) -> str:
 
 
 def _book(recipes: Iterable[Recipe], groups: Mapping[str, str]) -> Book:
-    """A tag is a kind when some recipe makes a member of it (the game's `group`); otherwise it is a thing to fetch."""
+    """Builds the book. A tag becomes a kind when some recipe makes a member of it (the game's `group`); otherwise it is
+    an item to fetch."""
     untagged = Book("data", [_untag(r) for r in recipes], {})
     kinds: dict[str, list[str]] = {}
     for item, group in groups.items():

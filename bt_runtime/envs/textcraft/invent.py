@@ -1,4 +1,4 @@
-"""Made-up recipe books: invented items in random trees, so that nothing can be known by heart."""
+"""Invents recipe books: made-up items in random trees, which no model knows by heart."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _ENDS = {"train": ("b", "ck", "d", "lm", "mp", "nt", "rd"), "eval": ("ff", "ld",
 
 
 def sounds_of(split: str) -> re.Pattern[str]:
-    """Every word that the books of this split can have."""
+    """A pattern for every word in the invented books of this split."""
     syllable = f"(?:{'|'.join(_STARTS)})(?:{'|'.join(_VOWELS)})"
     return re.compile(f"{syllable}(?:{syllable})?(?:{'|'.join(_ENDS[split])})")
 
 
 def invent(seed: int, split: str, deepest: int = 4) -> Book:
-    """A book with items of every depth up to `deepest`."""
+    """Invents a book with items of every depth up to `deepest`."""
     rng = Random(f"recipes {split} {seed}")
     names = _Names(rng, _ENDS[split])
     raw = [names.new() for _ in range(rng.randint(8, 12))]
@@ -80,7 +80,7 @@ def _recipe(rng: Random, item: str, layers: list[list[str]], kinds: dict[str, li
 
 
 class _Names:
-    """Words that were not given before."""
+    """Draws words that were not drawn before."""
 
     def __init__(self, rng: Random, ends: tuple[str, ...]) -> None:
         self._rng, self._ends = rng, ends

@@ -1,4 +1,4 @@
-"""The oracle: from a goal down to what can be fetched, counted so that nothing is made twice."""
+"""The oracle: plans from a goal down to items that can be fetched, and counts so that nothing is made twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ Choice = dict[str, Recipe | str]  # an item → its recipe; a kind → its membe
 
 
 def plan(book: Book, goal: str) -> list[Deed]:
-    """The fewest sentences that craft one `goal`, each item by one recipe and each kind by one member; [] if none."""
+    """Returns the fewest sentences that craft one `goal`, with one recipe for each item and one member for each kind;
+    [] if impossible."""
     options = _options(book, goal)
     if not any(isinstance(way, Recipe) for way in options.get(goal, ())):
         return []
@@ -48,7 +49,7 @@ def steps(deeds: list[Deed]) -> int:
 
 
 def _options(book: Book, goal: str) -> dict[str, list[Recipe | str]]:
-    """Every name that making the goal can touch, with the ways to have it."""
+    """Returns every item that the goal may need, with the ways to get it."""
     found: dict[str, list[Recipe | str]] = {}
     todo = [goal]
     while todo:
@@ -90,7 +91,7 @@ def _rank(book: Book, way: Recipe | str) -> int:
 
 
 def _touched(goal: str, choice: Choice) -> list[str]:
-    """The choices that this plan depends on."""
+    """Returns the choices that this plan depends on."""
     seen: list[str] = []
     todo = [goal]
     while todo:
@@ -103,7 +104,7 @@ def _touched(goal: str, choice: Choice) -> list[str]:
 
 
 def _deeds(goal: str, choice: Choice) -> list[Deed]:
-    """Ingredients before products, and every need summed before it is met. [] when the choice runs in a circle."""
+    """Returns the steps: ingredients before products, with each need summed. [] when the choice is circular."""
     order = _order(goal, choice)
     need = dict.fromkeys(order or (), 0)
     need[goal] = 1
@@ -124,13 +125,13 @@ def _deeds(goal: str, choice: Choice) -> list[Deed]:
 
 
 def _member(name: str, choice: Choice) -> str:
-    """The item that is taken for a name; a kind of kinds is followed down."""
+    """Returns the item chosen for a name; kinds of kinds are followed down."""
     way = choice.get(name)
     return _member(way, choice) if isinstance(way, str) else name
 
 
 def _order(goal: str, choice: Choice) -> list[str] | None:
-    """Items, every ingredient before what it goes into; None for a circle."""
+    """Orders items: every ingredient before its product; None for a circle."""
     done: dict[str, bool] = {}  # False while its ingredients are being ordered
 
     def visit(item: str) -> bool:

@@ -1,4 +1,4 @@
-"""A recipe book: what can be crafted from what, which ingredients are generic, and how deep each item lies."""
+"""A recipe book: the recipes, the generic ingredients (kinds), and each item's depth."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Recipe(NamedTuple):
         return f"{self.makes} {self.item} = " + ", ".join(f"{n.amount} {n.item}" for n in self.needs)
 
     def command(self, stand_in: Mapping[str, str] | None = None) -> str:
-        """The sentence that crafts it; `stand_in` names the item taken for each kind."""
+        """Returns the sentence of a recipe; `stand_in` gives the item chosen for each kind."""
         chosen = stand_in or {}
         needs = ", ".join(f"{n.amount} {chosen.get(n.item, n.item)}" for n in self.needs)
         return f"craft {self.makes} {self.item} using {needs}"
@@ -53,7 +53,7 @@ def read_line(line: str) -> Recipe | None:
 
 
 class Book:
-    """Recipes without circles: one that would need its own product is left out, in the order given."""
+    """A book of recipes. A recipe that would close a cycle is dropped, in the order given."""
 
     def __init__(self, name: str, recipes: Iterable[Recipe], kinds: Mapping[str, Iterable[str]]) -> None:
         self.name = name
@@ -72,7 +72,7 @@ class Book:
 
     @cached_property
     def uses(self) -> dict[str, list[Recipe]]:
-        """ingredient → the recipes that name it."""
+        """Maps an ingredient to the recipes that use it."""
         found: dict[str, list[Recipe]] = {}
         for recipe in self.recipes:
             for need in recipe.needs:
@@ -94,7 +94,8 @@ class Book:
         return self.kinds.get(need, (need,))
 
     def depth(self, name: str) -> int:
-        """0 for what is fetched, else one more than its deepest ingredient, by the shallowest recipe."""
+        """Returns an item's depth: 0 when it is fetched, else one more than its deepest ingredient, by the shallowest
+        recipe."""
         return self._depth(name, frozenset())
 
     def _depth(self, name: str, above: frozenset[str]) -> int:
@@ -113,7 +114,7 @@ class Book:
         return found
 
     def goals(self, depth: int) -> list[str]:
-        """Every item of that depth, in a fixed order."""
+        """Returns every item of this depth, in a fixed order."""
         return sorted(item for item in self.of if self.depth(item) == depth)
 
 

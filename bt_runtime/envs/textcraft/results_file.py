@@ -1,4 +1,4 @@
-"""ADaPT's result files of TextCraft: the tasks in them, each with the recipes that were shown. Results are not read."""
+"""Reads the tasks in ADaPT's result files of TextCraft, with the recipes shown in each; the results are ignored."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bt_runtime.types import Task
 
 
 def is_ours(path: Path) -> bool:
-    """Its first entry has a problem and the commands that were shown: those of other worlds have none."""
+    """True when the first entry has a problem and the shown commands, which other worlds' results lack."""
     return not outline(path).rows and {"problem", "commands"} <= outline(path).inner
 
 
@@ -50,7 +50,7 @@ def _data(goal: str, lines: list[str], **more: Any) -> dict[str, Any]:
 
 
 def _recipes(text: str) -> Iterator[Recipe]:
-    """`craft 4 oak planks using 1 oak logs`, one a line; other lines are headings."""
+    """Parses the recipes: `craft 4 oak planks using 1 oak logs`, one a line; other lines are headings."""
     for line in text.splitlines():
         made, sign, used = line.strip().removeprefix("craft ").partition(" using ")
         item = counted(made)

@@ -71,7 +71,7 @@ class TextCraftSuite:
         return [task_of_book(shelf[source], next(decks[i % len(decks)]), rng, name) for i, name in enumerate(names)]
 
     def read(self, path: Path, wanted: Wanted) -> Read | None:
-        """Recipe files, by folder or in one; or results. By what is in them."""
+        """Reads recipe files or result files, by their content."""
         if game_files.is_ours(path):
             return tasks_of(self, wanted._replace(data=wanted.data or str(path)))
         if not results_file.is_ours(path):
@@ -100,7 +100,8 @@ SUITE = TextCraftSuite()
 
 
 def books(data: str | os.PathLike[str] | None) -> dict[str, Book]:
-    """Every book by name: ours (the project's file wins), and `data` when a folder of the game's files is named."""
+    """Returns every book by name: ours (the project's file wins), and `data` when a folder of the game's files is
+    named."""
     path = find("envs", "textcraft/game")
     if path is None:
         raise BtError("the recipe book envs/textcraft/game.yaml is missing", "reinstall bt_runtime")
@@ -114,7 +115,7 @@ def books(data: str | os.PathLike[str] | None) -> dict[str, Book]:
 
 @lru_cache(maxsize=8)
 def _read(path: Path, changed: int, ours: bool) -> Book:
-    """Books never change once read, so worlds may share one."""
+    """Reads a book once: books never change, so worlds share them."""
     return read_book(path) if ours else read_game(path)
 
 
@@ -129,13 +130,13 @@ def _goals(book: Book, levels: Sequence[int], split: Split, data: str | os.PathL
 
 
 def _dealt(goals: Sequence[str], rng: Random) -> Iterator[str]:
-    """Each comes once before one comes again: what is drawn twice tells less than it counts."""
+    """Deals goals: each once before any repeats, because a repeated goal adds little information."""
     while True:
         yield from rng.sample(goals, len(goals))
 
 
 def _set_aside(data: Path) -> set[str]:
-    """Goals of the data that may be trained on."""
+    """Returns the goals of the data that may be trained on."""
     folder = data if data.is_dir() else data.parent
     for path in (folder / "textcraft" / "dev_goals.json", folder / "dev_goals.json"):
         if path.is_file():

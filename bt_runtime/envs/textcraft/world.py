@@ -1,4 +1,4 @@
-"""TextCraft: fetch, craft, look into the bag. Replies as ADaPT's environment words them; the reason is in `why`."""
+"""TextCraft: fetch, craft, look into the inventory. Replies are ADaPT's; `why` has the reason."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TextCraft:
 
     @property
     def book(self) -> Book:
-        """The recipes that hold in this task."""
+        """Returns the recipes of this task."""
         return self._book
 
     @property
@@ -90,7 +90,7 @@ class TextCraft:
         return ("inventory", *self._offers, *dict.fromkeys(sentence for sentence, _ in crafts))
 
     def _commands(self, recipe: Recipe) -> list[tuple[str, list[Ingredient]]]:
-        """The recipe with every choice of held items for its kinds."""
+        """Yields the recipe's sentence with every choice of held items for its kinds."""
         pools = [[m for m in self._book.members(n.item) if m in self._bag] for n in recipe.needs]
         found = []
         for chosen in product(*pools):
@@ -186,7 +186,7 @@ class TextCraft:
         return Verdict(int(self._goal in self._crafted), 1)
 
     def holds(self, fact: str) -> bool | None:
-        """`{n} {item} in inventory`, `{item} in inventory`, `{item} can be fetched`."""
+        """Tests a fact: `{n} {item} in inventory`, `{item} in inventory`, `{item} can be fetched`."""
         if fact.endswith(" in inventory"):
             asked = counted(fact.removesuffix(" in inventory")) or Ingredient(1, fact.removesuffix(" in inventory"))
             held = sum(self._bag.get(member, 0) for member in self._book.members(asked.item))
@@ -196,7 +196,7 @@ class TextCraft:
         return None
 
     def picture(self) -> Json:
-        """The goal, what is carried, and the recipes that the task shows."""
+        """Returns the page's picture: goal, inventory, and the recipes shown."""
         data = self._task.data if self._task else {}
         bag = {"is": "bag", "goal": data.get("goal", ""), "bag": dict(self._bag), "crafted": sorted(self._crafted)}
         return {**bag, "recipes": list(data.get("commands", ()))}
@@ -232,7 +232,7 @@ def _refused(text: str, why: str) -> Observation:
 
 
 def _offers(book: Book, shown: Sequence[Recipe]) -> list[str]:
-    """Fetching what the shown recipes name, in sensible numbers."""
+    """Returns the fetch sentences for the ingredients of the shown recipes, in useful amounts."""
     counts: dict[str, set[int]] = {}
     for recipe in shown:
         for need in recipe.needs:

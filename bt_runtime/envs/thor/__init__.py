@@ -1,1 +1,1 @@
-"""AI2-THOR: ALFRED's tasks in the real library, driven by sentences; symbolic rooms where there is no Unity."""
+"""AI2-THOR: ALFRED's tasks in the real library, driven by sentences, or in symbolic rooms without Unity."""

@@ -15,7 +15,7 @@ Action = Mapping[str, Any]
 
 
 def act(scene: Scene, action: Action) -> Any:
-    """Do one action; the answer is the simulator's `actionReturn`."""
+    """Does one action; returns the simulator's `actionReturn`."""
     name = action.get("action")
     handler = HANDLERS.get(str(name))
     if handler is None:

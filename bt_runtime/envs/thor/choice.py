@@ -39,7 +39,8 @@ def choose(
     visible_first: bool = False,
     without: Iterable[str] = (),
 ) -> Object | None:
-    """`wanting` names a property that it must have (pickupable, toggleable, …); None when there is no such thing."""
+    """Chooses an object of a kind. `wanting` names a required property (pickupable, toggleable, …); None when there is
+    none."""
 
     def cost(entry: Object) -> float:
         total: float = entry["distance"]

@@ -36,7 +36,7 @@ class Episode:
         return self.view.act(sentence)
 
     def replay(self, setup: Mapping[str, Json], deeds: list[str]) -> Observation:
-        """Back to where these sentences lead."""
+        """Restores the state to which these sentences lead."""
         seen = self.reset(setup)
         for sentence in deeds:
             seen = self.act(sentence)
@@ -54,7 +54,8 @@ class Episode:
         return verdict(self.goal, State(self.hands.objects, self.hands.held, self.hands.tracked))
 
     def survey(self) -> dict[str, Any]:
-        """The whole truth, for oracles: every object, what is held, how things are called, where one can stand."""
+        """The full state, for oracles: every object, what is held, the objects' names, and the robot's possible
+        positions."""
         names = self.view.numbers if isinstance(self.view, PartialView) else {}
         return {
             "objects": {i: dict(entry) for i, entry in self.hands.objects.items()},

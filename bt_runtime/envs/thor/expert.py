@@ -54,7 +54,7 @@ class Expert:
         yield from self.say("go to", target)
 
     def sight(self, target: str) -> Sentences:
-        """Walk past what is known and near to it, until the thing itself has been seen."""
+        """Walks past the probable places, the nearest first, until the thing was seen."""
         places = sorted(self.truth["seen"], key=lambda seen: self.far(seen, target))
         for place in places[:LOOKS]:
             if target in self.truth["seen"] and target in self.truth["numbers"]:
@@ -69,7 +69,7 @@ class Expert:
         return math.dist((a["x"], a["y"], a["z"]), (b["x"], b["y"], b["z"]))
 
     def door_of(self, target: str) -> str | None:
-        """The outermost closed thing that it is behind."""
+        """Returns the outermost closed container around the thing."""
         door, parents = None, self.objects[target]["parentReceptacles"]
         while parents:
             entry = self.objects[parents[0]]
@@ -107,7 +107,7 @@ class Expert:
             yield from self.say("close", door)
 
     def place(self, receptacle: str) -> Sentences:
-        """Put down what is held in or on it, opening it where needed."""
+        """Puts the held thing in or on a receptacle; opens it if necessary."""
         receptacle, _ = yield from self.approach(receptacle)
         entry = self.objects[receptacle]
         if entry["objectType"] in kinds.CLOSED_HIDES and not entry["isOpen"]:
@@ -116,7 +116,7 @@ class Expert:
             yield from self.say("put down", self.held)
 
     def retake(self, target: str) -> Sentences:
-        """Pick up again what was put where one stands."""
+        """Picks up the thing that was just put down here."""
         yield from self.go(target)
         yield from self.say("pick up", target)
 
@@ -162,7 +162,7 @@ class Expert:
         return min(self.of(kind), key=lambda i: self.far(i, to), default=None)
 
     def of(self, kind: str) -> list[str]:
-        """Everything of a kind that is still whole or is a slice of it."""
+        """Returns all objects of a kind that are whole, or slices of it."""
         return [i for i, e in self.objects.items() if kinds.whole(e["objectType"]) == kind and not e["isSliced"]]
 
     def slices(self, kind: str) -> list[str]:

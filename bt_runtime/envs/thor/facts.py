@@ -1,4 +1,4 @@
-"""Sentences about the room that can be judged: what skills need and bring about."""
+"""Tests sentences about the room: the preconditions and effects of skills."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IN = re.compile(r"(?P<what>.+?) (?:is )?(?:in|on) (?P<where>.+)")
 
 
 def holds(view: View, fact: str) -> bool | None:
-    """True, False, or None for a sentence of another kind."""
+    """Returns True or False; None for a sentence of another form."""
     fact = " ".join(fact.split()).rstrip(".")
     hands = view.hands
     if fact in ("hand free", "hand is empty"):
@@ -39,12 +39,12 @@ def holds(view: View, fact: str) -> bool | None:
 
 
 def _near(view: View, entry: Object) -> bool:
-    """Close enough to be acted on, and in sight."""
+    """True when the object is close enough to act on, and visible."""
     return bool(entry["visible"])
 
 
 def _at(view: View, entry: Object) -> bool:
-    """Close by, even behind a door."""
+    """True when the object is close, even behind a door."""
     return bool(entry["distance"] <= SIGHT)
 
 

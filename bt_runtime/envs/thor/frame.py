@@ -14,7 +14,7 @@ MARGIN = 0.5  # metres around the outermost things
 
 
 def draw(scene: Scene, width: int, height: int) -> bytes:
-    """Rows from the bottom up, as the library expects them: z grows upward in the picture."""
+    """Draws the scene; rows go from the bottom up, as the library expects: z grows upward in the picture."""
     picture = bytearray(FLOOR * (width * height))
     places = [(e["position"]["x"], e["position"]["z"]) for e in scene.objects.values()] + sorted(scene.stands)
     low_x, low_z = min(p[0] for p in places) - MARGIN, min(p[1] for p in places) - MARGIN

@@ -1,5 +1,4 @@
-"""The fully observed setting of LoTa-Bench: `find an apple`, `pick up the apple`. A kind stands for its nearest
-object."""
+"""The fully observed setting of LoTa-Bench: `find an apple`, `pick up the apple`. A kind means its nearest object."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ class FullView:
         return self.look()
 
     def look(self) -> Observation:
-        """Everything that there is, and what is held."""
+        """Describes every object and what is held."""
         words = sorted({kinds.to_words(kinds.id_kind(i)) for i in self.hands.objects})
         held = kinds.to_words(_name(self.hands.held)) if self.hands.held is not None else ""
         hand = f" You are holding the {held}." if held else ""
@@ -135,7 +134,7 @@ class FullView:
         return False
 
     def named(self, phrase: str) -> list[Object]:
-        """Everything that this phrase can mean."""
+        """Returns every object that this phrase can mean."""
         kind = kinds.from_words(re.sub(r"^(?:an?|the) ", "", phrase.strip()))
         return [e for e in self.hands.objects.values() if same_kind(e, kind) and not e["isSliced"]]
 

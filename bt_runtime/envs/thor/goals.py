@@ -43,7 +43,7 @@ class State(NamedTuple):
 
 
 def verdict(goal: Goal, state: State) -> Verdict:
-    """Goal conditions met, of how many; all of them is success."""
+    """Returns the number of met goal conditions, and of all; success is all of them."""
     targets = [e for e in _of(state, goal.object) if e["pickupable"] and (is_slice(e) or not goal.sliced)]
     checks = list(CONDITIONS[goal.type](goal, state, targets))
     if goal.sliced:

@@ -1,4 +1,4 @@
-"""The robot's abilities on a stage: one thing named by its id, one success or failure. Says nothing; views do."""
+"""The robot's actions on a stage: each on one object by its id, with one success or failure, and no text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Hands:
         return outcome.ok
 
     def _insist(self, action: str, target: str, **arguments: Any) -> bool:
-        """Try again from other places, where there is physics."""
+        """Tries the action again from other positions, if the stage has physics."""
         for moves in NUDGES if self.stage.physical else ((),):
             for move in moves:
                 self.do(move)
@@ -69,7 +69,7 @@ class Hands:
         return False
 
     def go_to(self, target: str) -> bool:
-        """Stand at the nearest place and face it."""
+        """Goes to the nearest position and faces the object."""
         entry = self.objects[target]
         if entry["visible"] and entry["distance"] < NEAR:
             return True
@@ -113,7 +113,7 @@ class Hands:
         return self.do("SliceObject", target)
 
     def basin_of(self, target: str) -> str:
-        """The basin of a sink or tub; anything else is its own place to put things."""
+        """Returns the basin of a sink or tub; any other object is returned unchanged."""
         if is_basin(self.objects[target]):
             return target
         mine = (i for i, e in self.objects.items() if i.startswith(f"{target}|") and is_basin(e))

@@ -46,7 +46,7 @@ class Build:
 
 class LibraryStage:
     def __init__(self, build: Build, folder: Path, died: Callable[[str], None]) -> None:
-        """`died` is called from another thread when the player ends by itself; it should end this process."""
+        """Opens the library. `died` is called from another thread when the player dies; it should end this process."""
         try:
             from ai2thor.controller import Controller
         except ImportError as fault:
@@ -150,7 +150,7 @@ class LibraryStage:
 
 
 def object_states(scene: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """ALFRED's `object_toggles` and `dirty_and_empty`, as version 5 of the library asks for them."""
+    """Converts ALFRED's `object_toggles` and `dirty_and_empty` to the form of the library's version 5."""
     states = [
         {"objectType": o["objectType"], "stateChange": "toggleable", "isToggled": bool(o["isOn"])}
         for o in scene.get("object_toggles") or ()
@@ -166,7 +166,7 @@ _TRY = "try the executable by hand; a Unity build needs a display (DISPLAY) or p
 
 
 def _prepare(build: Build, folder: Path) -> Path:
-    """Bring this process into a state that the library can live with; where the player's log will be."""
+    """Prepares this process for the library; returns the path of the player's log."""
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)  # its mere presence makes the library demand vulkaninfo
     if build.symbolic:
         os.environ["HOME"] = str(folder)  # the library writes a log and locks; leave the user's home alone

@@ -1,4 +1,4 @@
-"""The parent's end of the adapter process: every call has a deadline, and a lost process is an answer, not a hang."""
+"""The parent's end of the adapter process. Every call has a deadline, and a lost process raises an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE = 3.0  # for a process that was asked to end
 
 
 class Link:
-    """A running adapter with its player. `start` may take as long as the build's start_timeout."""
+    """A running adapter with its player. Starting it may take as long as the build's start_timeout."""
 
     def __init__(self, build: Build, view: str) -> None:
         self.build = build
@@ -96,7 +96,7 @@ class Link:
         return ""
 
     def close(self) -> None:
-        """Let the library stop its player; kill what does not."""
+        """Asks the library to stop its player, then kills what is left."""
         with suppress(Gone, BtError, OSError):
             self.call("close", timeout=PATIENCE)
         self.kill()

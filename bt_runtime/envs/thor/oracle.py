@@ -1,4 +1,4 @@
-"""Sentences that reach a task's goal: planned from the goal, or along ALFRED's own high-level plan."""
+"""Yields sentences that reach a task's goal: planned from the goal, or along ALFRED's own high-level plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def solve(world: Thor, task: Task) -> Iterator[str]:
 
 
 class Planner:
-    """Works from the goal and the truth alone."""
+    """Plans from the goal and the full state."""
 
     def __init__(self, expert: Expert, goal: Goal) -> None:
         self.expert = expert
@@ -64,7 +64,7 @@ class Planner:
             yield from expert.place(parent)
 
     def load_up(self) -> Sentences:
-        """Put the target into the movable receptacle, and take that up."""
+        """Puts the target into the movable receptacle, and picks that up."""
         held = self.expert.held or ""
         carriers = [c for c in self.expert.of(self.goal.movable) if c != held]
         carrier = min(
@@ -75,7 +75,7 @@ class Planner:
             yield from self.expert.retake(carrier)
 
     def cut(self) -> Sentences:
-        """Fetch a knife, slice the target, put the knife away."""
+        """Fetches a knife, slices the target, and puts the knife away."""
         expert = self.expert
         knives = [k for kind in sorted(kinds.KNIVES) for k in expert.of(kind)]
         whole = [t for t in expert.of(self.goal.object) if t not in expert.slices(self.goal.object)]
@@ -118,8 +118,8 @@ class Planner:
 
 
 def follow(expert: Expert, plan: Sequence[Mapping[str, Any]]) -> Sentences:
-    """ALFRED's steps, one after the other; going somewhere is part of what is done there. Ends where a step
-    speaks of something that is not in this room."""
+    """Follows ALFRED's steps in order; a step includes the walk to its place. Ends at a step about an object that is
+    not in this room."""
     treat = {
         "PickupObject": expert.fetch,
         "PutObject": expert.place,

@@ -1,4 +1,4 @@
-"""The partially observed setting of ReAcTree: things have numbers, and only what was seen can be named."""
+"""The partially observed setting of ReAcTree: objects have numbers, and only seen objects can be named."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PartialView:
         return f"{kinds.id_kind(object_id)} ({self.numbers[object_id]})"
 
     def grouped(self, ids: Iterable[str]) -> str:
-        """`Toaster (1), Drawer (1, 2)`: kinds from Z to A, as the setting has it."""
+        """Groups ids: `Toaster (1), Drawer (1, 2)`, with the kinds from Z to A, as the setting does."""
         groups: dict[str, list[int]] = {}
         for object_id in ids:
             groups.setdefault(kinds.id_kind(object_id), []).append(self.numbers[object_id])
@@ -192,7 +192,7 @@ class PartialView:
         return self._reply(f"You slice {self.name(target)}.", extra=f"{self.grouped(pieces)} are sliced.", looks=True)
 
     def named(self, phrase: str) -> list[Object]:
-        """`Apple (2)` is one thing; `Apple` or `the apple` is any of its kind."""
+        """Returns the objects that a phrase means: `Apple (2)` one of them, `Apple` or `the apple` any of its kind."""
         found = re.fullmatch(r"(\w+) ?\((\d+)\)", phrase.strip())
         if found:
             one = self.ids.get((found[1], int(found[2])))

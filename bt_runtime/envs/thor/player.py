@@ -37,7 +37,7 @@ class Player:
         self.scene = Scene(next(iter(rooms.values()), EMPTY))
 
     def answer(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        """The metadata message for this action."""
+        """Returns the metadata message for this action."""
         error, code, answer = "", "", None
         try:
             answer = self._do(action)
@@ -62,7 +62,7 @@ class Player:
         }
 
     def image(self, action: Mapping[str, Any]) -> bytes | None:
-        """The view from above, when this action asks for frames."""
+        """Returns the view from above, if this action asks for frames."""
         if not action.get("renderImage", self.draws):
             return None
         return draw(self.scene, self.width, self.height)
@@ -97,7 +97,7 @@ class Player:
 
 
 def read_message(pipe: BinaryIO) -> dict[str, Any] | None:
-    """The next action, or None when the library has closed its end."""
+    """Reads the next action; None when the library has closed its end."""
     body = b""
     while True:
         head = pipe.read(HEADER.size)
@@ -110,7 +110,7 @@ def read_message(pipe: BinaryIO) -> dict[str, Any] | None:
 
 
 def serve(player: Player, to_library: BinaryIO, from_library_path: str) -> None:
-    """Speak first (sequence 0), then listen until the library goes away."""
+    """Sends the first message (sequence 0), then answers until the library closes the pipe."""
     import msgpack
 
     action: dict[str, Any] | None = {"action": "Initialize", "sequenceId": 0, "renderImage": False}
@@ -130,7 +130,7 @@ def serve(player: Player, to_library: BinaryIO, from_library_path: str) -> None:
 
 
 def launcher(folder: Path, rooms: Mapping[str, Room]) -> Path:
-    """Write an executable for `Controller(local_executable_path=…)`; quote the path if it has spaces."""
+    """Writes an executable for `Controller(local_executable_path=…)`; quote the path if it has spaces."""
     folder.mkdir(parents=True, exist_ok=True)
     book = folder / "rooms.json"
     book.write_text(json.dumps({name: room.to_json() for name, room in rooms.items()}), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Rooms written as YAML in `envs/rooms/`: read with every fault at once, each with its line."""
+"""Reads the rooms of `envs/rooms/`, written in YAML; all faults are reported at once, each with its line."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _Reader:
 
 
 def parse(text: str, file: str = "room.yaml") -> Room:
-    """The room that this text describes; raises Faults with all of them."""
+    """Parses a room; raises Faults with all of its faults."""
     return _room(source.parse(text, file))
 
 
@@ -108,7 +108,7 @@ def _room(document: source.Document) -> Room:
 
 
 def paths(root: Path | None = None) -> Iterator[Path]:
-    """Every room file: the project's own, then the shipped ones that it does not replace."""
+    """Yields every room file: the project's own, then the shipped ones that it does not replace."""
     seen: set[str] = set()
     for folder in project.folders("envs", root):
         for path in sorted((folder / FOLDER).glob("*.yaml")):

@@ -1,4 +1,4 @@
-"""The state of one symbolic room while it is played: things, robot, what is visible, in the simulator's own terms.
+"""The state of one symbolic room during an episode: things, robot and visibility, in the simulator's own terms.
 
 Positions, containment and states are kept; physics, collisions and occlusion by walls are not.
 """
@@ -20,7 +20,7 @@ Object = dict[str, Any]  # one entry of metadata["objects"]
 
 
 class Refusal(Exception):
-    """The action cannot be done; the simulator goes on."""
+    """Raised when an action is impossible; the simulator goes on."""
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)
@@ -83,13 +83,13 @@ class Scene:
         entry["parentReceptacles"] = None
 
     def move(self, entry: Object, to: Point) -> None:
-        """The thing and everything in it."""
+        """Moves a thing and everything in it."""
         entry["position"] = {"x": to.x, "y": to.y, "z": to.z}
         for index, inner in enumerate(entry["receptacleObjectIds"] or ()):
             self.move(self.objects[inner], spread(to, index))
 
     def hidden(self, entry: Object) -> bool:
-        """Behind a door that is closed, however deep."""
+        """True when a closed door hides the thing, at any depth."""
         while entry["parentReceptacles"]:
             entry = self.objects[entry["parentReceptacles"][0]]
             if entry["objectType"] in kinds.CLOSED_HIDES and not entry["isOpen"]:
@@ -102,7 +102,7 @@ class Scene:
         return entry["objectId"] == other or bool(parents and self.within(self.objects[parents[0]], other))
 
     def on_wide(self, entry: Object) -> bool:
-        """Anywhere along something wide that one stands at and sees."""
+        """True for a thing on a wide piece of furniture at which the robot stands and which it sees."""
         parents = entry["parentReceptacles"]
         support = self.objects[parents[0]] if parents else None
         return support is not None and support["objectType"] in kinds.WIDE and support["visible"]
@@ -113,7 +113,7 @@ class Scene:
         return Point(round(x, 3), 1.1, round(z, 3))
 
     def look(self) -> None:
-        """Bring distance and visibility up to date after anything has moved or opened."""
+        """Updates distances and visibility after something has moved or opened."""
         if self.held is not None:
             self.move(self.objects[self.held], self.hand())
         x, z, turn = self.at.x, self.at.z, self.turn

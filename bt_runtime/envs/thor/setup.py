@@ -1,4 +1,4 @@
-"""A task's data made ready for a stage: the room itself, placed as the task says, and what counts as done."""
+"""Prepares a task's data for a stage: the room with its things placed, and the goal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bt_runtime.types import Json, Task
 
 
 def setup_of(task: Task) -> dict[str, Json]:
-    """`room` is a name of a room file or a whole room; `where` moves things in it before the task begins."""
+    """Returns the set-up. `room` is a room file's name or a whole room; `where` moves things before the task begins."""
     try:
         given, where = task.data["room"], dict(task.data.get("where") or {})
         goal = Goal(**task.data["goal"])

@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
 
 
 class Gone(Exception):
-    """The simulator has died or does not answer; nothing more can be asked of this stage."""
+    """Raised when the simulator has died or does not answer; the stage is then useless."""
 
 
 class Frame(NamedTuple):
@@ -36,8 +36,8 @@ class Stage(Protocol):
     physical: bool  # a simulator with physics: a failed action is worth another try from another place
 
     def load(self, setup: Mapping[str, Json]) -> Outcome:
-        """Put a scene up: `room` is a whole symbolic room, `scene` what ALFRED says about a floor plan.
-        The answer is the reachable positions, or None where they have to be asked for."""
+        """Loads a scene: `room` is a whole symbolic room, `scene` is ALFRED's data of a floor plan. Returns the
+        reachable positions; None when they must be requested."""
 
     def step(self, action: str, **arguments: Any) -> Outcome: ...
     def frame(self) -> Frame | None:

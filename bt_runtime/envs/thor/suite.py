@@ -35,7 +35,8 @@ class ThorSuite:
     formats: Sequence[str] = ("ALFRED's tasks (a split's folder, traj_data.json, or lines)",)
 
     def open(self, **options: Any) -> World:
-        """`view`, `through`, `build` (a path, or "fetch"), `frames`, `platform`, `start_timeout`, `step_timeout`."""
+        """Opens a world. Options: `view`, `through`, `build` (a path, or "fetch"), `frames`, `platform`,
+        `start_timeout`, `step_timeout`."""
         build: dict[str, Any] = {}
         chosen: dict[str, Any] = {}
         for option, value in options.items():
@@ -100,7 +101,8 @@ def _no_option(option: str, known: Iterable[str]) -> BtError:
 
 
 def _kinds(asked: Sequence[str] | None, view: str) -> list[str]:
-    """Two of a kind cannot be told apart by kind: LoTa-Bench leaves that type out, and so do we there."""
+    """Returns the task types. The view by kinds cannot tell two objects of a kind apart, so it leaves out that type, as
+    LoTa-Bench does."""
     for name in asked or ():
         if name not in TYPES:
             guess = nearest(name, TYPES)
@@ -110,7 +112,7 @@ def _kinds(asked: Sequence[str] | None, view: str) -> list[str]:
 
 
 def data_folder(given: Any = None) -> Path:
-    """The folder that holds `alfred/`: as asked for, or BTR_DATA."""
+    """Returns the folder that holds `alfred/`: the given one, or BTR_DATA."""
     named = given or os.environ.get("BTR_DATA")
     if not named:
         raise BtError("ALFRED's own tasks need its data", "name the data folder: --data DIR, or BTR_DATA")

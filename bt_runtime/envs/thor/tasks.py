@@ -70,7 +70,7 @@ def _split(room: Room, goal: Goal) -> Split:
 
 
 def of_trial(row: trials.Row, data: Path) -> Task:
-    """ALFRED's own, with the whole room in it, so that it can be set up again anywhere."""
+    """Converts one of ALFRED's recorded tasks; it contains its whole room, so that it can be set up anywhere."""
     plan = [step["planner_action"] for step in row["high_pddl"]]
     return Task(
         row["task_id"],
@@ -102,7 +102,7 @@ def shuffle(room: Room, dice: random.Random) -> dict[str, str]:
 
 
 def _goals(room: Room, type_: str, sliced: bool) -> Iterator[Goal]:
-    """Every goal of this type that can be reached in this room."""
+    """Yields every goal of this type that can be reached in this room."""
     present = sorted({t.kind for t in room.things})
     things = [k for k in present if kinds.kind(k).pickupable]
     if sliced and type_ != "look_at_obj_in_light":
@@ -138,7 +138,7 @@ def _count(room: Room, kind: str) -> int:
 
 
 def _parents(room: Room, carried: str, spaces: int) -> list[str]:
-    """Kinds of furniture of which one piece takes so many of these."""
+    """Returns the kinds of furniture of which one piece can hold this many of these things."""
 
     def free(piece: Thing) -> bool:
         return kinds.room_for(piece.kind) - sum(t.parent == piece.id for t in room.things) >= spaces
@@ -148,7 +148,7 @@ def _parents(room: Room, carried: str, spaces: int) -> list[str]:
 
 
 def say(goal: Goal, dice: random.Random) -> str:
-    """The instruction as a person would give it."""
+    """Words the instruction as a person would."""
     words = {
         "o": ("slice of " if goal.sliced else "") + kinds.to_words(goal.object),
         "p": kinds.to_words(goal.parent),

@@ -1,4 +1,4 @@
-"""Clean, hot and cold: the simulator does not say, so they are concluded from what was done, as ALFRED does."""
+"""Tracks clean, hot and cold things, which the simulator does not report: as ALFRED does, from the actions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bt_runtime.envs.thor.choice import Object
 
 @dataclass(slots=True)
 class Tracked:
-    """Ids of things that were washed, heated, cooled at least once; they stay so."""
+    """The ids of things that were washed, heated or cooled at least once; they stay in it."""
 
     clean: set[str] = field(default_factory=set)
     hot: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""The AI2-THOR world: tasks are acted sentence by sentence, in the library's process or in this one."""
+"""The AI2-THOR world: sentences are acted in the library's process or in this one."""
 
 from __future__ import annotations
 
@@ -121,12 +121,12 @@ class Thor:
         return found
 
     def survey(self) -> Mapping[str, Any]:
-        """The whole truth about the room, for oracles and viewers; empty when there is none."""
+        """The full state of the room, for oracles and viewers; empty when there is none."""
         found: Mapping[str, Any] = self._quietly("survey", {})
         return found
 
     def frame(self) -> Frame | None:
-        """A picture of now: the camera's, or the view from above; None when frames were not asked for."""
+        """The current picture: the camera's, or the view from above; None when frames were not requested."""
         found: Frame | None = self._quietly("frame", None)
         return found
 

@@ -48,7 +48,7 @@ class Catalogue(Indexed):
         return _read(found[0]) if found is not None else None
 
     def search(self, words: str) -> list[Product]:
-        """The best by BM25; of equals the first by its number."""
+        """Returns the best products by BM25; of equals the one with the lower number first."""
         one = "SELECT asin, data FROM product WHERE id = ?"
         found = ranked(self._base, self._count, self._words(words.lower()), FOUND)
         rows = [(score, *self._base.execute(one, (number,)).fetchone()) for score, number in found]
@@ -73,7 +73,7 @@ def _read(data: str) -> Product:
 
 
 def read_row(row: Mapping[str, Any]) -> Product:
-    """A line of the decoded catalogue: fields by the names that it has."""
+    """Parses a line of the decoded catalogue; its fields have their usual names."""
     return Product(
         str(row["asin"]), str(row["title"]), str(row["price"]), float(row["price_value"]), str(row["query"]),
         str(row["product_category"]), row["options"] or {}, tuple(row["attributes"]), str(row["description"] or ""),

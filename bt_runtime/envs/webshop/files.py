@@ -1,4 +1,4 @@
-"""A shop's files as people have them: the decoded small catalogue with its goals, or WebShop's own items and goals."""
+"""Reads a shop's files as users have them: the decoded small catalogue with goals, or WebShop's own items and goals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Shop(NamedTuple):
 
 
 def form_of(path: Path) -> Form | None:
-    """Decoded products and their goals; or WebShop's own items, instructions of people, and those that were made."""
+    """Recognises a file: decoded products, their goals, WebShop's own items, people's instructions, or generated
+    ones."""
     found = outline(path)
     if found.rows and found.has("asin"):
         if found.has("instruction", "price_upper"):
@@ -87,7 +88,7 @@ def tasks(shop: Shop, product_of: Callable[[str], Product | None]) -> Iterator[T
 
 
 def _combined(entry: Mapping[str, Any], product: Product) -> Iterator[tuple[str, Iterable[Any]]]:
-    """Two goals at most, each with a value of every option."""
+    """Makes at most two goals of a product, each with a value for every option."""
     names = sorted(product.options)
     for values in itertools.islice(itertools.product(*(product.options[name] for name in names)), 2):
         told = ", and ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))

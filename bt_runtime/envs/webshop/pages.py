@@ -1,4 +1,4 @@
-"""The shop's pages as text: WebShop's own two forms, and that of ReAct's and ADaPT's wrappers."""
+"""The shop's pages as text, in WebShop's own two forms and in that of ReAct's and ADaPT's wrappers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _wrapped(page: Page, items: int) -> str:
 
 
 def _own(page: Page, view: View) -> str:
-    """A list of what is visible; buttons are marked in the rich form."""
+    """Formats a page as a list of what is visible; the rich form marks buttons."""
     above, below = page.parts()
     options = [row for name, values in page.options.items() for row in ((name, False), *((v, True) for v in values))]
     visible = [("Instruction:", False), (page.instruction, False), *above, *options, *below]

@@ -56,5 +56,5 @@ def _has(product: Product, attribute: str) -> bool:
 
 
 def _coloured(value: str) -> str:
-    """A colour by its first plain word: "navy blue melange" is wanted as "navy"."""
+    """Reduces a colour to its first plain word: "navy blue melange" becomes "navy"."""
     return next((colour for colour in known()["shades"] if colour in value), value)

@@ -1,4 +1,4 @@
-"""WebShop as a suite: an invented shop of ours, or the products and goals that people have."""
+"""WebShop as a suite: an invented shop, or a user's products and goals."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class WebShopSuite:
         return {str(task.data["asin"]): 1}
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
-        """Searches by the right product's title; turns pages while search results list other products first."""
+        """The oracle's sentences: it searches by the right product's title, and turns pages until it is listed."""
         no_more_options(self.name, options, ())
         if not isinstance(world, WebShop):
             raise BtError("this oracle knows WebShop only", "open the world with open_world('webshop')")

@@ -1,4 +1,4 @@
-"""WebShop: search a shop, read pages, choose options, buy. One instruction; the purchase ends it and is scored."""
+"""WebShop: search a shop, read pages, choose options, buy. The purchase ends the task and is scored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class WebShop(TextWorld):
         self._score: float | None = None
 
     def begin(self, task: Task) -> Observation:
-        """`task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
+        """Begins a task. `task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
         shop = self._catalogue_of(task)
         goal, page = _goal(task, shop), Page(str(task.data["instruction"]))
         self._shop, self._task, self.goal = shop, task, goal
@@ -58,7 +58,8 @@ class WebShop(TextWorld):
         return [f"click[{each}]" for each in clicks]
 
     def written(self) -> Sequence[str]:
-        """WebShop itself takes a search on any page, the wrappers on the first one."""
+        """The sentences with a written part: WebShop accepts a search on any page, the wrappers only on the first
+        one."""
         here = self._page.at == "index" or self._view not in INVALID
         return ("search[{words}]",) if here and self._task is not None and self._score is None else ()
 
@@ -131,7 +132,7 @@ class WebShop(TextWorld):
         return Verdict(100 if self._score >= 1 else min(99, round(100 * self._score)), 100)
 
     def holds(self, fact: str) -> bool | None:
-        """`something is bought`, `the page of {asin} is open`, `{value} is chosen`."""
+        """Tests a fact: `something is bought`, `the page of {asin} is open`, `{value} is chosen`."""
         if fact == "something is bought":
             return self._score is not None
         if fact.endswith(" is chosen"):

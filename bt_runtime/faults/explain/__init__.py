@@ -1,4 +1,4 @@
-"""The explanation of each code, with a wrong and a right example: a page of Markdown each, beside this file."""
+"""The explanation of each fault code, with a wrong and a right example: a Markdown page each, beside this file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _PAGES = Path(__file__).parent
 
 
 def codes() -> list[str]:
-    """Every code that has a page, in order."""
+    """Returns every code that has a page, in order."""
     return sorted(page.stem for page in _PAGES.glob("BT*.md"))
 
 
 def page(code: str) -> str:
-    """The page of a code, written in any way that leaves no doubt: `BT012`, `bt12`, `12`."""
+    """Returns the page of a code in any clear spelling: `BT012`, `bt12`, `12`."""
     number = re.fullmatch(r"\s*(?:bt)?-?0*([0-9]{1,3})\s*", code, re.IGNORECASE)
     wanted = f"BT{int(number[1]):03}" if number else code.strip().upper()
     known = codes()

@@ -1,1 +1,1 @@
-"""Trees of BehaviorTree.CPP: read from its XML, and written as it."""
+"""Reads and writes trees of BehaviorTree.CPP as XML."""

@@ -21,13 +21,13 @@ KEPT = "kept in a comment, and put back by `btr export`"
 
 
 def attributes(given: Mapping[str, str], mark: str = NODE) -> list[str]:
-    """The comment that keeps them, if there are any."""
+    """Writes attributes that we cannot express into a comment, if there are any."""
     said = " ".join(f"{name}={quoteattr(text)}" for name, text in given.items())
     return [f"{mark} {_line(said)}"] if said else []
 
 
 def parts(elements: Iterable[Element]) -> list[str]:
-    """The comments that keep what stands in a model besides its ports."""
+    """Writes the parts of a model besides its ports into comments."""
     return [f"{MODEL} {_line(tostring(_copied(each), encoding='unicode'))}" for each in elements]
 
 
@@ -48,7 +48,7 @@ def is_kept(comment: str) -> bool:
 
 
 def read(comments: Iterable[str], mark: str = NODE) -> dict[str, str]:
-    """The attributes that comments keep; a comment that somebody has spoilt keeps none."""
+    """Reads the attributes that a comment keeps; "" for a comment that somebody has edited."""
     found: dict[str, str] = {}
     for comment in comments:
         if comment.startswith(mark):

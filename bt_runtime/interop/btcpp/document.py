@@ -70,7 +70,7 @@ class Bounds(NamedTuple):
 
 
 def parse(data: bytes | str, name: str = "tree.xml", bounds: Bounds | None = None) -> Element:
-    """The root. Raises BtError, with line and column."""
+    """Parses a document; returns the root. Raises BtError with line and column."""
     bounds = bounds or Bounds()
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     if len(data) > bounds.bytes:
@@ -93,8 +93,8 @@ class _Malformed(Exception):
 
 
 def _with_raw_signs(data: bytes) -> tuple[bytes, dict[int, str]]:
-    """The document with each raw `<` and `&` in an attribute as one private character, so that places stay as they
-    are, and what those characters stand for. Nothing stands for them: there were none, or it is no UTF-8."""
+    """Replaces each raw `<` and `&` in an attribute by a private character, so that positions stay. Returns the
+    document and the replaced characters; none when the document is not UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The nodes of a tree, written as elements of XML; what has no words there is refused, with its place."""
+"""Writes the nodes of a tree as XML elements; a node without an XML equivalent is refused, with its place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plain(spec: NodeSpec, *kinds: str) -> bool:
 
 
 class ElementWriter:
-    """The nodes of one tree, written into an element."""
+    """Writes the nodes of one tree into an element."""
 
     def __init__(
         self, tree: TreeSpec, sorts: dict[str, str], refusals: Refusals, kinds: Mapping[str, NodeWriter]
@@ -154,7 +154,7 @@ class ElementWriter:
         return str(round(seconds * 1000))
 
     def test(self, parent: Element, spec: NodeSpec, field: str) -> None:
-        """A test as a first child."""
+        """Writes a test as the first child."""
         node = spec.at(field)
         if node is not None:
             self.into(parent, node)

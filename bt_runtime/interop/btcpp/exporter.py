@@ -1,4 +1,4 @@
-"""A checked tree as XML that BehaviorTree.CPP 4 loads and Groot2 opens, with a model of its nodes."""
+"""Exports a checked tree as XML for BehaviorTree.CPP 4 and Groot2, with a model of its nodes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def text(tree: TreeSpec) -> str:
 
 
 def for_viewing(tree: TreeSpec) -> tuple[str, list[str]]:
-    """XML to look at and not to run, with stand-ins for what has no words in it; and what these are."""
+    """Returns XML for display only, with stand-ins for nodes without an equivalent, and the list of those."""
     export = _Export(tree)
     return export.document(), export.refusals.lines
 

@@ -30,7 +30,7 @@ class Folders:
             self.roots.append(project.real(folder))
 
     def inside(self, path: Path) -> Path | None:
-        """The file, links followed, when it is one and lies in one of the folders."""
+        """Returns the real file when the path, links followed, lies in one of the folders; else None."""
         try:
             real = project.real(path)
             return real if any(real.is_relative_to(root) for root in self.roots) and real.is_file() else None
@@ -56,7 +56,7 @@ class Folders:
         return Hit(beside, False) if beside else None
 
     def of_package(self, root: Path, package: str) -> Iterator[Path]:
-        """The folders in which a ROS package keeps its files: in an install folder, a share folder, a work space."""
+        """The folders in which a ROS package may keep its files: an install folder, a share folder, a workspace."""
         if PurePosixPath(package).name != package or package in ("", ".", ".."):
             return
         if root.name == package:
@@ -68,7 +68,7 @@ class Folders:
 
 
 def walk(root: Path) -> Iterator[Path]:
-    """Folders below, in order, not through links and not through hidden ones; a bounded number."""
+    """Yields the folders below in order; it skips links and hidden folders, and is bounded in number."""
     count = 0
     for at, below, _ in os.walk(root):
         depth = len(Path(at).relative_to(root).parts)

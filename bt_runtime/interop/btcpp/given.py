@@ -31,7 +31,7 @@ class Given:
         self.gone = ""  # why it could not be said at all
 
     def take(self, *names: str, default: str = "") -> str:
-        """The text of the first of these that is there."""
+        """Takes the first of these attributes that is present."""
         for name in names:
             if name in self.left:
                 return self.left.pop(name)
@@ -51,7 +51,7 @@ class Given:
         return name
 
     def outermost(self, said: str) -> str:
-        """`@name`: an entry of the outermost tree; a tree that is called has it as a port."""
+        """`@name` refers to an entry of the outermost tree; a called tree gets it as a port."""
         name = self.entries.of(said)
         self.shared.add(name)
         if self.outer:
@@ -59,7 +59,7 @@ class Given:
         return self.outer + name
 
     def code(self, code: str) -> str:
-        """A script in which `@name` refers to an entry of the outermost tree."""
+        """Translates a script in which `@name` refers to an entry of the outermost tree."""
         return _OUTER.sub(lambda found: self.outermost(found[1]) if found[1] else found[0], code)
 
     def read(self, text: str, port: str = "") -> str:
@@ -71,7 +71,7 @@ class Given:
         return name
 
     def number(self, text: str, port: str, scale: int = 1) -> Json:
-        """A number of a port, as a value here; `scale`: milliseconds are seconds times 1000."""
+        """Returns the number of a port in our unit; `scale`: 1000 for milliseconds to seconds."""
         if entry_of(text, port) is not None:
             name = self.read(text, port)
             return f"{{{name} / {scale}}}" if scale > 1 else f"{{{name}}}"
@@ -101,7 +101,7 @@ class Given:
         return {name: values[name] for name in script.in_order(reads) or values}, found.value
 
     def value(self, said: Said) -> Json:
-        """A written value, as a plain value where it is one."""
+        """Returns a literal as a plain value, if it is one."""
         text = self.text(said)
         made = compile(text)
         if not made.names:

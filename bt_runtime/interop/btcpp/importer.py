@@ -44,7 +44,8 @@ def load(
     enums: Mapping[str, float] | None = None,
     include: Sequence[Path] = (),
 ) -> Imported:
-    """A file, or all of a folder. Raises BtError for what is no tree at all; everything else is in the report."""
+    """Imports a file, or all files of a folder. Raises BtError when it holds no tree; lesser problems are in the
+    report."""
     report = Report()
     sources = Sources(path, models, report, include)
     return _Import(sources, identifier(project.real(path).stem.lower(), "robot"), enums or {}, report).imported()
@@ -144,7 +145,7 @@ class _Import:
         )
 
     def fitting(self, port: Port, texts: Iterable[str], elements: list[Element]) -> Port:
-        """A port takes anything where one of its texts is none of its type: `infinity` of a number."""
+        """The type of a port that fits all its texts; "any" when one does not fit, such as `infinity` for a number."""
         if port.direction != "in" or port.type not in ("number", "integer", "boolean"):
             return port
         bad = (t for t in texts if literal(t, port.type) == t and entry_of(t, port.name) is None)
@@ -156,7 +157,7 @@ class _Import:
         return port._replace(type="any", foreign=port.foreign or CPP[port.type], reads=port.type)
 
     def port(self, port: Port, left_out: bool) -> Port:
-        """A port that some element leaves out may be left out: its default is empty."""
+        """Makes a port optional, with an empty default, when some element omits it."""
         return port._replace(default="") if left_out and port.default is None else port
 
     def entries(self) -> Names:
@@ -168,7 +169,7 @@ class _Import:
         return Names("entry", words, files=False)
 
     def outermost(self) -> dict[str, str]:
-        """The prefix for entries of the outermost tree in the trees that it calls."""
+        """The prefix of the outermost tree's entries in the trees that it calls."""
         called = {element.get("ID") for tree in self.sources.trees.values() for element in calls(tree)}
         return dict.fromkeys(called - {self.sources.main}, "global_")
 
@@ -263,7 +264,7 @@ class _Import:
         return inputs, outputs
 
     def lend(self, call: Any, outputs: Mapping[str, Json]) -> None:
-        """A value that is handed to what the tree writes needs an entry first."""
+        """Creates an entry for a literal that is passed to a port which the called tree writes."""
         plain = {
             n: v for n, v in call.given.items() if n in outputs and (not isinstance(v, str) or entry_of(v) is None)
         }
@@ -361,7 +362,7 @@ class _Import:
         ]
 
     def uses(self, root: Step) -> set[str]:
-        """The skills among its nodes."""
+        """Returns the skills among a tree's nodes."""
         kinds, todo, found = self.own_kinds, [root], set[str]()
         while todo:
             step = todo.pop()
@@ -374,7 +375,7 @@ class _Import:
 
 
 def enum(text: str) -> tuple[str, float]:
-    """`RED=1` of a command line."""
+    """Parses an enum value from the command line: `RED=1`."""
     found = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*=\s*(-?\d+(?:\.\d+)?)\s*", text)
     if found is None:
         raise BtError(f"`{text:.60}` is no word of an enum", "such as --enum RED=1")

@@ -1,4 +1,4 @@
-"""The manifest of an import's own nodes, and the Python file in which somebody says what they do."""
+"""Writes the manifest of an import's custom nodes, and a Python file with a function to fill in for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def about_of(port: Port, type: str) -> str:
 
 
 def foreign_of(about: str) -> tuple[str, str]:
-    """The C++ type that `about` names, and the rest."""
+    """Splits `about` into the C++ type that it names and the rest."""
     found = _FOREIGN.fullmatch(about)
     return (found[1], found[2] or "") if found else ("", about)
 

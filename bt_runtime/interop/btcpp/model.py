@@ -63,7 +63,7 @@ def port(element: Element) -> Port:
 
 
 def type_of(said: str) -> str:
-    """Ours of a C++ type."""
+    """Returns our type for a C++ type."""
     plain = said.replace("const", "").replace("&", "").strip()
     if plain in _INTEGERS or re.fullmatch(r"(?:std::)?u?int(?:8|16|32|64)_t", plain):
         return "integer"
@@ -84,7 +84,7 @@ CPP = {
 
 
 def entry_of(text: str, port: str = "") -> str | None:
-    """The entry that `{entry}` names; `{=}` names the one that is called like the port."""
+    """Returns the name in `{entry}`; `{=}` means the port's own name."""
     found = ENTRY.fullmatch(text.strip())
     if found is None:
         return None
@@ -92,7 +92,7 @@ def entry_of(text: str, port: str = "") -> str | None:
 
 
 def identifier(text: str, otherwise: str = "entry") -> str:
-    """Letters, digits and _."""
+    """Replaces all but letters, digits and _ in a name."""
     made = _NAME.sub("_", text).strip("_") if not text.isidentifier() or not text.isascii() else text
     if not made:
         return otherwise
@@ -100,7 +100,7 @@ def identifier(text: str, otherwise: str = "entry") -> str:
 
 
 def parameter(name: str) -> str:
-    """A port's name as a parameter here, and in a Python function."""
+    """Makes a port's name valid as a parameter of ours and in a Python function."""
     import keyword
 
     made = identifier(name, "port")
@@ -108,7 +108,7 @@ def parameter(name: str) -> str:
 
 
 def literal(text: str, type: str) -> Json:
-    """The value that a port of this type reads from the text of an attribute; the text, when it does not fit."""
+    """Parses the text of an attribute by the port's type; returns the text when it does not fit."""
     plain = text.strip()
     if plain.startswith("json:"):
         try:
@@ -132,7 +132,7 @@ def guessed(text: str) -> Json:
 
 
 def type_seen(texts: list[str]) -> str:
-    """The narrowest type that all of these fit."""
+    """Returns the narrowest type that fits all of these texts."""
     plain = [text.strip() for text in texts]
     if not plain or any(text.startswith("json:") for text in plain):
         return "any"
@@ -144,7 +144,7 @@ def type_seen(texts: list[str]) -> str:
 
 
 def attribute(value: Any) -> str:
-    """A value as the text of an attribute; `literal` reads it again."""
+    """Formats a value as an attribute's text that `literal` can read."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -8,7 +8,8 @@ from bt_runtime.interop.btcpp.model import identifier
 
 
 class Names:
-    """Two that differ by a sign alone get a number; so do two names of files that differ by case alone.
+    """Chooses free names. Names that differ only in punctuation get a number, as do file names that differ only in
+    case.
 
     `avoid`: what is no free name.
     """

@@ -28,7 +28,7 @@ def _list(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
 
 
 def _decorated(tag: str, **ports: str) -> NodeWriter:
-    """A decorator; `ports`: the attribute that each field becomes."""
+    """Writes a decorator; `ports` maps its fields to attributes."""
 
     def say(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
         given = {port: s.port(spec.values[field]) for port, field in ports.items()}

@@ -22,7 +22,7 @@ _AFTER = (("_onSuccess", "on_success"), ("_onFailure", "on_failure"), ("_post", 
 
 
 class Call(NamedTuple):
-    """A <SubTree>: its step, and what it hands over, by the names of the ports."""
+    """A <SubTree> element: its step, and the values that it passes, by port."""
 
     step: Step
     target: str
@@ -293,7 +293,7 @@ class Nodes:
 
 
 def unique(steps: list[Step]) -> None:
-    """Siblings have different names."""
+    """Gives siblings different names."""
     seen: set[str] = set()
     numbers: Counter[str] = Counter()
     for step in steps:

@@ -12,7 +12,7 @@ _CONTROL = {0: "Action", 1: "Decorator"}  # by how many children a stand-in has;
 
 
 class Refused(BtError):
-    """A tree that XML has no words for."""
+    """Raised for a tree that has no equivalent in XML."""
 
 
 class Refusals:

@@ -15,7 +15,7 @@ Rule = Callable[[Given, list[Step]], Step]
 
 
 class Listed(NamedTuple):
-    """A control node with any number of children."""
+    """Translates a control node with any number of children."""
 
     kind: str
     fields: Mapping[str, Json] = {}
@@ -58,7 +58,7 @@ def one(below: list[Step]) -> Step:
 
 
 def alone(kind: str, **fields: Json) -> Rule:
-    """A decorator without ports."""
+    """Translates a decorator without ports."""
     return lambda given, below: Step(kind, {**fields, "child": one(below)}, "" if fields else "child")
 
 
@@ -94,7 +94,7 @@ def parallel_all(given: Given, below: list[Step]) -> Step:
 
 
 def test_of(step: Step) -> Step | str:
-    """A node in the place of a test; one that only asks is its expression."""
+    """Returns a node as a test; a node that is only a check becomes its expression."""
     plain = step.kind == "check" and list(step.fields) == ["expr"] and not step.comments
     return str(step.fields["expr"]) if plain else step
 
@@ -183,7 +183,7 @@ def rate(given: Given, below: list[Step]) -> Step:
 
 
 def compared(given: Given, below: list[Step]) -> Step:
-    """BlackboardCheckInt and its relatives of version 3."""
+    """Translates version 3's BlackboardCheckInt and its relatives."""
     sides = [given.take(name) for name in ("value_A", "value_B")]
     left, right = (given.read(s) if entry_of(s) else given.text(Said(_word(s))) for s in sides)
     otherwise = status(given.take("return_on_mismatch", default="FAILURE"), "return_on_mismatch")

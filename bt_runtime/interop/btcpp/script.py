@@ -47,7 +47,7 @@ class Script(NamedTuple):
 
 
 def negated(said: Said, asked: bool = True) -> Said:
-    """The opposite, in the shortest words; `asked`: only its truth is wanted."""
+    """Returns the opposite of an expression, in its shortest form. `asked`: only the truth value matters."""
     if said.test:
         left, sign, right = said.test
         opposite = (left, _OPPOSITE[sign], right)
@@ -268,7 +268,7 @@ def written(text: str) -> str:
 
 
 def denied(text: str) -> str:
-    """The opposite of an expression of ours as a script."""
+    """Translates the opposite of an expression of ours to a script."""
     tree = ast.parse(text.strip(), mode="eval").body if written(text) else None
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not):
         return _back(tree.operand, _mixed(tree.operand))[0]
@@ -293,7 +293,7 @@ def _mixed(node: ast.expr) -> bool:
 
 
 def _back(node: ast.expr, mixed: bool) -> tuple[str, int]:
-    """The text of a script, and how tightly it binds."""
+    """Returns the text of a script and its precedence."""
 
     def part(inner: ast.expr, least: int) -> str:
         said, rank = _back(inner, mixed)
@@ -332,7 +332,7 @@ def _back(node: ast.expr, mixed: bool) -> tuple[str, int]:
 
 
 def value(given: object) -> str:
-    """A value as a script has it."""
+    """Formats a value for a script."""
     if isinstance(given, bool):
         return "true" if given else "false"
     if isinstance(given, int | float):

@@ -1,4 +1,4 @@
-"""The files of an import: what is named, and all that it includes or calls, by which its trees and models are found."""
+"""Finds all files of an import: the named ones, and all that they include or call."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Sources:
         )
 
     def remarks(self, elements: Iterable[Element]) -> None:
-        """Comments that stand where nothing is made of what they stand at: kept at the first tree."""
+        """Keeps comments on elements that become no node; they move to the first tree."""
         for element in elements:
             for line in (*element.comments, *element.after):
                 self.report.add(element.place, f"comment `{line:.60}`", "aside", "kept at the first tree")
@@ -165,7 +165,8 @@ class Sources:
             raise fault(part.at("path"), f"{what}: there is no such file", hint)
 
     def called(self) -> None:
-        """Trees that are called and were not read: looked for in the folders; else each is a stub that fails."""
+        """Looks for called trees that were not read yet in the folders; a tree that is not found becomes a stub that
+        fails."""
         missing = self.missing()
         if missing:
             self.many = True  # of what is read now a tree may stand in two files

@@ -1,4 +1,4 @@
-"""YAML for people: blocks, comments above what they were written to, quotes only where they are needed."""
+"""Writes YAML for people: block style, comments above their nodes, quotes only where needed."""
 
 from __future__ import annotations
 

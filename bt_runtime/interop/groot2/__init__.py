@@ -1,1 +1,1 @@
-"""Groot2 and the terminal monitors that speak its protocol: they show a run of ours as one of BehaviorTree.CPP's."""
+"""Serves Groot2 and terminal monitors that speak its protocol: they show our run like one of BehaviorTree.CPP."""

@@ -1,4 +1,4 @@
-"""Breakpoints that a monitor sets: those of the run's own debugger, under the numbers that the monitor knows.
+"""Breakpoints set by a monitor: the run's own debugger holds them, under the monitor's numbers.
 
 Only holding is possible. A result that a monitor would rather see is refused: what a tree decides stays the tree's.
 """
@@ -51,7 +51,7 @@ class Hooks:
         return bool(self._hooks)
 
     def _heard(self, event: Debugged) -> None:
-        """The run is held, or would be if its tree had not ended with that tick."""
+        """Called when the debugger pauses the run, or would pause it if its tree had not just ended."""
         if event.what == "changed" or not event.path:
             return
         uids = [hook.uid for hook in list(self._hooks.values()) if hook.rule and hook.path == event.path]

@@ -46,7 +46,7 @@ class Mirror:
             self._settle(number, micros)
 
     def _settle(self, number: int, micros: int) -> None:
-        """A result is shown as such while the node above goes on, and keeps what its children came to."""
+        """Decides how a result is shown: it stays while the node above runs, with the results of its children."""
         if number not in self.rows:
             return
         real, row = self.real[number], self.rows[number]
@@ -90,7 +90,8 @@ class Mirror:
             self.recording.clear()  # of another tree
 
     def _free(self, number: int) -> int:
-        """Its own number, or the lowest that is free; 0 when none is: a tree so large is shown without the rest."""
+        """Returns the node's number for the monitor: its own, or the lowest free one; 0 when all are used, and the node
+        is not shown."""
         if number <= MOST_UIDS and number not in self.numbers:
             return number
         if len(self.numbers) >= MOST_UIDS:

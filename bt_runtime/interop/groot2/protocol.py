@@ -1,4 +1,4 @@
-"""Version 2 of Groot2's protocol: what is asked and answered, as bytes.
+"""Groot2's protocol, version 2: requests and replies as bytes.
 
 A request is a header of six bytes (version, what, number), and for some a second part. An answer repeats the header,
 adds the sixteen bytes that name the tree, and has at most one part more. A refusal is `error` and why.
@@ -47,7 +47,7 @@ LETTERS = {"R": Code.RUNNING, "S": Code.SUCCESS, "F": Code.FAILURE, "I": Code.ID
 
 
 class Refusal(BtError):
-    """A request that is not answered, and why."""
+    """Raised for a request that is refused, with the reason."""
 
 
 def asked(frames: Sequence[bytes]) -> tuple[Ask, int, bytes | None]:
@@ -75,7 +75,7 @@ def transition(micros: int, uid: int, code: int) -> bytes:
 
 
 def msgpack(value: Any, most: int, depth: int = 0) -> bytes:
-    """A value as MessagePack of about `most` bytes; a value without such a form becomes its type's name."""
+    """Encodes a value as MessagePack of about `most` bytes; a value without an encoding is sent as its type's name."""
     if value is None or isinstance(value, bool):
         return b"\xc0" if value is None else b"\xc3" if value else b"\xc2"
     if isinstance(value, int) and -(2**63) <= value < 2**64:

@@ -33,7 +33,7 @@ SILENCE = 5.0  # seconds after which nobody is there to free a run that is held
 
 
 class Groot2:
-    """Serves from the moment it is made until `close`. Make it before the run is ticked, after other observers."""
+    """Serves from its creation until `close`. Create it before the first tick and after other listeners."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ def _zmq() -> Any:
 
 
 def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:
-    """Two ports beside one another: for answers, and for news."""
+    """Binds two neighbouring ports: one for replies, one for published changes."""
     zmq = _zmq()
     name = {"localhost": address.LOOPBACK}.get(host, host)
     for _ in range(1 if port else 32):

@@ -55,7 +55,7 @@ def _in_header(document: Document, offset: int) -> bool:
 
 
 def registry_at(workspace: Workspace, document: Document) -> Registry:
-    """The kinds of a tree, also while its text is broken: those of the manifests that its lines name."""
+    """The kinds of a tree, even while its text is invalid: then the manifests that its lines name are used."""
     tree = document.spec
     if tree is not None:
         return tree.registry
@@ -135,7 +135,7 @@ class _Completion:
         return "".join([f"{kind.name}:", *(f"\n{' ' * (column + fixes.STEP)}{each}" for each in written)])
 
     def needed(self, name: str) -> str:
-        """The inputs that a tree cannot do without, as they would stand in `with:`."""
+        """Completes the required inputs of a tree, in the form of `with:`."""
         path = self.target(name)
         document = self.workspace.document(path) if path is not None else None
         spec = document.spec if document is not None else None
@@ -144,7 +144,7 @@ class _Completion:
         return snippet.escaped(", ".join(snippet.plain(snippet.of_port(port, port.name in here)) for port in ports))
 
     def unlisted(self, before: str, column: int) -> Iterator[Item]:
-        """Skills of the project's manifests that this tree does not name yet."""
+        """Completes skills of the project's manifests that this tree does not list yet."""
         home = self.site.project
         lines = LINE_BREAK.split(self.text.yaml)
         for name in self.site.names("skills"):
@@ -191,7 +191,7 @@ class _Completion:
                                      partial(snippet.of_port, port, shared))  # fmt: skip
 
     def included(self) -> TreeSpec | None:
-        """The tree that the `tree` node names in which somebody is."""
+        """The tree that the `tree` node around the cursor includes."""
         near = self.text.source[max(0, self.offset - 2_000) : self.offset]
         named = [*_NAMED.finditer(near)]
         after = _NAMED.search(self.text.source, self.offset, self.offset + 200)

@@ -128,7 +128,7 @@ def properties(schema: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, S
 
 
 def choices(schema: Mapping[str, Any], top: Mapping[str, Any]) -> list[Any]:
-    """The words that may stand here."""
+    """The words that a schema allows."""
     found: dict[Any, None] = {}
     for each in flat(schema, top):
         found |= dict.fromkeys(each.get("enum", ()))

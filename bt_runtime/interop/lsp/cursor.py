@@ -76,7 +76,7 @@ class _Reader:
             self.flow = _open(value)
 
     def dashes(self, line: str, indent: int) -> tuple[int, str]:
-        """Into the lists that begin on this line; where what is in them begins."""
+        """Enters the lists that begin on this line; returns the column of their content."""
         column, rest = indent, line[indent:]
         while rest.startswith("- ") or rest.rstrip() == "-":
             while self.levels and (self.levels[-1].column > column or self.closed(column)):
@@ -88,7 +88,8 @@ class _Reader:
         return column, rest
 
     def closed(self, column: int) -> bool:
-        """A key at the column of a dash stays open only when the list is its own: `a:` and then `- b` below it."""
+        """True when a key at a dash's column is closed. It stays open only when the list is its value: `a:` and then `-
+        b` below it."""
         top = self.levels[-1]
         return top.column == column and top.key is not None and column > 0 and self.inner(column)
 
@@ -128,7 +129,7 @@ class _Reader:
         )
 
     def leave(self, column: int) -> None:
-        """Out of what a key at this column does not belong to."""
+        """Leaves the mappings and lists that a key at this column does not belong to."""
         while self.levels and self.levels[-1].column >= column:
             self.levels.pop()
 
@@ -157,7 +158,7 @@ def _to_comment(text: str) -> str:
 
 
 def _signs(text: str) -> list[tuple[int, str]]:
-    """The brackets, commas and colons that are in no quotes; a quote that is not closed ends with its line."""
+    """Yields the brackets, commas and colons outside quotes; an unclosed quote ends with its line."""
     found: list[tuple[int, str]] = []
     quote, at = "", 0
     while at < len(text):
@@ -180,7 +181,7 @@ def _signs(text: str) -> list[tuple[int, str]]:
 
 
 def _open(text: str) -> str:
-    """The text, if a bracket of it is still open; empty when all are closed."""
+    """Returns the text when one of its brackets is still open; "" when all are closed."""
     depth = 0
     for _, sign in _signs(text):
         depth += (sign in "[{") - (sign in "]}")
@@ -190,7 +191,8 @@ def _open(text: str) -> str:
 
 
 def _brackets(said: str) -> tuple[tuple[Step, ...], str, frozenset[str], bool]:
-    """The steps into the innermost open bracket, what stands there since the last comma, its keys, is it a mapping."""
+    """Returns the path into the innermost open bracket, the text since its last comma, its keys, and whether it is a
+    mapping."""
     stack: list[_Bracket] = []
     for at, sign in _signs(said):
         if sign in "[{":
@@ -230,7 +232,7 @@ def _cut(segment: str) -> tuple[str, str, str]:
 
 
 def _siblings(text: Text, number: int, column: int, first: bool) -> frozenset[str]:
-    """The keys of the mapping in which a key at this column stands; `first`: it begins an item of a list."""
+    """Returns the keys of the mapping that a key at this column belongs to. `first`: the key begins a list item."""
     found: set[str] = set()
     for direction in (1,) if first else (-1, 1):
         at = number + direction

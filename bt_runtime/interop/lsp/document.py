@@ -23,7 +23,7 @@ Content = Literal["tree", "skills", "plan", "project", "prompt"]
 
 
 class Include(NamedTuple):
-    """A `tree` node, and the file that it stands for."""
+    """A `tree` node, and the file that it refers to."""
 
     node: NodeSpec
     target: Path
@@ -57,7 +57,7 @@ class Document:
         return self._entries
 
     def known(self) -> dict[str, str]:
-        """The entries by name, and their types."""
+        """The entries by name, with their types."""
         entries = self.entries()
         return entries.types if entries is not None else {}
 
@@ -118,7 +118,7 @@ class Around(Protocol):
 
 
 class DocumentLoader(Loader):
-    """The loader, for one file of a workspace: what other files say is asked of the workspace."""
+    """Loads one file of a workspace; it gets the content of other files from the workspace."""
 
     def __init__(self, workspace: Around, document: Document) -> None:
         self.workspace, self.site = workspace, workspace.site(document.path)
@@ -154,7 +154,7 @@ class DocumentLoader(Loader):
         return ""
 
     def link(self, document: Document) -> None:
-        """The checks that need the trees it includes."""
+        """Runs the checks that need the included trees."""
         spec = document.spec
         assert spec is not None
         document.includes, document.nodes, document.depth = [], 0, 0

@@ -74,7 +74,7 @@ def _places(tree: TreeSpec, writes: Iterable[Use]) -> list[Place]:
 
 
 def _name_in(name: str, span: Span, node: Node | None) -> Span:
-    """The name alone, where it stands in a hole or in quotes."""
+    """The span of a name itself, within a placeholder or within quotes."""
     if isinstance(node, YamlMap):
         node = next((value for key, value in node if value.span == span), None) or next(
             (key for key, _ in node if key.span == span), None

@@ -38,7 +38,7 @@ def faults(documents: Units) -> dict[Path, list[Diagnostic]]:
 
 
 def _ordered(documents: Units) -> tuple[list[Document], list[tuple[Document, Include]]]:
-    """Each after those it includes; and the nodes that lead back."""
+    """Orders documents so that each follows those that it includes; returns also the nodes that close a cycle."""
     done: dict[Path, None] = {}
     back: list[tuple[Document, Include]] = []
     for start in documents:
@@ -65,7 +65,7 @@ def _ordered(documents: Units) -> tuple[list[Document], list[tuple[Document, Inc
 
 
 def _round(documents: Units, back: Iterable[tuple[Document, Include]]) -> list[tuple[Document, Include]]:
-    """Every node on a way back, whichever file one begins with."""
+    """Yields every node on an inclusion cycle, whichever file the search starts from."""
     found: dict[int, tuple[Document, Include]] = {}
     for document, include in back:
         ring = [(documents[path], each) for path, each in _way(documents, include.target, document.path)]
@@ -74,7 +74,7 @@ def _round(documents: Units, back: Iterable[tuple[Document, Include]]) -> list[t
 
 
 def _way(documents: Units, start: Path, end: Path) -> list[tuple[Path, Include]]:
-    """The shortest way from one file to another; empty when they are one."""
+    """Returns the shortest path of inclusions from one file to another; empty when they are the same."""
     came: dict[Path, tuple[Path, Include]] = {}
     todo = [start]
     while todo and end not in came and start != end:

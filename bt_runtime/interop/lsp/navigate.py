@@ -93,7 +93,7 @@ def definition(workspace: Workspace, document: Document, offset: int) -> list[Lo
 
 
 def _skill(workspace: Workspace, document: Document, symbol: Symbol) -> Iterator[Location]:
-    """The entry of a manifest, and the Python that does it."""
+    """Returns the entry of a skill in its manifest, and the place of its Python."""
     for path in document.named if symbol.path is None else [symbol.path]:
         target = workspace.document(path)
         key = _skill_key(target, symbol.name) if target is not None else None
@@ -113,7 +113,7 @@ def _skill_key(document: Document, name: str) -> Scalar | None:
 
 
 def python(reference: str, folder: Path) -> Location | None:
-    """`path.py:Name` or `module:Name`, found in the text: nothing is imported."""
+    """Finds `path.py:Name` or `module:Name` in the source text; nothing is imported."""
     home, _, name = reference.rpartition(":")
     path = real(folder / home) if home.endswith(".py") else _module(home)
     if path is None or not path.is_file() or python_file.too_large(path):

@@ -1,4 +1,4 @@
-"""The outline of a document, and what stands above a tree in its text: "run", "tests"."""
+"""The outline of a document, and the code lenses above a tree: "run", "tests"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Lens(NamedTuple):
 
 
 def outline(document: Document) -> list[OutlineEntry]:
-    """The first `MOST_SYMBOLS` keys; where there are more, a last entry says so."""
+    """Returns the first `MOST_SYMBOLS` keys; a last entry tells when there are more."""
     return Outline().symbols(document.root, 0) if document.root is not None else []
 
 

@@ -78,7 +78,8 @@ class Server(LanguageServer):
         return self.space(path).text(path) or Text("")
 
     def document(self, uri: str, patience: float = math.inf) -> tuple[Workspace, Document] | None:
-        """A file as it is now, checked; where a check takes longer than this, what was known a moment ago."""
+        """Returns a file as it is now, checked. When the check takes longer than `patience`, returns the previous
+        result."""
         path = wire.path_of(uri)
         if path is None:
             return None
@@ -95,7 +96,7 @@ class Server(LanguageServer):
     # Checking --------------------------------------------------------------------------------
 
     def later(self, path: Path) -> None:
-        """A check after this keystroke; where one takes long, the next key is waited for as long."""
+        """Schedules a check after a keystroke; after a slow check it waits longer."""
         if path not in self.waiting:
             took = self.took.get(path, 0.0)
             delay = 0.0 if took < AT_ONCE else min(took, LONGEST_WAIT)

@@ -32,7 +32,7 @@ class _Stops:
 
 
 def of_kind(kind: Kind, column: int, flow: bool) -> str:
-    """`kind: …`, as its example writes it, or with the fields it cannot do without."""
+    """The snippet of a kind: `kind: …` in the form of its example, or with its required fields."""
     example = skill_example(kind) if kind.family == "skill" else kind.example
     root = source.parse(example).root if example else None
     stop = _Stops()
@@ -77,7 +77,7 @@ def _flowing(node: Node, stop: _Stops) -> str:
 
 
 def of_field(field: Field, column: int, flow: bool) -> str:
-    """`field: …`, with a value that it takes."""
+    """The snippet of a field: `field: …` with a valid value."""
     if flow or field.type not in ("node", "nodes", "cases"):
         value = sample(field)
         if field.default is not None and isinstance(field.default, str | bool | int | float) and not field.writes:

@@ -96,6 +96,6 @@ def _included(document: Document, span: Span) -> Path | None:
 
 
 def _around(document: Document, line: int) -> Path | None:
-    """The tree that the nearest `tree` node above names."""
+    """Returns the tree that the nearest `tree` node above the line names."""
     above = [i for i in document.includes if i.node.span.line <= line]
     return max(above, key=lambda i: i.node.span).target if above else None

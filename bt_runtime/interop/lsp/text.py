@@ -54,7 +54,8 @@ class Text:
         return self.source[self.lines[number] : end].rstrip("\r\n")
 
     def offset(self, position: Position) -> int:
-        """A place beyond the end of a line is its end, one beyond the text the end of that."""
+        """Returns the offset of an editor's position. A position beyond a line's end is the line's end; one beyond the
+        text is the text's end."""
         if position.line >= len(self.lines):
             return len(self.source)
         line = self.line(max(position.line, 0))
@@ -75,7 +76,7 @@ class Text:
         return Position(line, len(before) + (0 if before.isascii() else sum(ord(sign) > 0xFFFF for sign in before)))
 
     def at(self, line: int, column: int) -> int:
-        """The offset of a place of ours, both counted from 1."""
+        """Returns the offset of a line and column, both counted from 1."""
         if line > len(self._yaml_lines):
             return len(self.source)
         return min(self._yaml_lines[line - 1] + column - 1, len(self.source))
@@ -88,7 +89,7 @@ class Text:
         )
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of ours."""
+        """Returns the line and column of an offset, counted from 1."""
         line = bisect_right(self._yaml_lines, max(offset, self.bom)) - 1
         return line + 1, max(offset, self.bom) - self._yaml_lines[line] + 1
 

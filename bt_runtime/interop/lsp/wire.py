@@ -1,4 +1,4 @@
-"""Our values as the protocol's."""
+"""Converts our values to those of the Language Server Protocol."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Workspace:
             self.names_moved()
 
     def names_moved(self) -> None:
-        """A file has come or gone: every tree that names another is looked at again."""
+        """Called when a file was added or removed: checks every tree again that names other files."""
         self.forget()
         for path, document in self.documents.items():
             if document.content == "tree":
@@ -138,11 +138,11 @@ class Workspace:
     # Checking --------------------------------------------------------------------------------
 
     def document(self, path: Path) -> Document | None:
-        """A file, read at least once."""
+        """Returns a file, read at least once."""
         return self.documents.get(path) or self.read(path)
 
     def read(self, path: Path) -> Document | None:
-        """The file by itself; what depends on how it looks from outside is put into the queue."""
+        """Reads a file and checks it alone; the checks against other files are queued."""
         before = self.documents.get(path)
         text = self.texts.get(path) or self.read_text(path)
         content = self.sort(path) if before is None else before.content
@@ -210,7 +210,7 @@ class Workspace:
             document.alone = [error.diagnostic(str(document.path), span)]
 
     def link(self, document: Document) -> None:
-        """A tree with those it includes."""
+        """Checks a tree together with the trees that it includes."""
         if document.content != "tree":
             return
         self.fresh.add(document.path)
@@ -240,7 +240,7 @@ class Workspace:
             self.link(document)
 
     def settle(self) -> None:
-        """Everything that waits. For tests, and for programs that have no editor waiting."""
+        """Runs all queued checks. For tests, and for programs without an editor."""
         while self.queue:
             self.check(next(iter(self.queue)))
 

@@ -1,4 +1,4 @@
-"""The entries of one tree: read and written, declared and not, and of which type."""
+"""Checks the entries of one tree: which are read or written, which are declared, and their types."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _outside(name: str, read: Use) -> str:
 
 
 def _first(uses: Sequence[Use]) -> dict[str, Use]:
-    """The first use of each name, in the order of the text."""
+    """Returns the first use of each name, in the order of the text."""
     found: dict[str, Use] = {}
     for use in uses:
         found.setdefault(use.name, use)
@@ -141,7 +141,8 @@ def _computes(text: str) -> bool:
 
 
 def _texts(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
-    """`set: {k: k + 1}` of an entry of any type writes the text; told where all its names are entries."""
+    """Warns about `set: {k: k + 1}` for an entry of any type, which writes the text. Only texts whose names are all
+    entries are reported."""
     known = {*tree.ports, *(use.name for use in used.writes)}
     for use in used.writes:
         port, value = tree.ports.get(use.name), None
@@ -222,7 +223,7 @@ def _references(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
 
 
 def looked_at(tree: TreeSpec) -> set[str]:
-    """Entries that fill a slot, or that tell whether a skill can be done now."""
+    """The entries that fill a slot, or that decide whether a skill is possible now."""
     found: set[str] = set()
     for entry in (kind.data["entry"] for kind in tree.registry.skills() if "entry" in kind.data):
         found.update(entry.agent_options.sources.values())

@@ -1,4 +1,4 @@
-"""Trees that contain themselves: there must be something that can end it."""
+"""Checks that a tree which contains itself can end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bt_runtime.language.spec import NodeSpec, Step, TreeSpec
 
 
 def check_recursion(cycle: Sequence[Step], diagnostics: Diagnostics) -> None:
-    """A tree may contain itself only behind something that can end it, in whichever tree on the way round."""
+    """Reports a cycle of trees without a node that can end it, in whichever tree of the cycle."""
     if any(_can_end(step.tree, step.node) for step in cycle):
         return
     first, last = cycle[0].tree, cycle[-1].node

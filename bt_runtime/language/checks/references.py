@@ -23,7 +23,7 @@ class Use(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """An expression, the text it stands in, and from where in it."""
+    """An expression, the text that contains it, and its offset there."""
 
     expression: Expression
     node: Node
@@ -43,7 +43,7 @@ class Usage(NamedTuple):
 
 
 def entry_named(value: Json) -> str | None:
-    """The entry that a whole-string `{entry}` names."""
+    """Returns the entry that a text of the form `{entry}` names."""
     return value.text.strip() if is_entry(value) else None
 
 
@@ -105,7 +105,7 @@ def _read(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usage) -
 
 
 def asked(value: Json) -> Iterator[str]:
-    """The entries about which `exists` asks, wherever in a value."""
+    """Yields the entries that `exists` tests, anywhere in a value."""
     if isinstance(value, Expression):
         yield from value.asked
     elif isinstance(value, Template):
@@ -124,7 +124,7 @@ def _words(node: Node) -> set[str]:
 
 
 def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
-    """`with:` of a subtree: an entry given to one of its outputs is written, all else is read."""
+    """Notes the entries in a subtree's `with:`. An entry passed to an output is written, all others are read."""
     assert isinstance(node, YamlMapping)
     target = spec.subtree or spec.again
     if target is None:  # there is no such tree: nobody knows which of these are its outputs

@@ -98,8 +98,8 @@ def bounded(tree: TreeSpec, depth: int, nodes: int, diagnostics: Diagnostics, ca
 
 
 def _all(tree: TreeSpec) -> list[TreeSpec]:
-    """The tree and all it includes, each once, after what it includes. Each is looked into once, however often it
-    stands somewhere: trees that include one another twice at every layer would take for ever otherwise."""
+    """Yields the tree and all trees that it includes, each once, after those that it includes. Without this memory,
+    trees that include each other twice per level would take exponential time."""
     order: dict[TreeSpec, None] = {}
     opened: set[TreeSpec] = set()
     todo = [tree]
@@ -165,7 +165,7 @@ def _thresholds(spec: NodeSpec, diagnostics: Diagnostics) -> None:
 
 
 def _restarts(spec: NodeSpec, diagnostics: Diagnostics) -> None:
-    """Under reactive control an earlier child that takes time is started again at every tick after it has ended."""
+    """Warns about a child of a reactive node that takes time: after its end it restarts at every tick."""
     if spec.asks:
         _slow_tests(spec, diagnostics)
     if spec.kind.onward is None:
@@ -189,7 +189,7 @@ def _restarts(spec: NodeSpec, diagnostics: Diagnostics) -> None:
 
 
 def _waits_behind_a_test(child: NodeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
-    """`fallback: [aisle_clear, wait: 0.5]` before the work: the wait begins again whenever the test does not hold."""
+    """Warns about a pattern such as `fallback: [aisle_clear, wait: 0.5]`: the wait restarts whenever the test fails."""
     for inner in child.walk():
         for late in inner.children[1:] if inner.kind.onward == "failure" else ():
             if late.kind.family == "leaf" and late.kind.waits and not late.kind.foreign and not late.kind.includes:

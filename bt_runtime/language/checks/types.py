@@ -52,7 +52,8 @@ def type_of(expression: Expression, known: Mapping[str, str]) -> Type:
 
 
 def misfit(expression: Expression, known: Mapping[str, str], wanted: str) -> Type:
-    """The type that it has instead of this one; None when it fits, or may fit: a number can be a whole one."""
+    """Returns the type of an expression that does not fit; None when it fits or may fit: a number may be a whole
+    number."""
     found, part = type_of(expression, known), expression.part
     if found is None or flows(found, wanted):
         return None
@@ -78,7 +79,7 @@ def compared(part: Part, word: str) -> bool:
 
 
 def inside(part: Part) -> list[Part]:
-    """The parts that a part is made of."""
+    """Yields the operands of an expression's part."""
     if part.how in ("chain", "comparison"):
         return [part.of[0], *(operand for _, operand in part.of[1:])]
     return [] if part.how in ("name", "constant") else list(part.of)

@@ -48,7 +48,7 @@ class Form(NamedTuple):
 
 
 class NotEmittable(ValueError):
-    """A kind is marked `emit`, and a model cannot write it."""
+    """Raised for a kind marked `emit` that a model cannot write."""
 
 
 def forms(kinds: Iterable[Kind]) -> tuple[Form, ...]:
@@ -57,7 +57,8 @@ def forms(kinds: Iterable[Kind]) -> tuple[Form, ...]:
 
 
 def form_of(kind: Kind) -> Form:
-    """Fields that have a default are left out: a small model that must choose less goes less wrong."""
+    """Builds the form of a kind. Fields with a default are omitted: a small model with fewer choices makes fewer
+    mistakes."""
     below = [f for f in kind.node_fields if f.required]
     shape: Shape = "leaf" if not below else "children" if below[0].name == "children" else "child"
     if [f.name for f in below] not in ([], ["child"], ["children"]):
@@ -78,7 +79,7 @@ def _field(kind: Kind, field: Field) -> FormField:
 
 
 def expansion_schema(kinds: Iterable[Kind], limits: PlanLimits = DEFAULT_LIMITS) -> Schema:
-    """A whole answer: a node with children, at most `depth` of them one inside another."""
+    """The JSON Schema of a whole answer: a control node, nested at most `depth` deep."""
     known = forms(kinds)
     return {
         "$schema": DRAFT,

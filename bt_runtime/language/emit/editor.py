@@ -106,7 +106,7 @@ def _bare(kind: Kind, types: list[str], when: str, form: Schema, said: str) -> S
 
 
 def _entries(kind: Kind, bare: Field) -> Schema:
-    """A bare mapping of entries, none of which is called as a field of any node is."""
+    """A bare mapping of entries; none of its keys may be a field that every node has."""
     form = value_schema(bare)
     said = f"A field of any node: write the entries of `{kind.name}` below `{bare.name}:`, and this beside it"
     taken: Schema = {"not": {"enum": [f.name for f in COMMON]}, "errorMessage": said}
@@ -126,7 +126,8 @@ def _bare_value(kind: Kind, bare: Field) -> Schema:
 
 
 def _bare_node(kind: Kind, bare: Field, kinds: Iterable[Kind]) -> Schema:
-    """A bare child, or the fields. One key that is no field is the child's kind; what is empty may become either."""
+    """A bare child, or a mapping of fields. A key that is no field is the child's kind; an empty mapping can be
+    either."""
     fields = _fields(kind)
     own = fields["properties"]
     child = {k.name: {"$ref": f"#/definitions/kind_{k.name}"} for k in kinds if k.name not in own}

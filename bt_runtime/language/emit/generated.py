@@ -38,7 +38,7 @@ def project_schema(root: Path | None = None) -> Schema:
 
 
 def _named(root: Path | None) -> set[str]:
-    """Words of the project's trees that have `skills:`; a manifest that is named is among them."""
+    """Returns the manifests that the project's trees list under `skills:`; one that is being named is included."""
     paths = sorted((root / "trees").rglob("*.yaml")) if root else []
     texts = [disk.read_or_nothing(path).decode("utf-8", "replace") for path in paths]
     return {word for text in texts if "skills:" in text for word in re.findall(r"[\w./-]+", text)}
@@ -50,7 +50,7 @@ def _own(root: Path | None) -> Path:
 
 
 def schemas(root: Path | None = None) -> dict[str, Schema]:
-    """Every schema of a project by its file name; without a project those that are shipped."""
+    """Returns every schema of a project by file name; without a project, the shipped ones."""
     tree = project_schema(root) if root else _shipped_schema()
     return {
         "tree.schema.json": tree,
@@ -81,7 +81,7 @@ def _shipped_schema() -> Schema:
 
 
 def _skills(folder: Path) -> dict[str, list[Kind]]:
-    """The skills of each manifest by its name; one that is at fault gives what could be read of it."""
+    """Returns the skills of each manifest by its name. A faulty manifest gives its readable skills."""
     paths = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
     return {str(path.relative_to(folder).with_suffix("")): manifest.read(path).kinds for path in paths}
 

@@ -23,7 +23,7 @@ _NOTE = "<!-- Written by `python -m bt_runtime.language.emit` from the registry:
 
 
 def pages(kinds: Iterable[Kind]) -> dict[str, str]:
-    """File name → page, the index among them."""
+    """Returns the pages by file name, the index included."""
     listed = list(kinds)
     return {"README.md": index(listed), **{f"{kind.name}.md": page(kind) for kind in listed}}
 

@@ -1,4 +1,4 @@
-"""Expressions that a stranger may write: a small part of Python's, bounded in size, time and memory.
+"""Expressions from untrusted texts: a small part of Python's, bounded in size, time and memory.
 
     compile("battery < low").evaluate({"battery": 0.1, "low": 0.2})     # True
     Template("go to {room}").evaluate({"room": "kitchen"})            # "go to kitchen"

@@ -1,4 +1,4 @@
-"""The functions that an expression may call; there are no others."""
+"""The functions that an expression may call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Function(NamedTuple):
 
 
 def show(value: Value) -> str:
-    """A value as text, spelt as in YAML."""
+    """Formats a value as text, in YAML's spelling."""
     if value.__class__ is str:
         return text(value)
     if value is None or value.__class__ is bool:

@@ -15,7 +15,7 @@ HOLE = "BT036"
 
 
 class ExpressionError(BtError):
-    """`start` and `end` count characters of the text from 0; `end` is exclusive."""
+    """An error of an expression. `start` and `end` count the text's characters from 0; `end` is exclusive."""
 
     def __init__(self, code: str, message: str, hint: str = "", start: int = 0, end: int = 0) -> None:
         super().__init__(message, hint)
@@ -33,7 +33,7 @@ class ExpressionError(BtError):
 
 
 class Misfit(Exception):
-    """An operation cannot be done with these values. The expression adds the place."""
+    """Raised when an operation is impossible for its values. The expression adds the place."""
 
     def __init__(self, message: str, hint: str = "", code: str = VALUE) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The holes of a text: where they are, and what fills them."""
+"""The holes of a text, such as `{room}`: finds them and parses their expressions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Hole:
 
 
 def cut(text: str) -> list[str | Hole]:
-    """The text between the holes, and the holes; at least one piece."""
+    """Splits a text into the pieces between its holes, and the holes; there is at least one piece."""
     pieces: list[str | Hole] = []
     plain, at, holes = "", 0, 0
     while brace := _BRACE.search(text, at):

@@ -1,4 +1,4 @@
-"""Tokens to parts: one pass, Python's precedence, bounded depth."""
+"""Parses tokens in one pass, with Python's precedence and bounded depth."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Parser:
                 return made
 
     def field(self, value: Part, dot: Token) -> Part:
-        """`pose.x`: what a mapping has by this name, and nothing else."""
+        """Parses `pose.x`, which reads a key of a mapping; attributes of objects cannot be read."""
         name, after = self.tokens[self.at], self.tokens[min(self.at + 1, len(self.tokens) - 1)]
         if name.kind != "name" or name.text.startswith("_") or after.text == "(":
             hint = '`name.field` and `name["field"]` read what a mapping has; there is nothing else to be had'
@@ -194,7 +194,7 @@ class Parser:
         return part.exists(asked.text, token.start, self.tokens[self.at - 1].end)
 
     def bracket(self, opening: Token) -> Part:
-        """A bracket; with a comma in it, a list."""
+        """Parses a bracket; with a comma in it, it is a list."""
         if self.ahead(")"):
             raise self.unexpected(self.tokens[self.at])
         first = self.expression()

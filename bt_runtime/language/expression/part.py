@@ -1,4 +1,4 @@
-"""The parts that an expression is made of: each a function of the scope, built once, run many times."""
+"""The parts of a parsed expression. Each is a function of the scope, built once and run many times."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def exists(word: str, start: int, end: int) -> Part:
 
 
 def chain(first: Part, rest: Sequence[tuple[str, Part]]) -> Part:
-    """`a + b - c`: one part however long, so that a long sum is no deep stack."""
+    """Builds a chain such as `a + b - c` as one part, so that a long sum needs no deep stack."""
     made = Part(first.run, first.start, rest[-1][1].end, first.constant and all(p.constant for _, p in rest))
     made.how, made.of = "chain", (first, *rest)
     if len(rest) == 1:
@@ -108,7 +108,7 @@ def chain(first: Part, rest: Sequence[tuple[str, Part]]) -> Part:
 
 
 def comparison(first: Part, rest: Sequence[tuple[str, Part]]) -> Part:
-    """`a < b <= c`, each operand asked for once, the later ones only when needed."""
+    """Builds `a < b <= c`. Each operand is evaluated at most once, a later one only when needed."""
     made = Part(first.run, first.start, rest[-1][1].end, first.constant and all(p.constant for _, p in rest))
     made.how, made.of = "comparison", (first, *rest)
     if len(rest) == 1:
@@ -145,7 +145,8 @@ def _several(head: Run, steps: Sequence[tuple[Callable[[Value, Value], bool], Ru
 
 
 def either(first: Part, rest: Sequence[tuple[str, Part]], stop: bool) -> Part:
-    """`or` (stop at the first true one) and `and` (at the first false one); the value is that operand, as in Python."""
+    """Builds `or` (stops at the first true operand) and `and` (at the first false one); the value is that operand, as
+    in Python."""
     parts = [first, *(p for _, p in rest)]
     runs, last = [p.run for p in parts[:-1]], parts[-1].run
     made = Part(last, first.start, parts[-1].end, all(p.constant for p in parts), "either", parts)
@@ -190,7 +191,7 @@ def _true(value: Value, at: Part) -> bool:
 
 
 def applied(how: str, operation: Callable[..., Value], operands: Sequence[Part], start: int, end: int) -> Part:
-    """A function of values: a sign before, an index, a slice, a call."""
+    """Builds a function of values: a sign, an index, a slice or a call."""
     made = Part(operands[0].run, start, end, all(p.constant for p in operands), how, operands)
     runs = [p.run for p in operands]
 
@@ -259,7 +260,7 @@ def mapping(pairs: Sequence[tuple[Part, Part]], start: int, end: int) -> Part:
 
 
 def folded(made: Part) -> Part:
-    """A part without names is worked out now: it costs nothing later, and its faults are known before the first run."""
+    """Evaluates a part without names now: it then costs nothing at run time, and its errors are found at load time."""
     if not made.constant:
         return made
     value = made.run({})

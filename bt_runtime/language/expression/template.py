@@ -1,4 +1,4 @@
-"""Text with holes: `go to {room}`. `{{` and `}}` stand for the braces themselves."""
+"""A text with holes, such as `go to {room}`. `{{` and `}}` stand for braces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Template:
-    """A text that is one hole and nothing else keeps the type of its value."""
+    """A parsed template. A template that is a single hole keeps the type of its value."""
 
     __slots__ = ("names", "pieces", "text")
 
@@ -40,7 +40,7 @@ class Template:
 
     @property
     def whole(self) -> Expression | None:
-        """The expression of a text that is one hole."""
+        """The expression of a template that is a single hole; else None."""
         first = self.pieces[0]
         return first.expression if len(self.pieces) == 1 and not isinstance(first, str) else None
 

@@ -70,7 +70,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def scan(text: str, at: int) -> tuple[Token, int]:
-    """The next token, and where to go on."""
+    """Returns the next token and the position after it."""
     match = _TOKEN.match(text, at)
     assert match is not None  # the last two alternatives take whatever there is
     kind = match.lastgroup or "end"
@@ -88,7 +88,7 @@ def scan(text: str, at: int) -> tuple[Token, int]:
 
 
 def _prefixed(text: str, start: int) -> bool:
-    """`f"..."`, but not `x in"..."`."""
+    """True for a prefixed string such as `f"..."`; False for `x in"..."`."""
     before = text[max(0, start - 5) : start]
     return before[-1:].isidentifier() and not _WORD_SIGN.search(before)
 
@@ -104,7 +104,7 @@ def _unknown(text: str, start: int) -> ExpressionError:
 
 
 def literal(token: Token) -> str:
-    """The text between the quotes."""
+    """Returns the text of a string token without its quotes."""
 
     def plain(match: re.Match[str]) -> str:
         known = _ESCAPES.get(match[1])

@@ -33,7 +33,8 @@ def too_large(what: str, most: int, unit: str) -> Misfit:
 
 
 def admit(value: Value) -> Value:
-    """A value of the scope that is not plain: numbers of other libraries become ours, all else is only passed on."""
+    """Converts a value of the scope: numbers of other libraries become Python's; other objects are passed on
+    unchanged."""
     if isinstance(value, (tuple, set, frozenset, list, dict)):
         return value
     for base in (bool, int, float, str):

@@ -1,4 +1,4 @@
-"""Control nodes: which child runs, and what their results make together."""
+"""Control nodes: they decide which child runs, and combine the children's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of values: type of a value, compatibility, and names for messages."""
+"""The types of values: the type of a value, whether types are compatible, and their names in messages."""
 
 from __future__ import annotations
 

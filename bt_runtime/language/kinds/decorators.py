@@ -1,4 +1,4 @@
-"""Decorators: one child, and something done to when it runs or to what it returns."""
+"""Decorators: they change when their one child runs, or what it returns."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ RESERVED = COMMON_NAMES - {"about"}  # what no kind and no skill may have as a f
 
 
 class Later(NamedTuple):
-    """A kind of a plugin, under its name; `bring` imports it when somebody looks for it."""
+    """A plugin's kind, known by name; `bring` imports it when it is first used."""
 
     name: str
     bring: Callable[[], Kind]
@@ -154,17 +154,18 @@ class Registry:
                 yield kind
 
     def skills(self) -> list[Kind]:
-        """Skills are never brought later: asking for them imports nothing."""
+        """Returns the skills. Skills never come from a plugin's entry point, so this imports nothing."""
         return [kind for kind in self.kinds.values() if not isinstance(kind, Later) and kind.family == "skill"]
 
     def with_kinds(self, kinds: tuple[Kind, ...]) -> Registry:
-        """A larger registry; a name that is taken keeps its first meaning (the loader reports the clash)."""
+        """Returns a registry with more kinds. A name in use keeps its first meaning; the loader reports the clash."""
         larger = Registry(faults=self.faults)
         larger.kinds = {**{k.name: k for k in kinds}, **self.kinds}
         return larger
 
     def and_those(self, kinds: tuple[Kind | Later, ...], said: str) -> Registry:
-        """… which are looked for after these; the names of those that were left out are faults."""
+        """Returns a registry with more kinds, which are searched after the present ones. Clashing names are left out
+        and reported."""
         known = self.kinds
         larger = Registry((*known.values(), *(k for k in kinds if k.name not in known)), self.faults)
         taken = [k.name for k in kinds if k.name in known]

@@ -1,4 +1,4 @@
-"""Control nodes that the trees of mobile robots are made of, as Nav2 knows them."""
+"""Control nodes of mobile robots, with the meaning that Nav2 gives them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def registry_of(root: Path | None) -> Registry:
 
 
 def installed() -> Registry:
-    """The kinds that every tree has, then those of all installed plugins, ours first. None of these is imported."""
+    """The kinds that every tree has, then those of all installed plugins, ours first. Nothing is imported."""
     return _installed(plugins.entries("kinds"))
 
 
@@ -57,7 +57,7 @@ def shipped_kinds() -> Registry:
 
 
 def of_plugin(entry: plugins.Entry) -> Kind:
-    """The kind that an entry point gives, under its own name."""
+    """Imports the kind of an entry point. The kind's name must equal the entry point's."""
     found = plugins.load(entry)
     if not isinstance(found, Kind):
         raise plugins.unfit(entry, found, "a Kind")
@@ -87,7 +87,7 @@ def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
 
 
 def _says_kinds(file: Path) -> bool:
-    """Spares parsing most project files."""
+    """True when a project file may list kinds; a text search, which saves parsing most project files."""
     from bt_runtime.project import disk
 
     return b"kinds" in disk.read_or_nothing(file)

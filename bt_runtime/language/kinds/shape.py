@@ -26,7 +26,7 @@ _SAID = {
 
 
 def closed(properties: Schema, required: Iterable[str]) -> Schema:
-    """A mapping of these keys and no others."""
+    """The schema of a mapping with exactly these keys."""
     needed = list(required)
     return {"properties": properties, "additionalProperties": False, **({"required": needed} if needed else {})}
 
@@ -72,7 +72,7 @@ def value_schema(field: Field) -> Schema:
 
 
 def node_name() -> Schema:
-    """`name` of any node: it becomes a part of the path."""
+    """The schema of a node's `name`, which becomes a part of its path."""
     return {
         "type": SCALAR,
         "maxLength": 80,
@@ -82,7 +82,7 @@ def node_name() -> Schema:
 
 
 def _data(field: Field) -> Schema:
-    """A literal, or a template that gives one."""
+    """The schema of a literal, or of a template that produces one."""
     if field.writes:
         return {"type": "string", "pattern": HOLE, "errorMessage": 'The entry that is written, as "{entry}"'}
     literal = _literal(field)
@@ -171,7 +171,7 @@ def _type_of(what: str, types: list[str]) -> Schema:
 
 
 def _fitting(types: list[str]) -> Schema:
-    """A default and choices are of the type that is named; looked at only where they are given."""
+    """Checks that a default and choices fit the named type, where they are given."""
     of = {type: {"type": _JSON_TYPES.get(type, type)} for type in types}
     return {
         "default": {"allOf": [_if_of(type, {"default": wanted}) for type, wanted in of.items()]},

@@ -28,7 +28,7 @@ _COLLECTION_TAGS = {"tag:yaml.org,2002:map": YamlMap, "tag:yaml.org,2002:seq": Y
 
 
 def compose(text: str, name: str, limits: Limits) -> tuple[Node | None, list[Diagnostic]]:
-    """The one document in the text; None when there is none, or when it cannot be told what it says."""
+    """Composes the one document of a text; None when there is none or it is ambiguous."""
     composer = _Composer(text, name, limits)
     root: Node | None = None
     try:
@@ -47,7 +47,7 @@ def compose(text: str, name: str, limits: Limits) -> tuple[Node | None, list[Dia
 
 
 class _Stop(Exception):
-    """The rest of the text is not worth reading; the fault says why."""
+    """Raised to stop reading: the rest is useless after this fault."""
 
 
 class _Start:
@@ -107,7 +107,7 @@ class _Composer:
         return root
 
     def document(self) -> Node:
-        """The hot loop: one turn for each event of the document."""
+        """Composes the document; the hot loop handles one parser event a turn."""
         get, limit, depth, merges, source = self.next, self.limits.nodes, self.limits.depth, self.merges, self.text
         words, starts = scalar.WORDS, scalar.STARTS
         top = YamlList(_Start())
@@ -199,7 +199,7 @@ class _Composer:
             return event.value
 
     def adorn(self, node: Node, event: Any, weight: int) -> None:
-        """Tags and anchors; a collection weighs nothing until it is closed."""
+        """Handles tags and anchors; a collection's size is counted when it is closed."""
         if event.anchor is not None:
             self.anchors[event.anchor] = node
             self.weights.pop(event.anchor, None)
@@ -289,7 +289,7 @@ def _span(event: Any) -> Span:
 
 
 def _depth(root: Node) -> int:
-    """Levels below, aliases written out; each node is looked at once, however often it is used."""
+    """Returns the nesting depth with aliases expanded; visits each node once, however often it is used."""
     known: dict[int, int] = {}
     todo = [root]
     while todo:

@@ -1,4 +1,4 @@
-"""A text and what became of it."""
+"""A parsed text, with its faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bt_runtime.language.source.pause import PausedCollection
 
 
 class Document:
-    """`root` is None when the text is no YAML at all; otherwise it is there, whatever was wrong with parts of it."""
+    """A parsed document. `root` is None only when the text is not YAML; parts with faults are left out of it."""
 
     __slots__ = ("diagnostics", "name", "root", "text")
 
@@ -27,14 +27,14 @@ class Document:
         return self.root is not None and not any(d.severity == "error" for d in self.diagnostics)
 
     def sound(self) -> Node:
-        """The root of a document without a fault; raises all of them at once otherwise."""
+        """Returns the root of a document without faults; raises all of its faults."""
         if self.root is None or not self.ok:
             raise Faults(self.diagnostics, {self.name: self.text})
         return self.root
 
 
 def read(path: Path | str, name: str = "", limits: Limits = DEFAULT) -> Document:
-    """Read and compose one file. Never raises for what a path or a file may hold."""
+    """Reads and composes a file. Never raises, whatever the path or the file is."""
     called = name or str(path)
     data = text.load(Path(path), called, limits)
     if isinstance(data, Diagnostic):
@@ -43,7 +43,7 @@ def read(path: Path | str, name: str = "", limits: Limits = DEFAULT) -> Document
 
 
 def parse(source: str | bytes, name: str = "text", limits: Limits = DEFAULT) -> Document:
-    """Compose one text. Never raises for what the text may hold."""
+    """Composes a text. Never raises, whatever the text is."""
     size = len(source) if isinstance(source, bytes) else _size(source, limits)
     if size > limits.size:
         return Document(name, "", None, [text.too_large(name, size, limits)])
@@ -56,7 +56,7 @@ def parse(source: str | bytes, name: str = "text", limits: Limits = DEFAULT) -> 
 
 
 def _size(source: str, limits: Limits) -> int:
-    """Its bytes; counted only when they could be too many."""
+    """Returns the number of bytes; counts them only if they could be too many."""
     if len(source) * 4 <= limits.size or len(source) > limits.size:
         return len(source)
     return len(source.encode("utf-8", "surrogatepass"))

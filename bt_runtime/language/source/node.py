@@ -9,7 +9,7 @@ from bt_runtime.types import Json, Span
 
 
 class Mark(Protocol):
-    """A place as libyaml tells it: counted from 0."""
+    """A position as libyaml reports it, counted from 0."""
 
     @property
     def line(self) -> int: ...
@@ -20,7 +20,7 @@ class Mark(Protocol):
 
 
 class Scalar:
-    """One value: `value` by YAML 1.2, `text` as written, without quotes. `plain` tells that it had none."""
+    """A scalar. `value` follows YAML 1.2, `text` is without its quotes. `plain`: it was written without quotes."""
 
     __slots__ = ("end", "plain", "source", "start", "text", "value")
 
@@ -65,7 +65,7 @@ class Scalar:
 
 
 class YamlList:
-    """`- a` or `[a]`. An alias stands here as the very node that it names."""
+    """A list, `- a` or `[a]`. An alias is represented by the node that it names."""
 
     __slots__ = ("end", "items", "start")
 
@@ -89,7 +89,7 @@ class YamlList:
 
 
 class YamlMap:
-    """`key: value`. Every key is text, no key stands twice (those that did are among the faults)."""
+    """A mapping. Every key is a text and occurs once; repeated keys are reported as faults."""
 
     __slots__ = ("end", "pairs", "start")
 
@@ -129,7 +129,7 @@ def _span(node: Node) -> Span:
 
 
 def _data(root: Node) -> Json:
-    """Plain Python, without recursion: depth is the author's, the stack is ours."""
+    """Converts nodes to plain Python values without recursion, because the author decides the depth."""
     top: list[Json] = []
     todo: list[tuple[Node, list[Json] | dict[str, Json], str]] = [(root, top, "")]
     while todo:
@@ -151,12 +151,12 @@ def _data(root: Node) -> Json:
 
 
 def nothing(node: Node) -> bool:
-    """`key` with no value at all."""
+    """True for a `key:` without a value."""
     return isinstance(node, Scalar) and node.value is None and node.plain and not node.text
 
 
 def unquoted_hole(node: Node) -> str:
-    """The text between the braces, when a text with a hole was written without quotes: `{room}`; else empty."""
+    """Returns the text between the braces of a value that lacks quotes, such as `{room}`; else ""."""
     if not isinstance(node, YamlMap) or len(node.pairs) != 1:
         return ""
     key, value = node.pairs[0]

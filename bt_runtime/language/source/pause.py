@@ -1,4 +1,5 @@
-"""Pauses the garbage collector while a tree is loaded: nothing is garbage yet, and collecting adds a third."""
+"""Pauses the garbage collector while a tree is loaded: there is no garbage yet, and collection would add a third to the
+time."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import gc
 
 
 class PausedCollection:
-    """`with PausedCollection(): ...` may be nested: the collector is on again where it was on at entry."""
+    """`with PausedCollection(): ...` can be nested; the exit restores the collector's previous state."""
 
     def __enter__(self) -> None:
         self.was_on = gc.isenabled()

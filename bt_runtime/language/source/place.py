@@ -10,7 +10,7 @@ _BLANK = "tnvfr_NLP"  # escapes that stand for a blank
 
 
 def placed(source: str, begin: int, end: int, text: str) -> list[int]:
-    """The offset in `source` of each character of `text` that is no blank; empty when they cannot be told apart.
+    """Returns the offset in `source` of each non-blank character of `text`; empty when the offsets are ambiguous.
 
     Folding changes blanks and line breaks only: what is no blank stands there in the same order.
     """

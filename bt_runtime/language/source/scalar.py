@@ -1,4 +1,4 @@
-"""Plain words to values by the core schema of YAML 1.2: `on`, `yes`, `012` mean what they look like."""
+"""Converts plain words to values by YAML 1.2's core schema: `on`, `yes` and `012` have no special meaning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STRING_TAGS = ("!", "tag:yaml.org,2002:str")
 
 
 class TooLarge(ValueError):
-    """A number that no computer number can hold."""
+    """Raised for a number that does not fit a float."""
 
 
 def resolve(text: str) -> Json:
@@ -63,7 +63,8 @@ def _short(text: str, number: Json) -> Json:
 
 
 def tagged(tag: str, text: str) -> Json:
-    """The value of a scalar with a tag of YAML's own. Raises LookupError for any other, ValueError for a misfit."""
+    """Converts a scalar with one of YAML's own tags. Raises LookupError for another tag, ValueError for a value that
+    does not fit."""
     if tag in STRING_TAGS:
         return text
     kinds = TAGS[tag]

@@ -1,4 +1,4 @@
-"""libyaml's complaints in plain words, with the likely cause. Imported only when there is one."""
+"""Explains libyaml's errors in plain words, with the likely cause. Imported at the first such error."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _SAYINGS: tuple[tuple[str, str, Saying], ...] = (
 
 
 def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
-    """The one fault that stopped libyaml."""
+    """Explains the fault at which libyaml stopped."""
     problem = str(getattr(error, "problem", None) or "")
     context = str(getattr(error, "context", None) or "")
     mark = getattr(error, "problem_mark", None)
@@ -161,7 +161,7 @@ def _tabbed(lines: list[str], place: tuple[int, int], name: str) -> Diagnostic:
 
 
 def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
-    """`key:value`, on this line or the one above: the commonest slip of all."""
+    """Detects `key:value` on this line or the one above, the most frequent mistake."""
     for number in (line, line - 1):
         text = lines[number] if 0 <= number < len(lines) else ""
         slip = re.match(r"\s*(?:- +)*([A-Za-z_][\w-]*:)[^\s:/]", text)
@@ -174,7 +174,7 @@ def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
 
 
 def _after_quotes(line: str, mark: Mark) -> Diagnostic | None:
-    """`check: "room" == "x"`: a value that begins with a quote ends with it."""
+    """Detects text after a quoted value, such as `check: "room" == "x"`: the closing quote ends the value."""
     begins = re.match(r"""\s*(?:- +)*(?:[A-Za-z_]\w*: +)?(?=["'])""", line)
     value = line[begins.end() :].rstrip() if begins else ""
     if not begins or mark.column <= begins.end() or not line[: mark.column].rstrip().endswith(value[0]):

@@ -1,4 +1,4 @@
-"""Bytes to text: files that cannot be read, bytes that are not UTF-8, characters that YAML forbids."""
+"""Decodes bytes to text; reports unreadable files, bytes that are not UTF-8, and characters that YAML forbids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BINARY = 20  # this many foreign characters: no text that someone meant to writ
 
 
 class Places:
-    """Offsets of a text to lines and columns, counted from 1. Ask in rising order."""
+    """Converts a text's offsets to lines and columns, counted from 1. Ask in rising order."""
 
     def __init__(self, text: str) -> None:
         self._breaks = LINE_BREAK.finditer(text)
@@ -34,7 +34,7 @@ class Places:
 
 
 def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
-    """The bytes of a regular file. Never opens what could block, never reads more than the limit."""
+    """Reads the bytes of a regular file. Never opens a file that could block, and never reads more than the limit."""
 
     def fault(message: str, help: str) -> Diagnostic:
         return Diagnostic("BT001", message, name, help=help)

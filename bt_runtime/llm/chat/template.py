@@ -53,7 +53,7 @@ def compiled(template: str, now: datetime) -> Any:
 
 
 def _generation() -> Any:
-    """`{% generation %}` says which part the model has written: to us its body is all there is to it."""
+    """Renders the body of `{% generation %}` blocks, which only mark what the model has written."""
     from jinja2 import nodes
     from jinja2.ext import Extension
 
@@ -81,7 +81,7 @@ def shown(render: Render, system: str, user: str) -> str:
 
 
 def spoken(render: Render) -> str:
-    """A conversation, every text of it once and in its order."""
+    """Renders a conversation and checks that it holds every text once and in order."""
     pairs = tuple(zip(SAID, HEARD, strict=True))
     order = [SYSTEM, USER, *(text for pair in pairs for text in pair)]
 
@@ -96,7 +96,7 @@ def spoken(render: Render) -> str:
 
 
 def _first(render: Render, system: str, user: str, pairs: Any, good: Callable[[str], bool]) -> str:
-    """The result of the first form of the messages that works, else of the second."""
+    """Returns what the first form of the messages renders; when that fails, what the second one renders."""
     found, fault = list[str](), list[Exception]()
     for messages in _forms(system, user, pairs):
         try:

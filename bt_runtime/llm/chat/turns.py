@@ -59,7 +59,7 @@ def quiet(turns: Turns) -> str:
 
 
 def closed(tail: str) -> str:
-    """A thought that the template has begun is over before it could begin."""
+    """Closes a thought that the template has opened, so that the model answers without thinking."""
     found = _open(tail)
     return tail if found is None else f"{tail.rstrip()}\n\n{found[1]}\n\n"
 
@@ -82,7 +82,7 @@ def thinking(aloud: str, turns: Turns | None, template: str) -> Thinking | None:
 
 
 def _over(closing: str, turns: Turns | None) -> str:
-    """The end of a thought as it appears after an omitted one."""
+    """Returns the text that closes a thought when the thought itself was left out."""
     tail = "" if turns is None else turns.tail
     blank = tail.rpartition(closing)[2] if closing in tail else "\n\n"
     return closing + blank + (_after(turns) if turns is not None else "")

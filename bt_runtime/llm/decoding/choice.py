@@ -1,4 +1,4 @@
-"""Choosing one of many options exactly, without scoring them all: best-first search on the trie of their tokens.
+"""Chooses one of many options exactly, without scoring them all: best-first search on the trie of their tokens.
 
 Pure: a search asks for the log-probabilities below some nodes and is told; who computes them is not its concern.
 Log-probabilities are never above zero, so a node's sum bounds every option below it, and the search may stop early.
@@ -69,7 +69,8 @@ class Trie:
         return [[self.token[child] for child in children] for children in self.children]
 
     def forced(self, node: int) -> list[int]:
-        """The node and those after it up to the next real decision; leaves excluded, nothing is below them."""
+        """Returns a node and its successors up to the next node with a choice. Leaves are excluded, because nothing
+        follows them."""
         chain = [node]
         while len(self.children[node]) == 1 and self.children[self.children[node][0]]:
             node = self.children[node][0]
@@ -184,7 +185,8 @@ def _best(finished: dict[int, float]) -> tuple[int, float]:
 
 
 def combine(move: Choice, choice: Choice, before: int) -> Choice:
-    """A choice that was made in two parts, as one; `before` counts the options of the moves named earlier."""
+    """Merges a choice made in two parts, a move and its option. `before` counts the options of the moves listed
+    earlier."""
     margin = min(move.margin, choice.margin)
     return Choice(move.text + choice.text, before + choice.index, move.logprob + choice.logprob, margin)
 

@@ -38,7 +38,7 @@ def of_grammar(grammar: Grammar) -> str:
 
 
 def of_trie(trie: Trie, node: int = 0, child: int = -1) -> str:
-    """The ways through a trie from a node, token by token."""
+    """Writes the paths of a trie below a node, token by token."""
     first = [child] if child >= 0 else trie.children[node]
     return f"root ::= {_ways(trie, first, {})}\n"
 

@@ -31,7 +31,7 @@ def accepts(grammar: Grammar, text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _compiled(grammar: Grammar) -> Any:
-    """A matcher over bytes: no model's vocabulary is needed to check a text."""
+    """Compiles a grammar to a matcher over bytes, so that a text can be checked without any model's vocabulary."""
     return compile_for(_bytes(), grammar)
 
 
@@ -41,7 +41,8 @@ def _bytes() -> Any:
 
 
 def compile_for(tokenizer: Any, grammar: Grammar) -> Any:
-    """A matcher; raises BtError when the grammar does not compile, since free text is no substitute."""
+    """Returns a matcher for a model's tokenizer. Raises BtError when the grammar does not compile: free text never
+    replaces it."""
     maker = _library().LLMatcher
     make = {
         "lark": maker.grammar_from_lark,

@@ -39,8 +39,8 @@ def expansion(
 
 
 def _plain(longest: int) -> str:
-    """Text that stands bare in block YAML and reads back as itself: two words, so never `null`, `yes` or a date; one
-    is enough where its first letter is none of these scripts."""
+    """Matches text that needs no quotes in block YAML and is read back as text. Two words are never `null`, `yes` or a
+    date; one word is enough when it begins with a letter outside Latin script."""
     any_letter = LETTER.replace("]", f"{FOREIGN}]")
     ways = [
         rf"[A-Za-z][A-Za-z0-9_'\-{FOREIGN}]{{{first}}} [A-Za-z0-9{FOREIGN}]{any_letter}{{0,{longest - first - 3}}}"
@@ -59,7 +59,7 @@ def bare(text: str) -> str:
 
 
 class _Unrolled:
-    """Rules are named by what is left of the depth, and by the column; each is written once."""
+    """Writes each grammar rule once. A rule's name holds the remaining depth and the column."""
 
     def __init__(
         self, forms: Sequence[Form], limits: PlanLimits, skills: Sequence[str], subgoals: bool, open: Sequence[str]
@@ -80,7 +80,7 @@ class _Unrolled:
         return "\n".join([f"start: {' | '.join(top)}", *rules, *self.terminals(), ""])
 
     def usable(self, depth: int) -> list[Form]:
-        """The forms that may stand here; those with children only while depth is left."""
+        """The plan forms allowed at this depth; forms with children only while depth remains."""
         return [f for f in self.forms if (bool(self.sentences) if f.shape == "sentence" else depth > 0 or not f.inner)]
 
     def terminals(self) -> list[str]:

@@ -48,7 +48,7 @@ def _several(what: str, between: str, most: int) -> str:
 
 
 def listed(limits: PlanLimits = DEFAULT_LIMITS) -> Grammar:
-    """`- control flow: …` and `- subgoals: …`, which a comma and a blank set apart."""
+    """The grammar of `- control flow: …` and `- subgoals: …`, whose items are separated by a comma and a space."""
     letter, inside = _LETTER.replace("[^", "[^,.;"), _INSIDE.replace("[^", "[^,")
     parts = _several("PART", ", ", limits.width)
     rules = [

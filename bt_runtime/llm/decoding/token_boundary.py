@@ -27,13 +27,15 @@ class BoundaryFinder:
         coming: Callable[[Sequence[str]], None] = lambda texts: None,
         step: int = _STEP,
     ) -> None:
-        """`coming` hears which texts are asked for next; `step`: tokens of the prompt's end looked at first."""
+        """`coming` is told which texts will be tokenised next. `step`: how many tokens of the prompt's end are examined
+        first."""
         self._tokens, self._piece, self._coming, self._step = tokens, piece, coming, step
         self._texts: dict[str, list[int]] = {}
         self._choices: OrderedDict[tuple[str, tuple[str, ...]], tuple[int, Trie]] = OrderedDict()
 
     def join(self, prompt: Sequence[int], options: Sequence[str]) -> Boundary:
-        """`options` carry their terminator. The prompt gives back the tokens that would merge with an option."""
+        """Returns the prompt's tokens without those that would merge with an option. `options` include their
+        terminator."""
         tail, start, lead = self._tail(prompt)
         key = tail, tuple(options)
         known = self._choices.get(key)
@@ -57,7 +59,8 @@ class BoundaryFinder:
         return kept, Trie([end[kept:] for end in ends])
 
     def _tail(self, prompt: Sequence[int]) -> tuple[str, int, int]:
-        """A text that tokenises to the end of the prompt, where that end starts, and tokens to skip in front of it."""
+        """Returns a text whose tokens are the prompt's end, the position where that end starts, and the number of
+        tokens to skip before it."""
         for back in range(min(self._step, len(prompt) - 1), min(_FAR, len(prompt) - 1) + 1, self._step):
             start = len(prompt) - back
             try:

@@ -41,7 +41,7 @@ class Cache(Protocol):
 
 
 class Part(NamedTuple):
-    """A piece of work in a batch: up to which of its tokens, and how many rows come of it."""
+    """A piece of work in a batch: the token where it ends, and the number of logit rows it needs."""
 
     task: Task
     work: Work
@@ -90,7 +90,7 @@ class Batch:
         self.waiting.insert(0 if first else len(self.waiting), task)
 
     def stop(self) -> None:
-        """Any thread: the decode under way ends early."""
+        """Ends the running decode early. Any thread may call it."""
         self.cache.stop()
 
     def go_on(self) -> None:
@@ -157,7 +157,7 @@ class Batch:
             self.cache.cut(seq, start)
 
     def _relieve(self, last: Task) -> None:
-        """The cache was fuller than we counted: give up a kept prefix, else the youngest job."""
+        """Frees cells when the cache is fuller than counted: drops a kept prefix, else requeues the youngest job."""
         gone = self.tree.oldest(but=self.active)
         if gone is not None:
             self._forget(gone)
@@ -181,7 +181,8 @@ class Batch:
         return Known(match.length, ready, self.tree.cells - match.length)
 
     def lend(self, beginning: Sequence[int], other: Batch) -> None:
-        """Give another batch a copy of what is known here: much cheaper than computing it there."""
+        """Copies what this batch has cached of a beginning to another batch, which is much cheaper than computing it
+        there."""
         source = next(
             seq
             for seq in self.tree.match(beginning).seqs
@@ -193,7 +194,7 @@ class Batch:
         self.cache.cut(seq)
 
     def keep(self, tokens: Sequence[int], saved: Any) -> None:
-        """The other half of `lend`; this batch has nothing to do."""
+        """Stores what another batch lent (see `lend`). Called only while this batch is idle."""
         self.clear()
         seq = self.free.pop()
         self.cache.restore(seq, saved)
@@ -278,7 +279,8 @@ class Batch:
         task.run = task.start(task, self)
 
     def _beginning(self, prompt: list[int]) -> tuple[int | None, int | None]:
-        """The longest part that is there, and in which sequence; None for the length: it is just being computed."""
+        """Returns the longest cached part of a prompt and its sequence. The length is None while another job is
+        computing that part."""
         match = self.tree.match(prompt)
         for seq in match.seqs:
             held = self.active.get(seq)
@@ -376,7 +378,7 @@ class Batch:
         self.done(task.id, value, error, spent)
 
     def _leave(self, task: Task) -> None:
-        """Its sequence stays as a prefix for others, as far as it was computed."""
+        """Keeps a finished task's sequence as a prefix for others, up to the computed token."""
         if task.run is not None:
             task.run.close()
         self.free += task.spare

@@ -23,7 +23,8 @@ def choose(
     normalise: bool,
     ending: Sequence[int] = (),
 ) -> Run:
-    """The job: the prompt, then whatever the search wants to know. The way to the winner stays in the cache.
+    """The job of a choice: computes the prompt, then the nodes that the search asks for. The winner's tokens stay in
+    the cache.
 
     `ending`: the token of the terminator, and those that end an option as well as it does.
     """
@@ -47,7 +48,8 @@ def choose(
 
 
 def logprobs(row: Any, tokens: Sequence[int], ending: Sequence[int] = ()) -> list[float]:
-    """Log-probabilities of some tokens under a row of logits; of the first of `ending`, that of any of them."""
+    """Returns the log-probabilities of tokens under a row of logits. The first token of `ending` stands for all of
+    them: their probabilities add up."""
     top = row.max()
     total = float(top) + float(np.log(np.exp(row - top).sum(dtype=np.float64)))
     found = [float(x) - total for x in row[list(tokens)]]
@@ -73,7 +75,7 @@ class Branches:
         self.start(row)
 
     def start(self, row: Any) -> None:
-        """The logits after the prompt."""
+        """Sets the logits after the prompt, where the search starts."""
         self._top = logprobs(row, self.trie.below[ROOT], self.ending)
 
     def look(self, nodes: Sequence[int]) -> Generator[list[Work], None, list[Sequence[float]]]:
@@ -147,7 +149,7 @@ class Branches:
         return tokens[::-1]
 
     def _place(self, chain: list[int], found: dict[int, Sequence[float]]) -> Work | None:
-        """The work that gives the logits of a chain; None when there is no sequence or no room left for it."""
+        """Returns the work that computes the logits of a chain; None when no sequence or no room is left."""
         above = self.trie.parent[chain[0]]
         while above != ROOT and not self._ends_at(above):
             above = self.trie.parent[above]

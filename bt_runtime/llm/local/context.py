@@ -24,7 +24,8 @@ _STRLEN = ctypes.cast(ctypes.CDLL(None).strlen, C.ggml_abort_callback)
 
 
 class Feed(NamedTuple):
-    """Tokens to run, one after another from `start`, in one or several sequences; logits of the last `want`."""
+    """Tokens to run, in order from position `start`, in one or several sequences. The logits of the last `want` are
+    returned."""
 
     tokens: Sequence[int]
     start: int
@@ -33,7 +34,7 @@ class Feed(NamedTuple):
 
 
 class Aborted(Exception):
-    """The decode was told to stop; whole micro-batches before that stay in the cache."""
+    """Raised when a decode was told to stop; micro-batches that were complete stay in the cache."""
 
 
 class NoRoom(Exception):
@@ -102,7 +103,8 @@ class Context:
 
     # the owning thread
     def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]:
-        """Run the feeds in one batch. Answers the wanted rows of each; they are views, valid until the next decode."""
+        """Runs the feeds in one batch. Returns the wanted rows of each feed; they are views, valid until the next
+        decode."""
         self._check(feeds)
         batch, places = self._layout.fill(feeds)
         code = C.llama_decode(self.handle, batch)
@@ -116,7 +118,7 @@ class Context:
         return [list(rows[place.start : place.stop]) for place in places]
 
     def _rows(self, count: int) -> Any:
-        """The wanted logits of the whole batch, one after another."""
+        """Yields the wanted logits of the whole batch in order."""
         if not count:
             return ()
         pointer = C.llama_get_logits(self.handle)
@@ -155,7 +157,7 @@ class Context:
         C.llama_memory_clear(self.memory, True)
 
     def state_size(self) -> int:
-        """Bytes that one sequence takes besides its tokens; asked of a context that is thrown away afterwards."""
+        """Measures the bytes that a sequence takes besides its tokens, in a context that is discarded afterwards."""
         self.decode([Feed([0], 0, (0,))])
         return int(C.llama_state_seq_get_size(self.handle, 0))
 
@@ -227,7 +229,7 @@ class _Layout:
         )
 
     def fill(self, feeds: Sequence[Feed]) -> tuple[Any, list[range]]:
-        """The batch, and which of all wanted rows are each feed's."""
+        """Fills the arrays with a batch; returns which of the wanted rows belong to each feed."""
         at, row, places = 0, 0, []
         self.kept = []
         for feed in feeds:

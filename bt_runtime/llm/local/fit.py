@@ -31,14 +31,14 @@ class Fit:
 
     @property
     def lane(self) -> int:
-        """Cells of one lane."""
+        """The number of cache cells of one lane."""
         return _whole(self.room // self.lanes)
 
 
 def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] = ()) -> Fit:
-    """The sizes to use; a BtError names the number that would work. `available`: bytes for everything, weights
-    included. `gpus`: free bytes of each. Before a layer leaves the GPUs, room that was not asked for shrinks, to one
-    context."""
+    """Computes the sizes to use. A BtError names a number that would work. `available`: bytes for everything, weights
+    included; `gpus`: free bytes of each. Room that was not asked for shrinks to one context before a layer leaves the
+    GPUs."""
     gpu = bool(gpus)
     if not gpu and header.weights > available:
         raise BtError(
@@ -80,7 +80,7 @@ def _whole(cells: int) -> int:
 
 
 def _chunk(header: Header, gpu: bool) -> int:
-    """Smaller for large models: a batch is to end, and a cancel to land, in bounded time on a slow machine."""
+    """Tokens per batch: fewer for large models, so that a batch ends, and a cancel takes effect, in bounded time."""
     gigabytes = header.size / 1e9
     if gpu:
         return 256
@@ -108,7 +108,7 @@ def free_memory() -> int:
 
 
 def _group_limit() -> int:
-    """A container may own less than the machine."""
+    """The memory limit of this process's control group (a container), or None."""
     group = Path("/sys/fs/cgroup")
     try:
         limit, used = (group / "memory.max").read_text().strip(), (group / "memory.current").read_text().strip()

@@ -35,7 +35,8 @@ AGAIN = "download it again, or convert it anew"
 
 
 def _looks_set(token: str) -> bool:
-    """Set apart from words by signs around a name, as `<think>`, `[INST]`, `<｜User｜>`; spaces and `->` are not."""
+    """True for a token that looks like a marker: a name within signs, as `<think>`, `[INST]`, `<｜User｜>`; not
+    spaces or `->`."""
     name = token.lstrip("_▁")
     return len(name) > 2 and name[0] in "<[{>|" and name[-1] in ">]}<|" and any(map(str.isalpha, name))
 
@@ -50,7 +51,7 @@ class Raw(NamedTuple):
 
 
 class Reader:
-    """Every length is held against what the file still has before anything is read or kept."""
+    """Reads a header. Every length is checked against the file's remaining bytes before anything is read or kept."""
 
     def __init__(self, file: BinaryIO, path: Path) -> None:
         self.file, self.path = file, path
@@ -139,7 +140,8 @@ class Reader:
         return self.take(length).decode("utf-8", "replace")
 
     def array(self, key: str) -> Json:
-        """A list of text (a vocabulary) becomes its length, and so does a very long one of numbers."""
+        """Reads an array. A list of texts (a vocabulary) and a very long list of numbers are returned as their
+        length."""
         kind, length = self.one("I"), self.count(self.size)
         if kind in _SCALARS:
             return self.numbers(key, _SCALARS[kind], length)
@@ -178,7 +180,8 @@ class Reader:
         return [x if not isinstance(x, float) or math.isfinite(x) else str(x) for x in found]
 
     def markers(self) -> tuple[str, ...]:
-        """The tokens that a text must not form: the vocabulary says which, wherever it stands in the file."""
+        """The tokens that a text must not form, such as control tokens. The vocabulary marks them, wherever it stands
+        in the file."""
         steering = [i for i, kind in enumerate(self.kinds[: len(self.tokens)]) if kind in _STEERING]
         if len(steering) > _MARKERS or len(self.marked) > _MARKERS:
             raise BtError(f"{self.path} has more control tokens than can be kept out of a text", AGAIN)

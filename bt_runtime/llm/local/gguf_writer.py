@@ -51,7 +51,7 @@ def write(
     base: float,
     extra: Callable[[Any], None] = lambda writer: None,  # what else the header says
 ) -> Path:
-    """The file appears under its name only when it is whole."""
+    """Writes the file under a temporary name and renames it when it is complete."""
     try:
         import gguf
     except ImportError as absent:

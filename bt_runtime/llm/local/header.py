@@ -36,7 +36,7 @@ class Header:
         return str(self.about.get("general.architecture", "?"))
 
     def number(self, key: str, default: int = 0) -> int:
-        """A figure of this architecture; the largest where it differs between layers."""
+        """A number of this architecture; the largest one when it differs between layers."""
         name = f"{self.architecture}.{key}"
         value = self.about.get(name, default)
         for one in value if isinstance(value, list) else [value]:
@@ -99,7 +99,8 @@ def read_header(path: str | Path) -> Header:
 
 
 def _with_others(header: Header) -> Header:
-    """A model in several files, as a whole: named by the first of them, which llama.cpp loads the others by."""
+    """Combines the parts of a model that is split into several files. It keeps the first file's name, from which
+    llama.cpp finds the others."""
     count = header.about.get("split.count")
     if type(count) is not int or not 1 < count <= MOST_FILES:
         return header

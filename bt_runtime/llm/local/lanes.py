@@ -1,4 +1,4 @@
-"""Small models: one job at a time in a cache of its own, instead of all jobs in one batch over one cache.
+"""For small models: each job runs alone in a cache of its own, instead of all jobs in one batch over one cache.
 
 A batch shares the reading of the weights. Weights that fit the processor's own cache gain nothing from that, while
 every token pays for looking at what the cache holds of others. So each lane holds one conversation and goes on with it.
@@ -43,7 +43,7 @@ class Lanes:
         return any(lane.runs(id) for lane in [*self.lanes])
 
     def stop(self) -> None:
-        """Any thread: the decode under way ends early. There is only one, so all lanes may be told."""
+        """Ends the running decode early. Any thread may call it. Only one decode runs, so all lanes are told."""
         for lane in [*self.lanes]:
             lane.stop()
 
@@ -70,7 +70,8 @@ class Lanes:
                 return
 
     def _assign(self, task: Task) -> bool:
-        """False: it has to wait, until a lane is free, or until another one has computed what can be copied."""
+        """Returns False when the job has to wait: for a free lane, or for another job to compute a prefix that can be
+        copied."""
         known = {lane: lane.known(task.prompt) for lane in self.lanes}
         source = max(known, key=lambda lane: known[lane].ready)
         if max(k.length for k in known.values()) > known[source].ready + _WORTH:
@@ -87,7 +88,7 @@ class Lanes:
         return True
 
     def _lane(self, known: dict[Batch, Known]) -> Batch | None:
-        """The lane that was in this conversation, else a new one, else the one not used for longest."""
+        """Returns the lane that holds this conversation, else a new lane, else the least recently used one."""
         idle = [lane for lane in known if not lane.busy]
         going_on = [lane for lane in idle if known[lane].lost <= _LOSS]
         if going_on:

@@ -28,12 +28,12 @@ def _listen(level: int, text: bytes, _: Any) -> None:
 
 
 def hush() -> None:
-    """Discards llama.cpp's output so far."""
+    """Discards what llama.cpp has printed so far."""
     _words.clear()
 
 
 def last_words(lines: int = 6) -> str:
-    """The end of llama.cpp's output."""
+    """Returns the last lines that llama.cpp printed."""
     return "\n".join("".join(_words).strip().splitlines()[-lines:])
 
 
@@ -54,7 +54,7 @@ _DISCRETE, _INTEGRATED = 1, 2  # of ggml_backend_dev_type
 
 
 def devices() -> list[Device]:
-    """The devices that llama.cpp was built for and finds here."""
+    """The devices that this llama.cpp supports and finds on the machine."""
     from llama_cpp._ggml import libggml as lib
 
     found: list[Device] = []
@@ -93,7 +93,7 @@ def _texts(lib: Any, function: str) -> Callable[[Any], str]:
 
 
 def has_amx() -> bool:
-    """Whether the processor has Intel's tile unit."""
+    """True when the processor has Intel's AMX tile unit."""
     try:
         return b" amx_int8" in Path("/proc/cpuinfo").read_bytes()
     except OSError:
@@ -169,7 +169,8 @@ class Weights:
         return buffer.value.decode("utf-8", "replace")
 
     def tokens(self, text: str, begin: bool = False, special: bool = False) -> list[int]:
-        """`begin` adds what the model wants in front of a text; control tokens in `text` stay letters."""
+        """Tokenises a text. `begin` adds the model's start token; control tokens in `text` are read as plain
+        characters."""
         data = text.encode("utf-8", "surrogatepass")
         room = len(data) + 8
         buffer = (C.llama_token * room)()

@@ -1,4 +1,4 @@
-"""A local model, as a run holds it: takes jobs, never blocks, answers by poll. The work goes on in a worker process."""
+"""A local model as a run holds it: it takes jobs, never blocks, and answers by poll. A worker process does the work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LocalModel(Model):
             raise
 
     def ready(self, timeout: float | None = None) -> Self:
-        """Wait until the model is loaded; raises why it is not."""
+        """Waits until the model is loaded; raises the reason when it cannot be loaded."""
         if not self._line.opened.wait(timeout):
             raise BtError(
                 f"{self.settings.model} is not loaded after {timeout:g} s", "give it more time, or take a smaller file"
@@ -64,8 +64,8 @@ class LocalModel(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Tokens of a text, as it would stand in a prompt. An upper bound while the worker is being replaced: a tick
-        never waits for that."""
+        """Counts the tokens of a text within a prompt. Returns an upper bound while the worker is being replaced,
+        because a tick never waits for that."""
         text = self._chat.harmless(text) if self._chat is not None else text
         with self._counting:
             known = self._counts.get(text)

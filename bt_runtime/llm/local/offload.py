@@ -47,7 +47,8 @@ def halving(first: int) -> Iterator[int]:
 
 
 def load(first: int, attempt: Callable[[int], T], say: Callable[[str], None]) -> tuple[T, int]:
-    """The first attempt that works, and its layers. `attempt` raises BtError when it does not fit."""
+    """Returns the result and the layer count of the first attempt that succeeds. `attempt` raises BtError when the
+    layers do not fit."""
     for layers in halving(first):
         try:
             return attempt(layers), layers

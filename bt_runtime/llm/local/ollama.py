@@ -1,4 +1,4 @@
-"""Models that Ollama has fetched, by their names: their weights are GGUF files, and are read where they lie."""
+"""Models that Ollama has downloaded, by name. Their GGUF files are used where Ollama stores them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def file_of(named: str) -> Path:
 
 
 def names() -> Iterator[str]:
-    """The models that are here, as they are named."""
+    """The names of the downloaded models."""
     for folder in _folders():
         manifests = folder / "manifests"
         for path in sorted(manifests.glob("*/*/*/*")) if manifests.is_dir() else ():

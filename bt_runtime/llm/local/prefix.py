@@ -51,7 +51,7 @@ class PrefixTree:
         return Match(shared, tuple(sorted(node.below(), key=lambda s: -self._used[s])))
 
     def ends(self, tokens: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
-        """The sequences that end on the way through these tokens, with their lengths; the longest first."""
+        """Returns the sequences that end along the path of these tokens, with their lengths; the longest first."""
         node: _Node | None
         node, shared, inside = self._walk(tokens)
         if inside:
@@ -83,7 +83,7 @@ class PrefixTree:
         self.touch(seq)
 
     def contained(self, seq: int) -> list[int]:
-        """Other sequences that are prefixes of this one."""
+        """Returns the other sequences that are prefixes of this one."""
         found: list[int] = []
         node: _Node | None = self._at[seq]
         while node is not None:
@@ -106,7 +106,7 @@ class PrefixTree:
             node.parent.children[child.edge[0]] = child
 
     def oldest(self, but: Collection[int] = ()) -> int | None:
-        """The sequence used longest ago, of those that may go."""
+        """Returns the least recently used sequence, `but` those excluded."""
         return min((s for s in self._at if s not in but), key=self._used.__getitem__, default=None)
 
     def tokens(self, seq: int) -> tuple[int, ...]:

@@ -95,7 +95,7 @@ class StateBatch(Batch):
         super()._hand_out(part, rows)
 
     def _keep(self, task: Task, place: int) -> None:
-        """A copy of the state that a job has reached, for others, and for this one's later prompts."""
+        """Keeps a copy of a job's present state, for other jobs and for its own later prompts."""
         seq = self.take(task)
         if seq is None:
             return

@@ -27,7 +27,7 @@ _PROMPTS = 32  # whose tokens are remembered
 
 
 def _marks(header: Header) -> bool:
-    """Whether its template sets turns apart by tokens of the vocabulary."""
+    """True when the model's template separates turns by tokens of the vocabulary."""
     template = header.chat_template or ""
     return "eos_token" in template or any(marker in template for marker in header.markers)
 
@@ -52,7 +52,7 @@ class TaskFactory:
         self._guide: Future[Guide] | None = None
 
     def prepare(self) -> None:
-        """Begins with the tables of the vocabulary beside all else: of a large one they take seconds."""
+        """Builds the tables of the vocabulary in the background, because a large one takes seconds."""
         made = self._guide = Future[Guide]()
 
         def build() -> None:
@@ -120,7 +120,7 @@ class TaskFactory:
         )
 
     def decision(self, id: int, question: Question) -> Task:
-        """A move and its argument, without a round trip to the tick's process in between."""
+        """Decides a move and its argument in one task, without a round trip to the tick's process between them."""
 
         def follow(move: Choice) -> Choice | Task:
             before, options = question.before(move.text), question.moves[move.text]

@@ -1,4 +1,4 @@
-"""The tokens of a text by a file's own vocabulary, without its weights: in a process of its own, for llama.cpp."""
+"""Tokenises texts by a file's vocabulary, without loading its weights, in a child process that imports llama.cpp."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def frame(message: Any) -> bytes:
 
 
 class Inbox:
-    """Bytes as they come in, messages as they are whole."""
+    """Collects received bytes, and yields each message once it is complete."""
 
     def __init__(self) -> None:
         self._data = bytearray()

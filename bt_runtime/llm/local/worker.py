@@ -1,4 +1,5 @@
-"""The process that owns a model. One thread computes, one listens; when the other end of the socket is gone, so is it.
+"""The process that owns a model. One thread computes, one listens. The process ends when the other end of its socket
+closes.
 
 Started by `process.py` as `python -m bt_runtime.llm.local.worker DESCRIPTOR`.
 """
@@ -65,7 +66,7 @@ class Worker:
     # opening
 
     def open(self) -> None:
-        """Load the model and say what came of it."""
+        """Loads the model and reports the result."""
         begin()
         header = read_header(self.settings.model)
         found = [d for d in devices() if d.gpu]
@@ -122,7 +123,8 @@ class Worker:
             raise
 
     def _context(self, weights: Weights, sizes: Fit) -> Context:
-        """A lane holds nothing of others that flash attention could pass over; for few tokens it is slow."""
+        """Opens a context. A lane uses no flash attention: it holds no other conversation's cells to skip, and for few
+        tokens flash attention is slower."""
         flash = False if self.settings.flash is None and sizes.lanes > 1 else self.settings.flash
         kind = self.settings.cache_type
         states = self._states(weights, sizes) if weights.forgets else SEQUENCES
@@ -236,7 +238,7 @@ class Worker:
 
 
 def _stand_back(settings: Settings) -> None:
-    """The tick goes first; and when memory runs out, the worker is the one to go."""
+    """Lowers this process's priority below the tick's, and makes it the first to be killed when memory runs out."""
     with contextlib.suppress(OSError):
         os.nice(settings.niceness)
     if settings.background:

@@ -1,4 +1,5 @@
-"""The tick process's end of the line to a worker: a thread that sends, hears, and replaces a dead or hung worker."""
+"""The tick process's side of the connection to a worker: a thread that sends, receives, and replaces a dead or hung
+worker."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ class Ask:
 
 
 class WorkerClient:
-    """Everything here but `post`, `cancel`, `ask_count` and `close` belongs to the thread."""
+    """Owns the worker's thread. Only `post`, `cancel`, `ask_count` and `close` may be called from other threads."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -137,7 +138,7 @@ class WorkerClient:
         return max(0.0, self._process.heard + patience - time.monotonic())
 
     def _exchange(self, mask: int) -> bool:
-        """Move bytes both ways. False when the other end is gone."""
+        """Sends and receives bytes. Returns False when the worker has closed the connection."""
         process = self._process
         try:
             if mask & selectors.EVENT_WRITE:
@@ -203,7 +204,8 @@ class WorkerClient:
                 self.figures["cancelled"] += 1
 
     def _send_jobs(self) -> None:
-        """Everything that waits; but suspects go alone: should a worker die again, only the guilty one is there."""
+        """Sends all waiting jobs. Jobs that were running when a worker died are sent alone, so that another crash shows
+        which of them causes it."""
         if not self._process.ready:
             return
         self._suspects = deque(id for id in self._suspects if id in self._jobs)

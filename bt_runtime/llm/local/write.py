@@ -22,7 +22,8 @@ _REPORT = "this is a bug of bt_runtime or of llguidance: please report it, with 
 
 
 def sample(row: Any, allowed: Any, how: Question, dice: np.random.Generator) -> int:
-    """A token; `allowed` holds token numbers, or None for all of them. The first of equals."""
+    """Samples a token. `allowed` holds token numbers, or None for all. Of equally likely tokens the first one is
+    taken."""
     logits = row if allowed is None else row[allowed]
     at = int(np.argmax(logits))
     if how.temperature > 0:
@@ -39,8 +40,8 @@ def sample(row: Any, allowed: Any, how: Question, dice: np.random.Generator) -> 
 
 
 def _cut_tail(weights: Any, share: Any) -> None:
-    """Top-p sampling: keeps the likeliest tokens that together have this share. All are sorted only when a few do
-    not suffice."""
+    """Top-p sampling: keeps the likeliest tokens that together have this share. It sorts all tokens only when the first
+    few do not suffice."""
     top = np.flatnonzero(weights)
     if len(top) > _LIKELIEST:
         some = np.flatnonzero(weights >= np.partition(weights, -_LIKELIEST)[-_LIKELIEST])
@@ -54,7 +55,7 @@ def _cut_tail(weights: Any, share: Any) -> None:
 
 
 def pick(row: Any, matcher: Any, how: Question, dice: np.random.Generator) -> int:
-    """The next token. When the greedy token is allowed by the grammar, no mask is computed."""
+    """Chooses the next token. When the grammar allows the greedy token, no mask is computed."""
     if matcher is None:
         return sample(row, None, how, dice)
     if how.temperature <= 0:
@@ -77,7 +78,8 @@ def allowed_tokens(matcher: Any, size: int) -> Any:
 
 
 class Guide:
-    """llguidance for one vocabulary. Matchers are used again: what they worked out of a grammar stays."""
+    """Compiles grammars for one vocabulary with llguidance. Matchers are reused, because they cache what they
+    computed."""
 
     def __init__(self, weights: Weights) -> None:
         try:
@@ -88,7 +90,7 @@ class Guide:
         self._idle: OrderedDict[Grammar, list[Any]] = OrderedDict()
 
     def start(self, grammar: Grammar) -> Any:
-        """A matcher at its beginning."""
+        """Returns a matcher at its initial state."""
         idle = self._idle.setdefault(grammar, [])
         self._idle.move_to_end(grammar)
         if len(self._idle) > _KEPT:
@@ -128,7 +130,7 @@ class Pen:
 
 
 def write(task: Task, pen: Pen, how: Question, matcher: Any = None) -> Run:
-    """The job: prompt, then tokens until an end."""
+    """The job of a text: computes the prompt, then generates tokens until the text ends."""
     dice = np.random.Generator(np.random.PCG64(how.seed))
     held: list[int] = []  # the token decided on when the row was there
 
@@ -165,7 +167,7 @@ def write(task: Task, pen: Pen, how: Question, matcher: Any = None) -> Run:
 
 
 def _forced(matcher: Any) -> list[int]:
-    """The tokens that the grammar leaves no choice about."""
+    """Returns the tokens that the grammar forces."""
     if matcher is None or matcher.is_stopped():
         return []
     forced: list[int] = matcher.compute_ff_tokens()

@@ -27,7 +27,8 @@ class Unanswered(Exception):
 
 
 def too_long(said: str) -> tuple[int, int] | None:
-    """Whether a server refused a prompt as longer than its context, with the tokens of both where it names them."""
+    """Returns the tokens of the prompt and of the context when a server refused a prompt as too long, 0 where it names
+    none; None for another refusal."""
     if not any(words in said.lower() for words in _TOO_LONG):
         return None
     if (told := _MEASURE.search(said)) is not None:
@@ -38,7 +39,8 @@ def too_long(said: str) -> tuple[int, int] | None:
 
 
 def parsed(raw: bytes, several: bool = False) -> dict[str, Any]:
-    """A JSON object, else ValueError. `several`: a list is accepted too, as the object's `several`."""
+    """Parses a JSON object, else raises ValueError. `several`: a JSON list is also accepted, and stored under this
+    key."""
     if sum(raw.count(sign) for sign in (b",", b"[", b"{", b":")) > MOST_PARTS:
         raise ValueError(f"more than {MOST_PARTS} values")
     try:
@@ -95,7 +97,7 @@ def whole(said: Mapping[str, Any], name: str, most: int = 1 << 31) -> int:
 
 
 def logprob(said: Mapping[str, Any]) -> float:
-    """Never above zero, and always a number: a search relies on both."""
+    """Parses a log-probability: always a number and never above zero, as the search requires."""
     found = said.get("logprob")
     if isinstance(found, bool) or not isinstance(found, int | float) or not _LEAST <= found <= _SURE:
         raise Unanswered("the answer's `logprob` is not a log-probability", 200)
@@ -110,7 +112,7 @@ def probability(said: Mapping[str, Any]) -> float:
 
 
 def figure(said: Any, name: str, most: int) -> int:
-    """A count that a server tells of itself; 0 where it tells none, or one that cannot be."""
+    """Parses a count that a server reports; 0 when it is missing or impossible."""
     found = said.get(name) if isinstance(said, dict) else None
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= most:
         return 0

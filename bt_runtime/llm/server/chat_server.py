@@ -1,6 +1,5 @@
-"""A server that takes messages and gives no tokens: any that speaks OpenAI's protocol; the base of other flavours.
-It is asked for one option as a structured answer, which is then looked up. No answer is trusted: `endpoint.py`
-checks each."""
+"""A server that takes messages and returns no tokens: any that speaks OpenAI's protocol; the base class of other
+flavours. It chooses one option by a structured answer, which is then looked up. `endpoint.py` checks every answer."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ class ChatServer(Flavour):
         self.chat = ROLES if chat or (chat is None and self.takes_messages(line)) else None
 
     def takes_messages(self, line: Line) -> bool:
-        """Asked by one that wants one token."""
+        """Asks for one token, to find out whether the server accepts messages."""
         hello = [{"role": "user", "content": "Hello"}]
         try:
             line.post("/v1/chat/completions", {"model": self.name, "messages": hello, "max_tokens": 1})
@@ -76,7 +75,7 @@ class ChatServer(Flavour):
         return True
 
     def _listed(self, line: Line, greeting: Greeting) -> str:
-        """The model that was named must be there; one that was not named must be the only one."""
+        """Checks that the server has the named model. Without a name the server must have exactly one."""
         address, name = line.server.address, self.name
         names = [line.server.quoted(str(row.get("id", "")), SAID) for row in greeting.models]
         listed = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
@@ -163,7 +162,7 @@ class ChatServer(Flavour):
         return Exchange(said, text, entry.get("finish_reason") == "length")
 
     def body(self, prompt: str) -> dict[str, Any]:
-        """The prompt in the body of a request for a chat."""
+        """Puts the prompt into the body of a chat request."""
         return {"messages": messages(prompt)}
 
     def _structured(self, line: Line, body: dict[str, Any], schema: Any) -> dict[str, Any]:
@@ -180,7 +179,7 @@ class ChatServer(Flavour):
 
 
 def longest(most: int) -> int:
-    """Bytes that a text of so many tokens may have."""
+    """Returns the most bytes that a text of so many tokens can have."""
     return 4 * most * TOKEN_BYTES
 
 

@@ -81,14 +81,14 @@ class Endpoint(Model):
 
     @property
     def chat_template(self) -> Chat | None:  # type: ignore[override]
-        """The chat template; the server is asked when it was not probed before."""
+        """The chat template. The server is probed first when it was not yet."""
         if self._dialect is None:
             self.ready()
         return self._dialect.chat if self._dialect else None
 
     @property
     def constrains(self) -> bool:  # type: ignore[override]
-        """A server that knows no grammars would be asked again and again, and then break the run."""
+        """False for a server without grammars: it would be asked repeatedly in vain, which would end the run."""
         if self._dialect is None:
             self.ready()
         return self._dialect is None or self._dialect.constrains
@@ -134,7 +134,7 @@ class Endpoint(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Tokens of a text; an upper bound where the server does not tell in time."""
+        """Counts the tokens of a text; returns an upper bound when the server does not answer in time."""
         dialect = self._dialect
         known = dialect.known_count(text) if dialect else None
         if known is None and dialect and dialect.counts and not self._counting:

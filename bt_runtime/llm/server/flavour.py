@@ -56,7 +56,7 @@ class Greeting:
 
 
 class Written(NamedTuple):
-    """A server's output: its answer, the object in it that has the text, and the text's key there."""
+    """A server's output: its answer, and where in it the text stands (an object and a key)."""
 
     answer: Mapping[str, Any]
     entry: Mapping[str, Any]
@@ -97,19 +97,20 @@ class Flavour(ABC):
 
     @abstractmethod
     def write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Written:
-        """A text of at most so many tokens. `ask` has the prompt, what stops it, and the sampling."""
+        """Writes a text of at most `most` tokens. `ask` holds the prompt, the stop texts and the sampling."""
 
     def known_count(self, text: str) -> int | None:
-        """Tokens of a text, as far as they are known without asking."""
+        """Counts the tokens of a text from what is cached, without a request."""
         return None
 
     def count(self, line: Line, text: str) -> int:
-        """Tokens of a text; asks the server."""
+        """Counts the tokens of a text by a request to the server."""
         raise NotImplementedError
 
 
 def recognised(greeting: Greeting) -> type[Flavour]:
-    """The flavour that knows the server, installed ones first; else the one that speaks OpenAI's protocol."""
+    """Returns the flavour that recognises the server; installed flavours are asked before ours, and OpenAI's protocol
+    is the last resort."""
     for entry in sorted(plugins.entries("servers"), key=lambda entry: entry.ours):
         for flavour in _usable(entry):
             try:

@@ -64,7 +64,7 @@ class Server:
         return self._at.base + path
 
     def quoted(self, text: str, most: int = SAID) -> str:
-        """Words of the server's, fit to be shown: without the key, and with nothing that a terminal would obey."""
+        """Returns a server's text in a form safe to show: without the key, and without terminal control characters."""
         clean = visible(self.key.blotted(text[: 4 * _CHUNK]))
         return clean if len(clean) <= most else f"{clean[: most - 1]}…"
 
@@ -100,7 +100,7 @@ class Watch:
 
 
 class Call:
-    """A connection of a job's own, kept between its requests."""
+    """The HTTP connection of one job, reused for its requests."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -197,7 +197,7 @@ class _Cut(http.client.HTTPException):
 
 
 class TooMuch(Exception):
-    """More bytes than an answer may have."""
+    """Raised for an answer with more bytes than allowed."""
 
 
 class _Plain(http.client.HTTPConnection):
@@ -227,7 +227,7 @@ class _Tls(_Plain, http.client.HTTPSConnection):
 
 
 class _Source:
-    """A socket as a response sees it: something to read from."""
+    """A socket with the methods that a response reads with."""
 
     def __init__(self, sock: socket.socket, watch: Watch) -> None:
         self.sock, self.watch = sock, watch

@@ -1,4 +1,4 @@
-"""The key for a server: bound to the address that it was given for, and blotted out wherever a server repeats it."""
+"""The API key of a server: sent only to the address that it was given for, and masked wherever a server repeats it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Key:
         return f"Bearer {self._text}"
 
     def blotted(self, text: str) -> str:
-        """A text of the server's, without the key in it."""
+        """Masks the key in a text of the server."""
         return self._pattern.sub(BLOT, text) if self._pattern else text
 
 
@@ -83,7 +83,7 @@ def _meant(address: Address) -> bool:
 
 
 def _guises(key: str) -> list[str]:
-    """The key as a server might repeat it, the longest first."""
+    """The spellings in which a server might repeat the key, the longest first."""
     raw = key.encode()
     coded = [base64.b64encode(part).decode().rstrip("=") for part in (raw, b"Bearer " + raw)]
     coded += [base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (raw, b"Bearer " + raw)]

@@ -1,4 +1,5 @@
-"""llama.cpp's own server: its template, its tokens and their probabilities, and grammars in what it was built with."""
+"""llama.cpp's own server: uses its chat template, its tokens and their probabilities, and the grammars it was built
+with."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ class LlamaServer(Flavour):
     # the prompt
 
     def open(self, line: Line, greeting: Greeting) -> None:
-        """Its template. A server without one falls back to ChatML; so a vocabulary without ChatML's signs has none."""
+        """Reads the server's template. A server without one uses ChatML by default, so a vocabulary without ChatML's
+        tokens means no template."""
         props, chat = greeting.props, self.setup.chat
         self._begin = self.tokenizer.mixed(line, "", begin=True)
         source = props.get("chat_template")
@@ -110,7 +112,7 @@ class LlamaServer(Flavour):
         return found if begin and found[: len(begin)] == begin else [*begin, *found]
 
     def _steering(self, line: Line, text: str) -> list[int | str]:
-        """A part of the template: the tokens that steer, and the texts between them, which merge with what follows."""
+        """Tokenises a part of the template: control tokens, and between them texts that may merge with what follows."""
         known = self._fixed.get(text)
         if known is None:
             there, plain = self.tokenizer.mixed(line, text, steer=True), {*self.tokenizer.mixed(line, text)}
@@ -143,7 +145,7 @@ class LlamaServer(Flavour):
         return self._chosen(line, boundary, question, question.options)
 
     def decide(self, line: Line, question: Question) -> Choice:
-        """A move and one of its options by one answer, where that answer proves both."""
+        """Decides a move and its option by one request, when the answer proves that both are the likeliest."""
         names = (*question.moves,)
         before = self.tokens(line, question.prompt)
         moves = self._join(line, before, names, "")
@@ -248,7 +250,8 @@ class LlamaServer(Flavour):
         return found
 
     def _places(self, line: Line, prompts: list[list[int]], wanted: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The tokens that are wanted are lifted, so that they are among the likeliest; then that is taken off again."""
+        """Computes log-probabilities at several places. It raises the wanted tokens' logits so that the server reports
+        them, then subtracts the raise."""
         needed = [self.end.needed(tokens) for tokens in wanted]
         lifted = sorted({token for tokens in needed for token in tokens})
         ask = {
@@ -299,7 +302,7 @@ class LlamaServer(Flavour):
 
 
 def _bare(part: str) -> str:
-    """A part of the template without the signs that mark it as one."""
+    """Removes the signs that mark a part of the template."""
     return part.strip(served_chat.OPEN + served_chat.CLOSE)
 
 

@@ -1,4 +1,4 @@
-"""Ollama, by its own protocol: OpenAI's says neither the context nor that nothing may be left out."""
+"""Ollama, by its own protocol: OpenAI's can neither set the context size nor forbid that a prompt is silently cut."""
 
 from __future__ import annotations
 

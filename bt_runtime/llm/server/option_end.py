@@ -35,8 +35,8 @@ class OptionEnd(NamedTuple):
         return found
 
     def of(self, row: Row) -> Row:
-        """One place of an answer, its line break with the other ends. An end that was not told counts for as much as
-        it can have in a bound, and makes the line break's own log-probability unknown where that could matter."""
+        """Reads one position of an answer and adds up the probabilities of all ends. An end that the server did not
+        report gets its upper bound; the line break's log-probability is then unknown if that could change it."""
         if not self.others:
             return row
         own = row.logprob if row.token == self.newline else row.likely.get(self.newline, row.least)

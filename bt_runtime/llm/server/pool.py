@@ -1,4 +1,4 @@
-"""A few daemon threads for requests, so that one waiting for a server does not keep the process alive."""
+"""A few daemon threads for requests, so that a request that hangs does not keep the process alive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 
 class Pool:
-    """`most` jobs at once, the others in the order in which they came. A thread begins when it is needed."""
+    """Runs at most `most` jobs at once, the others in order of arrival. Threads start on demand."""
 
     def __init__(self, most: int, name: str) -> None:
         self._most, self._name = most, name
@@ -41,7 +41,7 @@ class Pool:
                     self._work.put(None)
 
     def join(self, seconds: float) -> bool:
-        """Whether all threads have ended by then."""
+        """Waits for the threads; returns True when all have ended in time."""
         for thread in self._threads:
             thread.join(seconds)
         return not any(thread.is_alive() for thread in self._threads)

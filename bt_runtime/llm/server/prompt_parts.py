@@ -17,7 +17,8 @@ class Said(NamedTuple):
 
 
 def spoken(prompt: str, chat: Chat | None) -> list[Said]:
-    """Where a template sets its parts apart by nothing but blanks, the parts are guessed by the first of them."""
+    """Splits a rendered prompt into its parts. A template that separates parts only by blanks gets its roles guessed by
+    the order."""
     if chat is None:
         return [Said("user", prompt)]
     shapes = [shape for shape in (chat.aloud, *chat.shapes.values()) if shape]

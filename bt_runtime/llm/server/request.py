@@ -18,7 +18,8 @@ _USUAL_BYTES = 4  # of a token's text, where a server does not count
 
 
 class Line:
-    """The requests of one job: they can be cut off from outside, have a time together, and count what they took.
+    """The requests of one job. They can be cancelled from outside, share one time limit, and count the time and tokens
+    used.
 
     What a busy server refuses, and what got lost on the way, is asked for again.
     """

@@ -21,7 +21,7 @@ class Wait(NamedTuple):
     chance: Callable[[], float] = random.random
 
     def seconds(self, tries: int, asked: float | None) -> float:
-        """The back-off after so many attempts. A delay that the server asked for is kept, plus a little."""
+        """Returns the delay before the next attempt. A delay that the server asked for is kept, plus a little."""
         usual = min(MOST, FIRST * 2.0 ** (tries - 1))
         if asked is not None:
             return asked + usual * JITTER * self.chance()
@@ -32,7 +32,7 @@ WAIT = Wait()
 
 
 def asked_for(header: str | None, date: str | None) -> float | None:
-    """Seconds of a `Retry-After`: a number, or a moment, which counts from the server's own `Date`."""
+    """Seconds of a `Retry-After` header: a number, or a moment relative to the server's own `Date`."""
     if not header or len(header) > 64:
         return None
     try:

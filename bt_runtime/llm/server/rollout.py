@@ -47,7 +47,8 @@ class Proof:
         self.finished: dict[int, float] = {}
 
     def take(self, way: Way, rows: Rows) -> bool:
-        """False where the answer left the trie, or is not known exactly: it proves nothing."""
+        """Adds an answer to the proof. Returns False for an answer that left the trie or has unknown probabilities: it
+        proves nothing."""
         node = way.node
         for row in rows:
             children = {self.trie.token[child]: child for child in self.trie.children[node]}
@@ -93,7 +94,7 @@ class Proof:
 
 
 def exact(trie: Trie, options: Sequence[str], most: int) -> Rollouts:
-    """The likeliest option with proof; None when `most` answers do not prove it."""
+    """Returns the likeliest option once it is proven; None when `most` requests do not prove it."""
     proof, way = Proof(trie, options), Way()
     for _ in range(most):
         if not proof.take(way, (yield way)):

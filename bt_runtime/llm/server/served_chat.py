@@ -1,4 +1,4 @@
-"""How a prompt for a server says which of its parts are the template's: so no text of a world can pass for one.
+"""Marks which parts of a server's prompt belong to its chat template, so that a world's text cannot imitate them.
 
 The template's parts stand between two signs in the rendered prompt; the signs are markers, which no text may form. What
 stands between them is a piece of the server's own template, or the name of the one who speaks.
@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 def parts(prompt: str) -> list[Part]:
-    """The texts of a prompt and what stands around them, in their order."""
+    """Splits a prompt into its texts and the template's parts around them, in order."""
     found = []
     for number, piece in enumerate(re.split(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}", prompt)):
         if piece:
@@ -38,7 +38,8 @@ def parts(prompt: str) -> list[Part]:
 
 
 def of_render(render: Render, source: str) -> Chat:
-    """The shapes of a server that renders prompts; `source`: its template, whose markers no text may form."""
+    """Derives the template's shapes from a server that renders prompts. `source`: its template, whose markers no text
+    may form."""
     begun = [_message("system", SYSTEM), _message("user", USER)]
     both = render(begun)
     if SYSTEM not in both or USER not in both:  # a template that drops the system text is told it with the user's

@@ -44,8 +44,8 @@ class Tokenizer:
     def mixed(
         self, line: Line, content: str | Sequence[str | int], begin: bool = False, steer: bool = False
     ) -> list[int]:
-        """Tokens of texts and tokens. `begin`: as they stand at the beginning of a prompt. `steer`: they are a
-        template's, and may form tokens that steer."""
+        """Tokenises a list of texts and tokens. `begin`: the list starts the prompt. `steer`: texts belong to the
+        template and may form control tokens."""
         ask = {"content": content, "add_special": begin, "parse_special": steer, "with_pieces": True}
         said = answer.listed(line.post("/tokenize", ask), "tokens")
         parts = [content] if isinstance(content, str) else content
@@ -64,7 +64,7 @@ class Tokenizer:
         self.known |= found
 
     def _read(self, entry: Any) -> int:
-        """A token's number; its text is remembered."""
+        """Reads a token's number from an answer and caches its text."""
         if not isinstance(entry, dict):
             raise Unanswered("/tokenize tells tokens without their texts", 200)
         token, piece = answer.whole(entry, "id"), entry.get("piece")

@@ -45,7 +45,8 @@ class Vllm(ChatServer):
 
 
 def _rows(said: Mapping[str, Any]) -> list[Row]:
-    """The tokens of an answer with what was likely at each place; nothing where they are not told."""
+    """The tokens of an answer with the likely alternatives at each position; empty when the server does not report
+    them."""
     entry = answer.entry(said, "choices")
     told = entry.get("logprobs")
     content = told.get("content") if isinstance(told, dict) else None
@@ -60,7 +61,7 @@ def _rows(said: Mapping[str, Any]) -> list[Row]:
 
 
 def _margin(options: Sequence[str], chosen: int, rows: Sequence[Row]) -> tuple[float, float]:
-    """The answer's log-probability, and how far it is at least ahead of every way that leads to another option."""
+    """Returns the answer's log-probability, and its least lead over any path to another option."""
     total, bound, said = 0.0, -math.inf, ""
     for text, logprob, likely in rows:
         if len(said) >= len(options[chosen]):

@@ -1,4 +1,4 @@
-"""Starter projects: each folder of `examples/` is copied unchanged."""
+"""Starter projects: each folder of `example-projects/` is copied unchanged."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ DEFAULT = "start"
 
 
 def names() -> list[str]:
-    """Every example; the plainest first."""
+    """Returns the names of the examples, the simplest first."""
     return sorted((p.name for p in _EXAMPLES.iterdir() if p.is_dir()), key=lambda name: (name != DEFAULT, name))
 
 
 def about(name: str) -> str:
-    """The first line of its README, without the mark."""
+    """Returns the first line of an example's README."""
     return (_EXAMPLES / name / "README.md").read_text("utf-8").partition("\n")[0].lstrip("# ")
 
 
 def files(name: str) -> Iterator[tuple[Path, bytes]]:
-    """The files of a new project by their paths in it."""
+    """Returns the files of a new project by their paths in it."""
     if name not in names():
         close = nearest(name, names())
         hint = f"did you mean `{close}`?" if close else f"examples: {', '.join(names())}"

@@ -1,4 +1,4 @@
-"""Trees drawn: text, dot, svg, mermaid. All of them draw a sketch, which is made of a checked tree."""
+"""Draws trees as text, dot, svg or mermaid, from a sketch of a checked tree."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ __all__ = ["FORMS", "SUFFIXES", "Form", "Sketch", "draw", "sketch"]
 
 
 def draw(drawn: Sketch, form: Form) -> str:
-    """The whole text of the drawing, with its last line break."""
+    """Returns the drawing as a text with a final line break."""
     drawer: Callable[[Sketch], str] = import_module(f"bt_runtime.view.render.{form}").draw
     return drawer(drawn)

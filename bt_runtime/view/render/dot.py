@@ -1,4 +1,4 @@
-"""A tree in graphviz' language."""
+"""Draws a tree in graphviz's language."""
 
 from __future__ import annotations
 

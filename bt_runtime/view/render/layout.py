@@ -20,7 +20,7 @@ class Box(NamedTuple):
 
 
 class _Outline:
-    """Edges by level, the root's level first, relative to the middle of the root."""
+    """The left and right edge of each level, the root's first, relative to the middle of the root."""
 
     __slots__ = ("left", "right")
 
@@ -29,7 +29,7 @@ class _Outline:
 
 
 def tidy(top: Sketch, widths: dict[int, float], gap: float) -> list[Box]:
-    """Every node's box, parents first; `widths` by id of the node. The leftmost edge is at 0."""
+    """Returns every node's box, parents first. `widths`: by id of the node. The leftmost edge is at 0."""
     nodes = [node for node, _ in top.walk()]
     shifts: dict[int, float] = {}  # a child's middle relative to its parent's
     outlines: dict[int, _Outline] = {}

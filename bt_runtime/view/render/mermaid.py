@@ -1,4 +1,4 @@
-"""A tree in mermaid's language, which forges draw inside Markdown."""
+"""Draws a tree in mermaid's language, which code forges render inside Markdown."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def draw(top: Sketch) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Letters and digits as they are, everything that mermaid, Markdown or HTML could read as its own by number."""
+    """Escapes all characters but letters and digits that mermaid, Markdown or HTML could interpret."""
     return "".join(c if c.isalnum() or c in " .,:-_=" else f"#{ord(c)};" for c in visible(text))

@@ -1,4 +1,4 @@
-"""A tree for drawing: name, kind and a few words for each node, nothing that can run."""
+"""A tree for drawing: name, kind and a few words for each node; nothing in it can run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Sketch:
 
 
 def sketch(tree: TreeSpec, depth: int | None = None, subtrees: bool = True) -> Sketch:
-    """The tree below its name; `depth` cuts what lies deeper, and says how much that was."""
+    """Sketches a tree. `depth` limits the depth, and the sketch notes how much was left out."""
     top = Sketch("tree", "tree", tree.name, tree.about)
     todo: list[tuple[NodeSpec, str, Sketch, int]] = [(tree.root, "", top, 1)]
     while todo:
@@ -82,7 +82,7 @@ def _drawn(spec: NodeSpec, place: str) -> tuple[Sketch, NodeSpec]:
 
 
 def words(spec: NodeSpec) -> str:
-    """The fields that were given: the bare one without its name, defaults not at all."""
+    """Describes the given fields: the main field without its name, defaults left out."""
     found = []
     for name, value in spec.values.items():
         field = spec.kind.field(name)

@@ -1,4 +1,4 @@
-"""A tree as a picture that stands alone: light and dark, text that can be selected, no outside program."""
+"""Draws a tree as a standalone SVG: light and dark, with selectable text, and no external program."""
 
 from __future__ import annotations
 
