@@ -35,16 +35,19 @@ MOST_GUESTS = 32  # connections that have not shown the token, or are not readin
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
+Assets = Callable[[str], tuple[bytes, str] | None]  # the file at a URL path, and its content type
 
 
 class Server:
     """A web server in its own thread, which starts when the object is made."""
 
     def __init__(
-        self, feed: Feed, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False
-    ) -> None:
+        self, feed: Feed, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False,
+        assets: Assets = asset, most_body: int = MOST_BODY,
+    ) -> None:  # fmt: skip
         address.checked(host, anyone)
         self.feed, self.command = feed, command
+        self.assets, self.most_body = assets, most_body
         self.token = secrets.token_urlsafe(18)
         self.over = threading.Event()
         handler = type("Handler", (_Handler,), {"app": self})
@@ -176,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
         if parts.path == "/events":
             self._events(parse_qs(parts.query))
             return
-        found = asset(parts.path)
+        found = self.app.assets(parts.path)
         if found is None:
             self._answer(404, b"there is nothing here\n", "text/plain; charset=utf-8")
         else:
@@ -189,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(403, "the token is missing or wrong")
             return
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > MOST_BODY:
+        if not length.isdecimal() or int(length) > self.app.most_body:
             self._say(413, "a command is a short JSON object")
             return
         body = self.rfile.read(int(length))

@@ -112,6 +112,7 @@ class Around(Protocol):
     """The workspace as a file's loader sees it."""
 
     def site(self, path: Path) -> Site: ...
+    def is_open(self, path: Path) -> bool: ...
     def document(self, path: Path) -> Document | None: ...
     def manifest(self, path: Path) -> Manifest: ...
     def import_policy(self, folder: Path) -> ImportPolicy: ...
@@ -139,8 +140,15 @@ class DocumentLoader(Loader):
     def include(self, name: str, folder: Path) -> Path | str:
         key = (name, folder)
         if key not in self.site.found:
-            self.site.found[key] = super().include(name, folder)
+            found = super().include(name, folder)
+            self.site.found[key] = self.unsaved(name, folder) or found if found == "missing" else found
         return self.site.found[key]
+
+    def unsaved(self, name: str, folder: Path) -> Path | None:
+        """A tree of this name that an editor holds, though it is not on the disk yet."""
+        places = [folder, *([self.project / "trees"] if self.project is not None else [])]
+        paths = (place / f"{name.removesuffix('.yaml')}.yaml" for place in places)
+        return next((path for path in paths if self.workspace.is_open(path)), None)
 
     def manifest(self, path: Path, folder: Path) -> Manifest:
         self.manifest_paths.append(real(path))

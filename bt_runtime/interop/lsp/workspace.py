@@ -122,6 +122,10 @@ class Workspace:
             if document.content == "tree":
                 self.queue.setdefault(path, True)
 
+    def is_open(self, path: Path) -> bool:
+        """True for a file of an editor, which may not be on the disk yet."""
+        return path in self.texts
+
     def text(self, path: Path) -> Text | None:
         if path in self.texts:
             return self.texts[path]

@@ -1,0 +1,222 @@
+"""One person's editing of a project: open texts, gestures, undo over all files, and what the disk says meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from bt_runtime.edit.draft import Draft
+from bt_runtime.edit.history import Change, History
+from bt_runtime.edit.lines import Untouchable
+from bt_runtime.edit.merge import merge
+from bt_runtime.faults.diagnostic import BtError, Diagnostic
+from bt_runtime.interop.lsp.complete import registry_at
+from bt_runtime.interop.lsp.document import Document
+from bt_runtime.interop.lsp.text import Text
+from bt_runtime.interop.lsp.workspace import Workspace
+from bt_runtime.language import fixes
+from bt_runtime.language.tidy import tidy
+from bt_runtime.project import disk, real
+
+Texts = Mapping[Path, str | None]
+
+
+class Buffer:
+    """A file that was opened: as it is on the disk (`base`), and as it is here."""
+
+    def __init__(self, text: str) -> None:
+        self.base = self.text = text
+        self.version = 0
+        self.theirs: str | None = None  # somebody else's version that could not be merged
+
+    @property
+    def unsaved(self) -> bool:
+        return self.text != self.base
+
+
+class Session:
+    """The texts of one project while they are edited. Thread-safe; nothing is written but by `save`."""
+
+    def __init__(self, workspace: Workspace, told: Callable[[Path], None] = lambda path: None) -> None:
+        self.workspace = workspace
+        self.told = told  # a file has changed here
+        self.buffers: dict[Path, Buffer] = {}
+        self.history = History()
+        self.lock = threading.RLock()
+        workspace.scan()
+
+    # What is there ---------------------------------------------------------------------------
+
+    def trees(self) -> list[Path]:
+        """The project's trees, by name."""
+        return sorted(path for path, content in self.workspace.files(self.workspace.root) if content == "tree")
+
+    def path(self, name: str) -> Path:
+        """A file of the project by its path below the folder; raises for any other."""
+        path = real(self.workspace.root / name)
+        if not path.is_relative_to(self.workspace.root):
+            raise BtError(f"{name} lies outside of the project", "only files of this folder are edited")
+        if path.suffix not in (".yaml", ".yml"):
+            raise BtError(f"{name} is no YAML file", "trees and manifests are")
+        return path
+
+    def name(self, path: Path) -> str:
+        return path.relative_to(self.workspace.root).as_posix()
+
+    def buffer(self, path: Path) -> Buffer:
+        with self.lock:
+            if path not in self.buffers:
+                text = self._on_disk(path)
+                if text is None:
+                    raise BtError(f"{self.name(path)} cannot be read", "look whether it is still there")
+                self.buffers[path] = Buffer(text)
+                self.workspace.opened(path, text)
+            return self.buffers[path]
+
+    def document(self, path: Path) -> Document:
+        self.buffer(path)
+        with self.lock:
+            self.workspace.check(path)
+            found = self.workspace.document(path)
+            if found is None:
+                raise BtError(f"{self.name(path)} is no file of this project", "trees stand in trees/")
+            return found
+
+    def faults(self, path: Path) -> list[Diagnostic]:
+        """What is wrong with a file, each with its ways out."""
+        document = self.document(path)
+        with self.lock:
+            return list(fixes.fixable(self.workspace.faults(document), {str(path): document.text.yaml}))
+
+    def draft(self, path: Path) -> Draft:
+        document = self.document(path)
+        return Draft(self.buffers[path].text, registry_at(self.workspace, document))
+
+    # Changes ---------------------------------------------------------------------------------
+
+    def change(self, label: str, texts: Texts) -> None:
+        """All of these texts at once, as one step that can be undone."""
+        with self.lock:
+            before: dict[Path, tuple[str | None, str | None]] = {}
+            for path, text in texts.items():
+                old = self.buffers[path].text if path in self.buffers else self._on_disk(path)
+                if old != text:
+                    before[path] = (old, text)
+            if not before:
+                return
+            self.history.add(Change(label, before))
+            self._put({path: new for path, (_, new) in before.items()})
+
+    def apply(self, path: Path, label: str, gesture: Callable[[Draft], Draft]) -> None:
+        """A gesture on one file."""
+        with self.lock:
+            self.change(label, {path: gesture(self.draft(path)).text})
+
+    def undo(self) -> Change:
+        with self.lock:
+            change = self.history.back()
+            if change is None:
+                raise BtError("there is nothing to undo", "")
+            self._put({path: old for path, (old, _) in change.texts.items()})
+            return change
+
+    def redo(self) -> Change:
+        with self.lock:
+            change = self.history.again()
+            if change is None:
+                raise BtError("there is nothing to do again", "")
+            self._put({path: new for path, (_, new) in change.texts.items()})
+            return change
+
+    def _put(self, texts: Texts) -> None:
+        for path, text in texts.items():
+            if path not in self.buffers:
+                made = self.buffers[path] = Buffer("")
+                made.base = self._on_disk(path) or ""
+            held = self.buffers[path]
+            held.text = text or ""
+            held.version += 1
+            self.workspace.edited(path, Text(held.text)) if path in self.workspace.texts else self.workspace.opened(
+                path, held.text
+            )
+        for path in texts:
+            self.told(path)
+
+    def tidied(self, path: Path) -> None:
+        """The file in the standard layout."""
+        text = tidy(self.buffer(path).text)
+        if text is None:
+            raise Untouchable("a text at fault has no layout", "mend it first")
+        self.change("format", {path: text})
+
+    # The disk --------------------------------------------------------------------------------
+
+    def _on_disk(self, path: Path) -> str | None:
+        found = self.workspace.read_text(path)
+        return found.source if found is not None else None
+
+    def save(self, path: Path) -> None:
+        """Writes one file, unless somebody else has changed it since it was read."""
+        with self.lock:
+            held = self.buffer(path)
+            there = self._on_disk(path)
+            if there is not None and there != held.base:
+                self.look(path)
+                if held.theirs is not None:
+                    raise BtError(
+                        f"{self.name(path)} was changed by somebody else, in the same lines",
+                        "keep mine, or take theirs",
+                    )
+            if not held.text.strip():
+                raise BtError("an empty tree is not saved over a file", "delete the file itself if that is meant")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            disk.write(path, held.text.encode("utf-8", "surrogateescape"))
+            held.base = held.text
+            self.told(path)
+
+    def look(self, path: Path) -> bool:
+        """Takes over what somebody else wrote to the disk; True when something changed here."""
+        with self.lock:
+            held, there = self.buffers[path], self._on_disk(path)
+            if there is None or there in (held.base, held.theirs):
+                return False
+            merged = merge(held.base, held.text, there)
+            if merged.conflict:
+                held.theirs = there
+                self.told(path)
+                return True
+            self.history.moved(path, held.base, there)
+            held.base, held.theirs = there, None
+            self._put({path: merged.text})
+            return True
+
+    def settle(self, path: Path, take: str) -> None:
+        """Ends a conflict: `mine` is kept and may be saved, or `theirs` replaces it."""
+        with self.lock:
+            held = self.buffer(path)
+            if held.theirs is None:
+                raise BtError("there is no conflict in this file", "")
+            theirs, held.theirs = held.theirs, None
+            held.base = theirs
+            if take == "theirs":
+                self.change("take theirs", {path: theirs})
+            else:
+                self.told(path)
+
+    def watch(self, over: threading.Event, seconds: float = 0.5) -> None:
+        """Looks at the disk until it is over; in a thread of its own."""
+        stamps: dict[Path, tuple[int, int]] = {}
+        while not over.wait(seconds):
+            for path in self._opened():
+                with suppress(OSError):
+                    found = path.stat()
+                    stamp = (found.st_mtime_ns, found.st_size)
+                    if stamps.get(path) != stamp:
+                        stamps[path] = stamp
+                        self.look(path)
+
+    def _opened(self) -> Iterator[Path]:
+        with self.lock:
+            yield from list(self.buffers)
