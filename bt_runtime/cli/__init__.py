@@ -26,6 +26,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "validate": ("Check trees and skill manifests, and show every fault.", "validate"),
             "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "fuzz"),
             "check": ("Go through every state of a tree, and show how it breaks a promise.", "check"),
+            "edit": ("Make and change trees in the browser.", "edit"),
             "fmt": ("Lay out trees, manifests and project files alike.", "fmt"),
             "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "lsp"),
             "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "assistant"),

@@ -121,7 +121,7 @@ class Commands:
         parent, index, place = _node(given, "parent"), int(given.get("index", 10**6)), str(given.get("place", ""))
 
         def gesture(draft: Draft) -> Draft:
-            node = str(given["node"]) if "node" in given else swap.fresh(self._kind(draft, given))
+            node = str(given["yaml"]) if "yaml" in given else swap.fresh(self._kind(draft, given))
             return moves.insert(draft, parent, index, node, place)
 
         return self._gesture(given, "add", gesture)

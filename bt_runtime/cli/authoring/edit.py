@@ -1,0 +1,56 @@
+"""`btr edit`: the page that makes and changes trees."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+from bt_runtime import project
+from bt_runtime.cli import Exit
+from bt_runtime.cli.authoring.lsp import files, sort
+from bt_runtime.cli.running.serving import add_serving
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import real
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "tree", nargs="?", default=".", metavar="TREE|FOLDER", help="a tree, or a folder with trees; default: this one"
+    )
+    add_serving(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from bt_runtime.cli.running.view import first_free
+    from bt_runtime.edit.serving import Editor
+
+    folder, tree = place(args.tree)
+    with first_free(
+        lambda port: Editor(folder, files, sort, host=args.host, port=port, anyone=args.anyone), args
+    ) as editor:
+        url = editor.url(tree)
+        print(f"edit: {url}   (Ctrl-C ends it; nothing is written before you save)", file=sys.stderr, flush=True)
+        if args.open:
+            webbrowser.open(url)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            left = [editor.session.name(p) for p, held in editor.session.buffers.items() if held.unsaved]
+            if left:
+                print(f"not saved: {', '.join(left)}", file=sys.stderr)
+    return Exit.SUCCESS
+
+
+def place(name: str) -> tuple[Path, Path | None]:
+    """The folder that is edited, and the tree to begin with."""
+    path = Path(name)
+    if path.is_dir():
+        return real(path), None
+    found = path if path.is_file() else project.find_tree(name).path
+    if found is None:
+        raise BtError(f"there is no tree or folder `{name}`", "btr new tree NAME writes one; btr edit . opens a folder")
+    home = project.find_root(found.parent) or found.parent
+    return real(home), real(found)

@@ -1,0 +1,308 @@
+"use strict";
+// The page of `btr edit`: what is chosen, what is asked of the server, and what stands on the screen.
+
+const $ = (id) => document.getElementById(id);
+const DRAFT = "btr-edit-draft:";
+
+class App {
+  constructor() {
+    this.token = location.hash.slice(1);
+    this.state = null;
+    this.kinds = [];
+    this.common = [];
+    this.picked = new Set();
+    this.version = 0;
+    this.shownTab = "node";
+    this.folds = false;
+    this.view = new TreeView($("tree"), (id) => this.pick(id));
+    this.view.asked = () => this.frame();
+    this.view.following = false;
+    this.view.everything = true;
+    this.typing = new Typing(this);
+    this.toolbar();
+    this.listen();
+    this.begin();
+  }
+
+  // The server --------------------------------------------------------------------------------
+
+  async send(what, given = {}) {
+    try {
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...given, do: what }) });
+      const said = await answer.json();
+      $("notice").hidden = answer.ok;
+      if (answer.ok) return said;
+      this.notice(said.error);
+    } catch { this.notice("btr edit does not answer: what you typed is kept here, and offered when it is back."); }
+    return null;
+  }
+
+  notice(text) { $("notice").textContent = text; $("notice").hidden = false; this.say(text); }
+
+  say(text) { $("said").textContent = text; }
+
+  async begin() {
+    const files = await this.files();
+    if (!files) return;
+    const wanted = new URLSearchParams(location.search).get("tree");
+    const first = files.trees.find((t) => t.path === wanted) ?? files.trees[0];
+    if (first) await this.open(first.path);
+    else this.notice("There is no tree yet: press New.");
+    this.events();
+  }
+
+  async files() {
+    const files = await this.send("files");
+    if (!files) return null;
+    document.title = `${files.folder} – btr edit`;
+    $("file").replaceChildren(...files.trees.map((t) => el("option", { value: t.path }, `${t.path}${t.unsaved ? " *" : ""}`)));
+    if (this.state) $("file").value = this.state.path;
+    return files;
+  }
+
+  events() {
+    const source = new EventSource(`events?token=${encodeURIComponent(this.token)}`);
+    source.onmessage = async (message) => {
+      for (const event of JSON.parse(message.data).events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) await this.open(this.state.path, true);
+    };
+  }
+
+  async open(path, quiet = false) {
+    const state = await this.send("open", { path });
+    if (!state) return;
+    if (!quiet || !this.kinds.length || path !== this.state?.path) {
+      const kinds = await this.send("kinds", { path });
+      if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); }
+    }
+    const other = path !== this.state?.path;
+    this.show(state, other ? [] : undefined);
+    if (other) { this.offer(state); requestAnimationFrame(() => this.view.fit()); }
+    $("file").value = path;
+  }
+
+  // A draft that the browser kept when the server died.
+  offer(state) {
+    const kept = localStorage.getItem(DRAFT + state.path);
+    if (!kept || kept === state.text) { localStorage.removeItem(DRAFT + state.path); return; }
+    this.notice("There is a draft of this tree that was never sent.");
+    $("notice").append(" ", el("button", { on: { click: () => this.act("text", { text: kept }) } }, "Take it"), " ", el("button", { on: { click: () => { localStorage.removeItem(DRAFT + state.path); $("notice").hidden = true; } } }, "Drop it"));
+  }
+
+  keep(text) { if (this.state) localStorage.setItem(DRAFT + this.state.path, text); }
+
+  // A gesture: the answer is the file as it is afterwards.
+  async act(what, given = {}) {
+    if (!this.state) return null;
+    const node = this.node ? { node: this.node.path } : {};
+    const before = this.state;
+    const state = await this.send(what, { path: before.path, version: before.version, ...node, ...given });
+    if (!state) return null;
+    localStorage.removeItem(DRAFT + before.path);
+    this.show(state);
+    const undone = what === "undo" || what === "redo";
+    this.say(undone ? `${what}: done` : `${GESTURES[what]?.[0] ?? what}: ${state.nodes.length} nodes, ${state.faults.length} faults`);
+    if (["skills", "text", "undo", "redo", "extract", "inline"].includes(what)) {
+      const kinds = await this.send("kinds", { path: state.path });
+      if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); this.panel(); }
+      this.files();
+    }
+    return state;
+  }
+
+  async typed(text) { await this.act("text", { text }); }
+
+  // What is shown ------------------------------------------------------------------------------
+
+  show(state, path) {
+    const chosen = path ?? this.node?.path ?? [];
+    this.state = state;
+    this.fold = new EditFold(state, ++this.version);
+    const found = state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0];
+    this.view.marks.clear();
+    for (const fault of state.faults) if (fault.node !== null) this.view.marks.set(fault.node, fault.severity === "error" ? "bad" : "warned");
+    this.picked.clear();
+    this.view.chosen = found ? found.id : null;
+    this.head();
+    this.panel();
+    this.typing.show(state);
+    this.frame();
+  }
+
+  head() {
+    const { state } = this;
+    $("unsaved").textContent = state.unsaved ? "unsaved" : "saved";
+    $("unsaved").className = `pill ${state.unsaved ? "R" : "S"}`;
+    $("conflict").hidden = state.theirs === null;
+    $("undo").title = state.undo ? `Undo ${state.undo} (Ctrl Z)` : "Nothing to undo";
+    for (const name of ["undo", "redo", "save"]) $(name).disabled = name === "save" ? !state.unsaved : !state[name];
+    for (const button of document.querySelectorAll("[data-gesture]")) button.disabled = !GESTURES[button.dataset.gesture][3](this);
+  }
+
+  panel() {
+    for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-selected", String(tab.dataset.tab === this.shownTab));
+    document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
+    if (!this.state) return;
+    if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); this.typing.ace?.resize(); return; }
+    const focused = document.activeElement?.id, top = $("panel").scrollTop;
+    const made = { node: nodeForm, head: headForm, faults: faultList }[this.shownTab](this);
+    $("panel").replaceChildren(...made);
+    $("panel").scrollTop = top;
+    if (focused?.startsWith("field-")) $(focused)?.focus();
+  }
+
+  tab(name) {
+    this.shownTab = name;
+    this.panel();
+    if (name === "text" && this.node) { this.typing.show(this.state); this.typing.reveal(this.node); }
+  }
+
+  frame() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      if (!this.fold) return;
+      for (const id of this.picked) this.view.marks.set(id, "picked");
+      this.view.draw(this.fold, 0, null);
+      if (this.view.moved || this.view.stale) this.frame();
+    });
+  }
+
+  // Choosing -----------------------------------------------------------------------------------
+
+  get node() { return this.fold?.nodes.get(this.view.chosen) ?? null; }
+
+  kindOf(name) { return this.kinds.find((k) => k.name === name) ?? null; }
+
+  pick(id, far = false, fromText = false) {
+    if (id === null || id === undefined) return;
+    for (const each of this.picked) this.view.marks.delete(each);
+    this.picked.clear();
+    if (this.adding && this.node && this.fold.nodes.get(id)?.parent === this.node.parent && id !== this.view.chosen) {
+      const all = this.fold.nodes.get(this.node.parent)?.children ?? [], one = all.indexOf(this.view.chosen), other = all.indexOf(id);
+      for (const each of all.slice(Math.min(one, other), Math.max(one, other) + 1)) this.picked.add(each);
+    }
+    this.view.chosen = id;
+    if (far) this.view.show(id);
+    this.head();
+    if (!fromText) { this.panel(); if (this.shownTab === "text") this.typing.reveal(this.node); }
+    this.say(`${this.node.kind} ${this.node.name || this.node.gist}`);
+    this.frame();
+  }
+
+  // The chosen nodes, in the order of the text: the picked ones, or the one.
+  get nodes() { return (this.picked.size ? [...this.picked] : [this.view.chosen]).map((id) => this.fold.nodes.get(id)).filter(Boolean); }
+
+  around() { return this.kinds.filter((k) => k.holds.length && (k.family === "control" || k.family === "decorator")).map((k) => k.name); }
+
+  // Gestures -----------------------------------------------------------------------------------
+
+  // Where a new node goes: into a chosen node that holds several, else behind it.
+  target(inside = true) {
+    const node = this.node ?? this.fold.nodes.get(this.fold.roots[0]);
+    if (!node) return null;
+    const kind = this.kindOf(node.kind), several = HOLDS(kind);
+    if ((inside && (several || (kind?.holds.length && !node.children.length))) || node.parent === null) return { parent: node.path, index: node.children.length };
+    const up = this.fold.nodes.get(node.parent);
+    return { parent: up.path, index: node.path[node.path.length - 1] + 1 };
+  }
+
+  async add(kind, at = null) {
+    const target = at ?? this.target();
+    if (!target) return;
+    const state = await this.act("add", { kind, parent: target.parent, index: target.index, ...(target.place ? { place: target.place } : {}) });
+    if (state) this.pickPath([...target.parent, Math.min(target.index, this.childrenOf(target.parent) - 1)]);
+  }
+
+  childrenOf(path) { return this.state.nodes.filter((n) => n.path.length === path.length + 1 && path.every((s, i) => n.path[i] === s)).length; }
+
+  pickPath(path) {
+    const found = this.state.nodes.find((n) => n.path.join() === path.join());
+    if (found) this.pick(found.id, true);
+  }
+
+  async move(node, target) {
+    const state = await this.act("move", { node: node.path, parent: target.parent.path, index: target.index });
+    if (state) this.pickPath(target.parent.path.length <= node.path.length ? [...target.parent.path, Math.max(0, target.index - (target.parent.id === node.parent && node.path[node.path.length - 1] < target.index ? 1 : 0))] : target.parent.path);
+  }
+
+  shift(by) {
+    const node = this.node, at = node.path[node.path.length - 1];
+    const up = this.fold.nodes.get(node.parent), index = by < 0 ? at - 1 : at + 2;
+    if (index < 0 || index > up.children.length) return;
+    this.move(node, { parent: up, index });
+  }
+
+  async wrap(kind) { await this.act("wrap", { node: this.nodes[0].path, kind, count: this.nodes.length }); }
+
+  async remove() { await this.act("delete", { nodes: this.nodes.map((n) => n.path) }); }
+
+  async copy(cut) {
+    const made = await this.send("copy", { path: this.state.path, node: this.node.path });
+    if (!made) return;
+    this.clip = made.yaml;
+    navigator.clipboard?.writeText(made.yaml).catch(() => {});
+    localStorage.setItem("btr-edit-clip", made.yaml);
+    this.say(`${this.node.kind} copied`);
+    if (cut) await this.act("delete", { nodes: [this.node.path] });
+  }
+
+  async paste(text = localStorage.getItem("btr-edit-clip") ?? this.clip) {
+    const target = this.target();
+    if (!text || !target) { this.notice("The clipboard holds no node."); return; }
+    const state = await this.act("add", { yaml: text, ...target });
+    if (state) this.pickPath([...target.parent, target.index]);
+  }
+
+  async save() { if (await this.act("save")) this.files(); }
+
+  // Asking -------------------------------------------------------------------------------------
+
+  ask(question, value, then) {
+    $("question").textContent = question;
+    $("answer").value = value;
+    $("answer").removeAttribute("list");
+    $("ask").returnValue = "";
+    $("ask").onclose = () => { if ($("ask").returnValue === "yes" && $("answer").value.trim()) then($("answer").value.trim()); $("tree").focus(); };
+    $("ask").showModal();
+    $("answer").select();
+  }
+
+  choose(question, names, then) {
+    this.ask(question, "", (name) => {
+      const found = names.find((n) => n === name) ?? names.find((n) => n.startsWith(name)) ?? names.find((n) => n.includes(name));
+      if (found) then(found); else this.notice(`There is no kind like ${name}.`);
+    });
+    let list = $("names");
+    if (!list) { list = el("datalist", { id: "names" }); $("ask").append(list); }
+    list.replaceChildren(...names.map((n) => el("option", { value: n })));
+    $("answer").setAttribute("list", "names");
+  }
+
+  palette() { $("find").focus(); $("find").select(); }
+
+  list() {
+    const word = $("find").value.trim().toLowerCase(), shown = this.kinds.filter((k) => !word || k.name.includes(word) || (word.length > 3 && k.about.toLowerCase().includes(word)));
+    shown.sort((a, b) => Number(b.name.startsWith(word)) - Number(a.name.startsWith(word)));
+    const rows = [];
+    const groups = word ? { "": shown } : Object.groupBy ? Object.groupBy(shown, (k) => k.family) : { "": shown };
+    const order = ["skill", "control", "decorator", "leaf", "agent"];
+    for (const group of word ? [""] : order.filter((g) => groups[g])) {
+      if (group) rows.push(el("li", { class: "group", role: "presentation" }, { skill: "Skills", control: "Control", decorator: "Decorators", leaf: "Leaves", agent: "Agents" }[group]));
+      for (const kind of groups[group]) rows.push(el("li", { role: "option", title: kind.about, "data-kind": kind.name, "aria-selected": "false" }, `${GLYPHS[kind.name] ?? ""} ${kind.name}`));
+    }
+    $("kinds").replaceChildren(...rows);
+    if (word) $("kinds").querySelector("[data-kind]")?.setAttribute("aria-selected", "true");
+  }
+
+  toolbar() {
+    $("toolbar").hidden = false;
+    for (const [name, [title, key, act, , about]] of Object.entries(GESTURES)) {
+      if (!["undo", "redo", "save", "format"].includes(name)) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
+      $("all-keys").append(el("dt", {}, key), el("dd", {}, `${title}: ${about}`));
+    }
+    $("all-keys").append(el("dt", {}, "↑ ↓ ← →"), el("dd", {}, "move in the tree; with Shift: choose several"), el("dt", {}, "1 2 3 4"), el("dd", {}, "node, tree, text, faults"));
+  }
+}
+
+window.addEventListener("DOMContentLoaded", () => { window.app = new App(); });

@@ -1,0 +1,90 @@
+"use strict";
+// The forms: a node's fields from its kind, and the head of a tree.
+
+const TEXTS = new Set(["string", "text", "word", "expression", "key"]);
+
+function fieldRow(app, node, field) {
+  const given = node.fields[field.name], text = node.texts[field.name];
+  const id = `field-${field.name}`;
+  let input;
+  const set = (value) => app.act("set", { field: field.name, value });
+  if (field.choices.length && !field.choices.some((c) => c === text) && text !== undefined && text.includes("{")) input = null;
+  if (field.choices.length && input !== null) {
+    input = el("select", { id, on: { change: (e) => set(e.target.value === "" ? "" : yamlText(e.target.value)) } },
+      el("option", { value: "" }, field.default ? `${field.default} (default)` : "–"), field.choices.map((c) => el("option", { value: c }, c)));
+    input.value = text ?? "";
+  } else if (field.type === "boolean") {
+    input = el("select", { id, on: { change: (e) => set(e.target.value) } }, el("option", { value: "" }, field.default ? `${field.default} (default)` : "–"), el("option", { value: "true" }, "true"), el("option", { value: "false" }, "false"));
+    input.value = text ?? "";
+  } else {
+    const plain = (TEXTS.has(field.type) || (text !== undefined && given !== undefined && !/^[[{|>]/.test(given)));
+    const shownText = plain ? text ?? "" : given ?? "";
+    const options = { id, spellcheck: "false", autocomplete: "off", placeholder: field.default ? `${field.default} (default)` : field.required ? "must be given" : "", list: "entries" };
+    const long = shownText.includes("\n");
+    const yaml = (value) => (!value.trim() ? "" : TEXTS.has(field.type) ? (long ? value : yamlText(value)) : field.type === "any" && !/^[\d[{"'-]|^(true|false|null)$/.test(value) ? yamlText(value) : value.includes("{") && !/^[[{"']/.test(value) ? yamlText(value) : /^\{\s*[\w.]+\s*\}$/.test(value) ? JSON.stringify(value) : value);
+    const on = { change: (e) => set(yaml(e.target.value)), keydown: (e) => { if (e.key === "Enter" && !long) e.target.blur(); if (e.key === "Escape") { e.target.value = shownText; e.target.blur(); } } };
+    input = long ? el("textarea", { ...options, rows: "5", on }, shownText) : el("input", { ...options, on });
+    if (long) input.value = shownText; else input.value = shownText;
+    if (["integer", "number"].includes(field.type)) input.inputMode = "decimal";
+  }
+  const bounds = field.minimum !== null || field.maximum !== null ? ` (${field.minimum ?? "…"} to ${field.maximum ?? "…"})` : "";
+  const row = el("div", { class: "field" }, el("label", { for: id }, field.name + (field.required ? " *" : "")), input, el("div", { class: "about" }, field.about + bounds));
+  return row;
+}
+
+function nodeForm(app) {
+  const node = app.node;
+  if (!node) return [el("p", { class: "dim" }, "Choose a node, or press a to add one.")];
+  const kind = app.kindOf(node.kind);
+  const head = [el("h2", {}, node.name ? `${node.name} ` : "", el("span", { class: "dim" }, node.kind)), el("p", { class: "dim" }, kind ? kind.about : "There is no kind of this name.")];
+  const faults = app.state.faults.filter((f) => f.node === node.id).map((f) => faultBox(app, f));
+  const own = (kind?.fields ?? []).map((field) => fieldRow(app, node, field));
+  const ids = new Set((kind?.fields ?? []).map((f) => f.name));
+  const common = app.common.filter((f) => !ids.has(f.name));
+  const open = common.some((f) => node.fields[f.name] !== undefined && f.name !== "name");
+  const fold = el("details", {}, el("summary", {}, "Name, guards, what is written after"), common.map((field) => fieldRow(app, node, field)));
+  fold.open = open || app.folds;
+  fold.addEventListener("toggle", () => (app.folds = fold.open));
+  const list = el("datalist", { id: "entries" }, app.state.entries.flatMap((e) => [el("option", { value: `{${e.name}}` }, e.type), el("option", { value: e.name }, e.type)]));
+  return [...head, ...faults, ...own, fold, list, el("p", { class: "path" }, el("button", { class: "link", on: { click: () => app.tab("text") } }, `line ${node.line} of ${app.state.path}`))];
+}
+
+function faultBox(app, fault) {
+  const fixes = fault.fixes.map((title, n) => el("button", { class: "small", on: { click: () => app.act("fix", { n: fault.n, fix: n }) } }, title));
+  return el("div", { class: `fault ${fault.severity}` }, el("div", {}, el("b", {}, `${fault.code} `), `line ${fault.line}: ${fault.message}`), fault.help ? el("div", { class: "dim" }, fault.help) : "", fixes);
+}
+
+function faultList(app) {
+  if (!app.state.faults.length) return [el("p", { class: "dim" }, "Nothing is wrong in this file.")];
+  return app.state.faults.map((f) => el("div", {}, faultBox(app, f), f.node !== null ? el("button", { class: "link", on: { click: () => app.pick(f.node, true) } }, "show the node") : ""));
+}
+
+function headForm(app) {
+  const head = app.state.head, rows = [];
+  for (const name of ["tree", "about"]) {
+    const input = el("input", { id: `head-${name}`, autocomplete: "off", on: { change: (e) => app.act("head", { name, value: yamlText(e.target.value) }) } });
+    input.value = head[name];
+    rows.push(el("div", { class: "field" }, el("label", { for: `head-${name}` }, name), input));
+  }
+  rows.push(el("h2", {}, "Skills"), el("p", { class: "dim" }, "Manifests whose skills this tree may use."));
+  for (const name of head.manifests) {
+    const box = el("input", { type: "checkbox", id: `skill-${name}`, on: { change: () => app.act("skills", { names: box.checked ? [...head.skills, name] : head.skills.filter((s) => s !== name) }) } });
+    box.checked = head.skills.includes(name);
+    rows.push(el("div", {}, box, " ", el("label", { for: `skill-${name}` }, name)));
+  }
+  const titles = { inputs: "Inputs", outputs: "Outputs", blackboard: "Entries" };
+  for (const [section, title] of Object.entries(titles)) {
+    rows.push(el("h2", {}, title));
+    for (const [name, value] of Object.entries(head[section])) {
+      const said = el("input", { "aria-label": `${name}: type`, autocomplete: "off", on: { change: (e) => app.act("port", { section, name, value: e.target.value }) } });
+      said.value = value;
+      rows.push(el("div", { class: "rows" }, el("span", {}, name), said, el("button", { class: "small", "aria-label": `Remove ${name}`, on: { click: () => app.act("port", { section, name, value: "" }) } }, "×")));
+    }
+    const name = el("input", { placeholder: "name", "aria-label": `${title}: a new name`, autocomplete: "off" });
+    const type = el("select", { "aria-label": `${title}: its type` }, ["any", "string", "integer", "number", "boolean", "list", "object"].map((t) => el("option", {}, t)));
+    const add = () => name.value.trim() && app.act("port", { section, name: name.value.trim(), value: type.value });
+    name.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
+    rows.push(el("div", { class: "rows" }, name, type, el("button", { class: "small", "aria-label": `Add to ${title}`, on: { click: add } }, "+")));
+  }
+  return rows;
+}

@@ -1,0 +1,95 @@
+"use strict";
+// Mouse, fingers and keys.
+
+App.prototype.listen = function () {
+  const app = this;
+  for (const name of ["undo", "redo", "save"]) $(name).addEventListener("click", () => GESTURES[name][2](app));
+  $("file").addEventListener("change", () => app.open($("file").value));
+  $("new").addEventListener("click", () => app.ask("Name of the new tree", "", async (name) => { const made = await app.send("new", { name, path: "" }); if (made) { await app.files(); await app.open(made.path); } }));
+  $("mine").addEventListener("click", () => app.act("settle", { take: "mine" }));
+  $("theirs").addEventListener("click", () => app.act("settle", { take: "theirs" }));
+  $("help").addEventListener("click", () => $("keys").showModal());
+  $("fit").addEventListener("click", () => app.view.fit());
+  $("in").addEventListener("click", () => app.view.step(1.25));
+  $("out").addEventListener("click", () => app.view.step(0.8));
+  $("turn").addEventListener("click", () => { app.view.turn(!app.view.down); $("turn").setAttribute("aria-pressed", String(app.view.down)); app.view.fit(); });
+  for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => app.tab(tab.dataset.tab));
+  $("find").addEventListener("input", () => app.list());
+  $("find").addEventListener("keydown", (e) => {
+    if (e.key === "Escape") { $("find").value = ""; app.list(); $("tree").focus(); }
+    const rows = [...$("kinds").querySelectorAll("[data-kind]")], at = rows.findIndex((r) => r.getAttribute("aria-selected") === "true");
+    if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+      e.preventDefault();
+      const next = rows[Math.max(0, Math.min(rows.length - 1, at + (e.key === "ArrowDown" ? 1 : -1)))];
+      rows[at]?.setAttribute("aria-selected", "false");
+      next?.setAttribute("aria-selected", "true"); next?.scrollIntoView({ block: "nearest" });
+    }
+    if (e.key === "Enter" && rows.length) { app.add(rows[Math.max(0, at)].dataset.kind); $("find").value = ""; app.list(); $("tree").focus(); }
+  });
+  document.addEventListener("keydown", (e) => app.key(e));
+  document.addEventListener("keydown", (e) => (app.adding = e.shiftKey));
+  document.addEventListener("keyup", (e) => (app.adding = e.shiftKey));
+  document.addEventListener("pointerdown", (e) => (app.adding = e.shiftKey), true);
+  $("tree").addEventListener("pointerdown", (e) => app.grab(e), true);
+  $("kinds").addEventListener("pointerdown", (e) => app.grabKind(e));
+  $("kinds").addEventListener("dblclick", (e) => { const row = e.target.closest("[data-kind]"); if (row) app.add(row.dataset.kind); });
+};
+
+App.prototype.key = function (e) {
+  const typing = e.target.closest("input, textarea, select, dialog, .ace_editor");
+  const gesture = gestureOf(e);
+  if (typing && !(gesture === "save")) return;
+  if (gesture && GESTURES[gesture][3](this)) { e.preventDefault(); GESTURES[gesture][2](this); return; }
+  if (gesture) return;
+  if (e.key === "?") { $("keys").showModal(); return; }
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const tab = { 1: "node", 2: "head", 3: "text", 4: "faults" }[e.key];
+  if (tab) { this.tab(tab); return; }
+  if (e.key.startsWith("Arrow")) {
+    e.preventDefault();
+    const next = this.view.neighbour(e.key);
+    if (next !== null) this.pick(next, true);
+  } else if (e.key === "Enter") { this.tab("node"); $("panel").querySelector("input, select, textarea")?.focus(); e.preventDefault(); }
+  else if (e.key === "t") $("turn").click();
+  else if (e.key === "z") this.view.fit();
+  else if (e.key === "+") this.view.step(1.25);
+  else if (e.key === "-") this.view.step(0.8);
+};
+
+// A box that is held goes where it is let go.
+App.prototype.grab = function (e) {
+  const box = e.target.closest("[data-id]");
+  if (!box || e.button || box.querySelector(".more")?.contains(e.target)) return;
+  const node = this.fold.nodes.get(Number(box.dataset.id));
+  if (!node || node.parent === null) return;
+  e.stopPropagation();
+  this.drag(e, node.name || node.kind, node, (target) => this.move(node, target));
+};
+
+App.prototype.grabKind = function (e) {
+  const row = e.target.closest("[data-kind]");
+  if (!row || e.button) return;
+  this.drag(e, row.dataset.kind, null, (target) => this.add(row.dataset.kind, { parent: target.parent.path, index: target.index }));
+};
+
+App.prototype.drag = function (start, label, moved, done) {
+  let target = null, far = false;
+  const kinds = new Map(this.kinds.map((k) => [k.name, k])), ghost = $("ghost"), mark = svg("path", { class: "drop" });
+  const going = (e) => {
+    if (!far && Math.hypot(e.clientX - start.clientX, e.clientY - start.clientY) < 6) return;
+    if (!far) { far = true; ghost.hidden = false; ghost.textContent = label; this.view.drawing.append(mark); }
+    ghost.style.left = `${e.clientX + 12}px`; ghost.style.top = `${e.clientY + 8}px`;
+    const frame = $("tree").getBoundingClientRect();
+    const inside = e.clientX > frame.left && e.clientX < frame.right && e.clientY > frame.top && e.clientY < frame.bottom;
+    target = inside ? dropAt(this.view, this.fold, kinds, e.clientX - frame.left, e.clientY - frame.top, moved) : null;
+    if (!target) { mark.setAttribute("d", ""); return; }
+    const { x, y, w } = target.place, top = y - BOX / 2 - 2, low = y + BOX / 2 + 2;
+    mark.setAttribute("d", target.how === "into" ? `M${x - 3} ${top}H${x + w + 3}V${low}H${x - 3}Z` : target.how === "before" ? `M${x} ${top}H${x + w}` : `M${x} ${low}H${x + w}`);
+  };
+  const over = (e) => {
+    document.removeEventListener("pointermove", going); document.removeEventListener("pointerup", over); document.removeEventListener("pointercancel", over);
+    ghost.hidden = true; mark.remove();
+    if (far && target && e.type === "pointerup") done(target);
+  };
+  document.addEventListener("pointermove", going); document.addEventListener("pointerup", over); document.addEventListener("pointercancel", over);
+};

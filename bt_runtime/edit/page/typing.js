@@ -1,0 +1,69 @@
+"use strict";
+// The text of the file: Ace, where the package that brings it is installed, else a plain field.
+
+class Typing {
+  constructor(app) {
+    this.app = app;
+    this.box = el("div", { id: "typing" });
+    this.ace = null;
+    this.timer = 0;
+    this.quiet = false;
+    this.field = el("textarea", { spellcheck: "false", "aria-label": "The text", on: { input: () => this.typed(), click: () => this.moved(), keyup: () => this.moved() } });
+    this.box.append(this.field);
+    this.ready = this.load();
+  }
+
+  async load() {
+    const found = await fetch("ace/mode-yaml.js").then((a) => a.ok, () => false);
+    if (!found) return;
+    for (const sheet of ["ace", "theme/github_light_default", "theme/github_dark"]) document.head.append(el("link", { rel: "stylesheet", href: `ace/css/${sheet}.css` }));
+    for (const name of ["ace", "mode-yaml", "ext-searchbox", "theme-github_light_default", "theme-github_dark"])
+      await new Promise((done) => document.head.append(el("script", { src: `ace/${name}.js`, on: { load: done, error: done } })));
+    if (!window.ace) return;
+    ace.config.set("useStrictCSP", true);
+    ace.config.set("loadWorkerFromBlob", false);
+    const holder = el("div");
+    this.box.replaceChildren(holder);
+    this.ace = ace.edit(holder, { mode: "ace/mode/yaml", useWorker: false, tabSize: 2, useSoftTabs: true, showPrintMargin: false, fontSize: 12.5 });
+    this.ace.session.setUseWorker(false);
+    this.ace.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "ace/theme/github_dark" : "ace/theme/github_light_default");
+    this.ace.on("change", () => this.typed());
+    this.ace.selection.on("changeCursor", () => this.moved());
+    this.ace.commands.removeCommands(["gotoline"]);
+    this.show(this.app.state);
+  }
+
+  get text() { return this.ace ? this.ace.getValue() : this.field.value; }
+
+  // The text as it is now; what is being typed is not disturbed.
+  show(state) {
+    if (!state || clearTimeout(this.timer)) return;
+    if (this.text !== state.text) {
+      this.quiet = true;
+      if (this.ace) { const at = this.ace.getCursorPosition(); this.ace.setValue(state.text, -1); this.ace.moveCursorToPosition(at); this.ace.clearSelection(); } else this.field.value = state.text;
+      this.quiet = false;
+    }
+    if (this.ace) this.ace.session.setAnnotations(state.faults.map((f) => ({ row: f.line - 1, column: f.column - 1, text: `${f.code}: ${f.message}`, type: f.severity === "error" ? "error" : "warning" })));
+  }
+
+  typed() {
+    if (this.quiet) return;
+    this.app.keep(this.text);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.app.typed(this.text), 250);
+  }
+
+  moved() {
+    const line = this.ace ? this.ace.getCursorPosition().row + 1 : this.field.value.slice(0, this.field.selectionStart).split("\n").length;
+    const inner = this.app.state?.nodes.filter((n) => n.line <= line && line <= n.last).sort((a, b) => a.last - a.line - (b.last - b.line))[0];
+    if (inner && !this.quiet) this.app.pick(inner.id, false, true);
+  }
+
+  // The line of the chosen node in sight.
+  reveal(node) {
+    if (this.ace) { this.quiet = true; this.ace.gotoLine(node.line, node.column - 1, false); this.ace.scrollToLine(node.line - 1, true, true); this.quiet = false; } else {
+      const rows = this.field.value.split("\n");
+      this.field.scrollTop = (node.line - 6) * (this.field.scrollHeight / Math.max(1, rows.length));
+    }
+  }
+}
