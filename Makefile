@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: coverage gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families
+.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 TASKS=10: a trial)"
+	@echo "make gestures   10,000 sequences of the editor's gestures (ROUNDS=)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
 	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
@@ -184,6 +185,10 @@ families: setup $(SOURCES)
 gpu-check: setup
 	$(PY) tests/gpu/check.py
 
+# random sequences of gestures of the editor on shipped and made-up trees
+gestures: setup
+	BTR_GESTURES=$(or $(ROUNDS),10000) $(PYTEST) tests/edit/test_gestures.py
+
 soak: setup
 	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak
 
@@ -255,6 +260,7 @@ generated: setup
 	$(PY) -m bt_runtime.language.emit
 	$(PY) -m bt_runtime.faults.explain > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
+	$(PY) -m bt_runtime.edit.table docs/editing.md
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)

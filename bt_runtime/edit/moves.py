@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.edit import values
+from bt_runtime.edit import brackets, values
+from bt_runtime.edit.comments import placed
 from bt_runtime.edit.draft import Draft, reach
 from bt_runtime.edit.lines import Lines, Region, Untouchable, dashed, region, shifted, taken
 from bt_runtime.edit.outline import Item, Path, Slot, slots
@@ -77,8 +78,6 @@ def _only(draft: Draft, parent: Path, field: Field, rows: list[str]) -> Draft:
 def _among(draft: Draft, item: Item, slot: Slot, index: int, rows: list[str], meant: Any) -> Draft:
     assert isinstance(slot.value, YamlList)
     if draft.lines.in_brackets(slot.value):
-        from bt_runtime.edit import brackets
-
         path = item.path
         draft = draft.same(brackets.without_brackets(draft.text, draft.top, slot.value))
         item = draft.item(path)
@@ -313,8 +312,6 @@ def _holding(item: Item) -> set[str]:
 
 def orphans(draft: Draft, where: Region, regions: list[Region]) -> list[str]:
     """Comments of the node that goes: they stand above the first of those that stay."""
-    from bt_runtime.edit.comments import placed
-
     inside = {n for each in regions for n in range(each.first, each.last + 1)}
     starts = [0]
     for row in draft.text.split("\n"):

@@ -85,12 +85,16 @@ def _rebuilt(
 
 
 def fresh(kind: Kind) -> str:
-    """A new node of this kind, with samples where something must stand."""
+    """A new node of this kind, with samples where something must stand; a control node is empty."""
     needed = [f for f in kind.fields if f.required]
     if not needed:
         needed = [f for f in kind.fields if f.name in kind.one_of[:1]]
     if not needed:
         return f"{kind.name}: {{}}"
     if len(needed) == 1 and kind.bare == needed[0].name:
-        return f"{kind.name}: {sample(needed[0])}"
-    return "\n".join([f"{kind.name}:", *(f"  {f.name}: {sample(f)}" for f in needed)])
+        return f"{kind.name}: {_value(needed[0])}"
+    return "\n".join([f"{kind.name}:", *(f"  {f.name}: {_value(f)}" for f in needed)])
+
+
+def _value(field: Field) -> str:
+    return "[]" if field.type == "nodes" else sample(field)

@@ -8,6 +8,7 @@ App.prototype.listen = function () {
   $("new").addEventListener("click", () => app.ask("Name of the new tree", "", async (name) => { const made = await app.send("new", { name, path: "" }); if (made) { await app.files(); await app.open(made.path); } }));
   $("mine").addEventListener("click", () => app.act("settle", { take: "mine" }));
   $("theirs").addEventListener("click", () => app.act("settle", { take: "theirs" }));
+  $("no").addEventListener("click", () => $("ask").close(""));
   $("help").addEventListener("click", () => $("keys").showModal());
   $("fit").addEventListener("click", () => app.view.fit());
   $("in").addEventListener("click", () => app.view.step(1.25));

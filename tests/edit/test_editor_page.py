@@ -1,0 +1,240 @@
+"""The editor's page in a real browser: each gesture by its key, and those of the mouse; nothing is written unseen."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.cli.authoring.lsp import files, sort
+from bt_runtime.edit.serving import PAGE, Editor
+from tests.view.browser import Browser, missing
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
+TREE = """\
+version: 1
+tree: main   # the first
+blackboard: {a: {type: integer, default: 1}}
+root:
+  sequence:
+    - log: one   # told
+    - fallback:
+        - check: a > 1
+        - succeed: {}
+    - wait: 1
+"""
+CONTROL, ALT, SHIFT, ENTER, DELETE, DOWN, RIGHT = "\ue009", "\ue00a", "\ue008", "\ue007", "\ue017", "\ue015", "\ue014"
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Iterator[Editor]:
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "btr.yaml").write_text("version: 1\n")
+    (tmp_path / "trees" / "main.yaml").write_text(TREE)
+    with Editor(tmp_path, files, sort) as made:
+        yield made
+
+
+@pytest.fixture
+def page(browser: Browser, editor: Editor) -> Browser:
+    browser.open(editor.url())
+    browser.js("localStorage.clear()")
+    browser.until("window.app && app.state && app.kinds.length && app.view.places.size")
+    return browser
+
+
+def text(page: Browser) -> str:
+    return str(page.js("return app.state.text"))
+
+
+def chord(page: Browser, held: str, key: str) -> None:
+    presses = [
+        {"type": "keyDown", "value": held}, {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key},
+        {"type": "keyUp", "value": held},
+    ]  # fmt: skip
+    page.ask("POST", f"{page.session}/actions", {"actions": [{"type": "key", "id": "k", "actions": presses}]})
+
+
+def choose(page: Browser, *path: int) -> None:
+    page.js("document.getElementById('tree').focus(); app.pickPath(arguments[0])", list(path))
+
+
+def changed(page: Browser, before: int) -> None:
+    page.until(f"app.state.version > {before}")
+
+
+def version(page: Browser) -> int:
+    return int(page.js("return app.state.version"))
+
+
+def test_each_gesture_has_its_key(page: Browser) -> None:
+    """Add, wrap, unwrap, swap, move, copy, paste, delete, undo and redo without a mouse; undo gives the first bytes."""
+    steps = 0
+
+    def key(held: str, name: str, *then: str) -> str:
+        nonlocal steps
+        now = version(page)
+        chord(page, held, name) if held else page.keys(name)
+        for each in then:
+            page.keys(each)
+        changed(page, now)
+        steps += 1
+        return text(page)
+
+    choose(page, 0)
+    assert "    - wait: 1\n    - fallback:" in key("", "a", "wai", ENTER)
+    choose(page, 0)
+    page.keys("w")
+    page.until("document.getElementById('ask').open")
+    assert "    - retry:\n" in key("", "retry", ENTER)
+    choose(page, 0)
+    assert "retry" not in key("", "u")
+    choose(page, 2)
+    page.keys("s")
+    page.until("document.getElementById('ask').open")
+    assert "    - parallel:\n        - check: a > 1" in key("", "parallel", ENTER)
+    choose(page, 2)
+    assert text(page).index("parallel") > key(ALT, "\ue013").index("parallel")
+    choose(page, 0)
+    chord(page, CONTROL, "c")
+    page.until("localStorage.getItem('btr-edit-clip')")
+    assert key(CONTROL, "v").count("log: one") == 2
+    choose(page, 1)
+    assert key("", DELETE).count("log: one") == 1
+    last = text(page)
+    for _ in range(steps):
+        key(CONTROL, "z")
+        steps -= 1
+    assert text(page) == TREE
+    while page.js("return Boolean(app.state.redo)"):
+        now = version(page)
+        page.click("#redo")
+        changed(page, now)
+    assert text(page) == last
+
+
+def point(page: Browser, *path: int) -> dict[str, float]:
+    """The middle of a node's box on the screen."""
+    found = page.js(
+        """const n = app.state.nodes.find((n) => n.path.join() === arguments[0].join());
+        const r = app.view.drawn.get(n.id).rect.getBoundingClientRect();
+        return { left: r.left, top: r.top, width: r.width, height: r.height };""",
+        list(path),
+    )
+    return dict(found)
+
+
+def drag(page: Browser, start: tuple[float, float], end: tuple[float, float]) -> None:
+    moves = [
+        {"type": "pointerMove", "x": int(start[0]), "y": int(start[1])}, {"type": "pointerDown", "button": 0},
+        {"type": "pointerMove", "x": int(start[0]) + 12, "y": int(start[1]) + 12, "duration": 30},
+        {"type": "pointerMove", "x": int(end[0]), "y": int(end[1]), "duration": 60}, {"type": "pointerUp", "button": 0},
+    ]  # fmt: skip
+    actions = [{"type": "pointer", "id": "m", "parameters": {"pointerType": "mouse"}, "actions": moves}]
+    page.ask("POST", f"{page.session}/actions", {"actions": actions})
+
+
+def test_a_box_goes_where_it_is_let_go(page: Browser) -> None:
+    """The last node dragged onto the fallback stands in it; its comments and those of the rest stay."""
+    now, wait, into = version(page), point(page, 2), point(page, 1)
+    drag(
+        page,
+        (wait["left"] + 20, wait["top"] + wait["height"] / 2),
+        (into["left"] + into["width"] / 2, into["top"] + into["height"] / 2),
+    )
+    changed(page, now)
+    assert text(page).endswith("        - check: a > 1\n        - succeed: {}\n        - wait: 1\n")
+    assert "log: one   # told" in text(page)
+
+
+def test_a_kind_is_dragged_from_the_palette(page: Browser) -> None:
+    now, root = version(page), point(page)
+    kind = page.js(
+        "const r = document.querySelector('[data-kind=\"fallback\"]').getBoundingClientRect(); return [r.left, r.top];"
+    )
+    drag(page, (kind[0] + 10, kind[1] + 8), (root["left"] + root["width"] / 2, root["top"] + root["height"] / 2))
+    changed(page, now)
+    assert text(page).endswith("    - wait: 1\n    - fallback: []\n")
+
+
+def test_a_form_sets_a_field_and_an_external_edit_appears(page: Browser, editor: Editor) -> None:
+    """What is typed in the form stands in the text; what another editor writes meanwhile is merged and shown."""
+    now = version(page)
+    choose(page, 2)
+    page.click("#field-seconds")
+    page.js("document.getElementById('field-seconds').value = ''")
+    page.keys("2.5" + ENTER)
+    changed(page, now)
+    assert "- wait: 2.5" in text(page)
+    file = editor.session.workspace.root / "trees/main.yaml"
+    file.write_text(TREE.replace("# the first", "# my first"))
+    page.until("app.state.text.includes('# my first')")
+    assert "- wait: 2.5" in text(page)
+    assert "wait: 2.5" not in file.read_text()
+    page.click("#save")
+    page.until("!app.state.unsaved")
+    assert file.read_text() == text(page)
+
+
+def test_two_windows_show_one_text(page: Browser, editor: Editor) -> None:
+    """A gesture in one window is seen in the other; an old one is told to look first."""
+    with Browser() as other:
+        other.open(editor.url())
+        other.until("window.app && app.state")
+        path = editor.session.path("trees/main.yaml")
+        now = version(page)
+        choose(page, 2)
+        page.keys(DELETE)
+        changed(page, now)
+        other.until("!app.state.text.includes('wait')")
+        assert other.js("return app.state.text") == editor.session.buffer(path).text
+
+
+def test_what_was_typed_outlives_the_server(page: Browser, editor: Editor) -> None:
+    """The server is gone: the text stays in the browser, and is offered when a server is back."""
+    page.js("app.keep(app.state.text + '# typed while nobody answered\\n')")
+    page.js("app.offer(app.state)")
+    assert "draft" in page.js("return document.getElementById('notice').textContent")
+    now = version(page)
+    page.click("#notice button")
+    changed(page, now)
+    assert text(page).endswith("# typed while nobody answered\n")
+
+
+def test_faults_stand_on_their_boxes(page: Browser) -> None:
+    page.js("app.act('text', { text: app.state.text.replace('wait: 1', 'wiat: 1') })")
+    page.until("app.state.faults.length")
+    page.until("document.querySelectorAll('.box.bad').length === 1")
+
+
+def test_the_page_fits_a_phone(editor: Editor) -> None:
+    """At 390 pixels nothing of the bars is out of reach."""
+    with Browser(width=390, height=800) as phone:
+        phone.open(editor.url())
+        phone.until("window.app && app.state")
+        outside = phone.js("return [...document.querySelectorAll('header > *')].filter((e) => e.offsetParent && "
+                           "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.id);")  # fmt: skip
+        assert outside == []
+        assert not phone.console()
+
+
+def test_nothing_of_the_page_loads_from_elsewhere() -> None:
+    for file in PAGE.iterdir():
+        assert not re.search(r"https?://(?!www\.w3\.org)", file.read_text(encoding="utf-8")), file.name
+
+
+def test_a_request_without_the_token_changes_nothing(editor: Editor) -> None:
+    import urllib.error
+    import urllib.request
+
+    body = json.dumps({"do": "save", "path": "trees/main.yaml"}).encode()
+    base = editor.url().partition("/#")[0]
+    for headers in ({"X-Token": "wrong"}, {"X-Token": editor.server.token, "Origin": "http://elsewhere.example"}):
+        request = urllib.request.Request(f"{base}/command", body, headers=headers, method="POST")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=60)
+        assert refused.value.code == 403
+        refused.value.close()
