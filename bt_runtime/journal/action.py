@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from py_trees.common import Status
 
@@ -16,9 +16,13 @@ from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.language.entry import Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Ended, News, lingers
-from bt_runtime.types import Knowing, Observation
+from bt_runtime.types import Json, Knowing, Observation
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from concurrent.futures import Future
+
+    from bt_runtime.skills.activity import Activity
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.gates import Action, Start
 
@@ -32,9 +36,9 @@ class TapedActivity:
     def __init__(self, tape: Tape, context: Context, start: Start, action: Action) -> None:
         self.tape, self.context, self.start = tape, context, start
         self.sentence, target, self.entry, self.params = action
-        self.target: Any = target
+        self.target: object = target
         self.number = tape.next_number()
-        self.inner: Any = None
+        self.inner: Activity | None = None
         self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on
         self.end: Ended | Exception | None = None  # it has ended, and nobody is told yet
         self.before: bool | None = None
@@ -85,9 +89,10 @@ class TapedActivity:
         told = verified(self.sentence, self.entry, inner, self.params)
         return True if isinstance(told, Mapping) else told
 
-    def _start(self) -> None:
+    def _start(self) -> Activity:
         try:
-            self.inner = self.start()
+            self.inner = inner = self.start()
+            return inner
         except Exception as error:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
             raise
@@ -103,7 +108,8 @@ class TapedActivity:
     def poll(self) -> Ended | News | None:
         if self.end is not None:
             return self._told()
-        if self.inner is None:
+        inner = self.inner
+        if inner is None:
             body = self.tape.answer("done", self.number)
             if body is not None:
                 return self._again(body)
@@ -117,9 +123,9 @@ class TapedActivity:
             doubt = self._in_doubt() if self.recorded else None
             if doubt is not None:
                 return doubt
-            self._start()
+            inner = self._start()
         try:
-            done: Ended | News | None = self.inner.poll()
+            done = inner.poll()
         except Exception as error:
             if self._hold(error, failure(error)):
                 return None
@@ -142,11 +148,11 @@ class TapedActivity:
             self.tape.put("news", {"job": self.number, "value": codec.plain(list(news))})
         return news
 
-    def follow(self, values: dict[str, Any]) -> None:
+    def follow(self, values: dict[str, object]) -> None:
         if self.inner is not None:
             self.inner.follow(values)
 
-    def _hold(self, end: Ended | Exception, kept: dict[str, Any]) -> bool:
+    def _hold(self, end: Ended | Exception, kept: dict[str, Json]) -> bool:
         """Records how the action ended. True when the result is held back until that record is on disk."""
         if not self.durable:
             if isinstance(end, Exception):
@@ -182,7 +188,7 @@ class TapedActivity:
         self.tape.boundary()
         return done
 
-    def _again(self, body: dict[str, Any]) -> Ended | None:
+    def _again(self, body: dict[str, Json]) -> Ended | None:
         if body.get("held"):
             try:
                 self.end = _ended_as(body)
@@ -234,10 +240,10 @@ class TapedActivity:
         return self.inner is None or bool(self.inner.settled())
 
     @property
-    def loop_of(self) -> Any:
+    def loop_of(self) -> AbstractEventLoop | None:
         return getattr(self.inner, "loop_of", None)
 
-    def _late(self, future: Any) -> None:
+    def _late(self, future: Future[object]) -> None:
         if future.cancelled() or future.exception() is not None:
             return
         self.tape.put("late", {"job": self.number, "sentence": self.sentence, "value": codec.plain(future.result())})
@@ -246,13 +252,13 @@ class TapedActivity:
 class TapedInstant:
     """Records the answers of an instant skill, each when it differs from the previous one."""
 
-    def __init__(self, tape: Tape, call: Callable[..., Any]) -> None:
+    def __init__(self, tape: Tape, call: Callable[..., object]) -> None:
         self.tape, self.call = tape, call
         self.number = tape.next_number()
-        self.kept: Any = _NOTHING  # the answer before, as it is written
-        self.value: Any = None
+        self.kept: object = _NOTHING  # the answer before, as it is written
+        self.value: object = None
 
-    def __call__(self, **params: Any) -> Any:
+    def __call__(self, **params: object) -> object:
         tape = self.tape
         body = tape.answer("instant", self.number)
         if body is not None:
@@ -266,7 +272,7 @@ class TapedInstant:
             return self._asked(params)
         return self.value
 
-    def _asked(self, params: dict[str, Any]) -> Any:
+    def _asked(self, params: dict[str, object]) -> object:
         try:
             value = self.call(**params)
         except Exception as error:
@@ -283,27 +289,27 @@ class TapedInstant:
 _NOTHING = object()
 
 
-def _kept(done: Ended) -> dict[str, Any]:
+def _kept(done: Ended) -> dict[str, Json]:
     return {"value": [done.status.name, codec.plain(done.value), done.feedback]}
 
 
-def _ended_as(body: dict[str, Any]) -> Ended:
+def _ended_as(body: dict[str, Json]) -> Ended:
     status, value, feedback = result_of(body)
     return Ended(Status[status], value, feedback)
 
 
-def wakes(target: Any) -> bool:
+def wakes(target: object) -> bool:
     """True when an action of this target reports its end by itself, so that it need not be polled."""
     return isinstance(target, TapedWorld) or not (hasattr(target, "poll") or inspect.isgeneratorfunction(target))
 
 
-def in_thread(target: Any) -> bool:
+def in_thread(target: object) -> bool:
     return isinstance(target, TapedWorld) or (callable(target) and wakes(target) and not lingers(target))
 
 
-def repeat(tape: Tape, world: TapedWorld, sentence: str, told: Any) -> None:
+def repeat(tape: Tape, world: TapedWorld, sentence: str, told: object) -> None:
     """Repeats an action in a rebuilt world; raises when the answer differs."""
-    now = world.inner.act(sentence)
+    now = world.act(sentence)
     if isinstance(told, Observation) and now != told:
         tape.broken = True
         raise Difference(
@@ -319,14 +325,14 @@ class Answer(NamedTuple):
 
     how: str
     why: str
-    outputs: dict[str, Any] | None = None
+    outputs: dict[str, object] | None = None
 
 
 START, DONE, FAIL = "start", "done", "fail"
 
 
 def settle(
-    sentence: str, entry: Entry | None, target: Any, params: dict[str, Any] | None, before: bool | None
+    sentence: str, entry: Entry | None, target: object, params: dict[str, object] | None, before: bool | None
 ) -> Answer:
     """Decides about an interrupted action on resume. `before`: whether its effect held before the start; an effect
     that held already proves nothing."""
@@ -349,8 +355,8 @@ def settle(
 
 
 def verified(
-    sentence: str, entry: Entry, target: Any, params: dict[str, Any] | None
-) -> bool | Mapping[str, Any] | None:
+    sentence: str, entry: Entry, target: object, params: dict[str, object] | None
+) -> bool | Mapping[str, Json] | None:
     """Returns whether the action's effect holds now, or its outputs when it does; None when unknown."""
     if params is not None and hasattr(target, "verify"):
         told = target.verify(**params)

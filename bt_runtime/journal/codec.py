@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.types import Choice, Json, Observation, Verdict, Writing
+from bt_runtime.types import Choice, Json, JsonValue, Observation, Verdict, Writing
 
 TAG = "$"
-_TUPLES: dict[str, type[tuple[Any, ...]]] = {}
+_TUPLES: dict[str, type[tuple[object, ...]]] = {}
 _NAMES: dict[type, str] = {}
 _DEEP = 64
 _LARGE = 10**600  # the fewest digits to which Python's limit can be set are 640
 
 
-def know(types: Iterable[type[tuple[Any, ...]]]) -> None:
+def know(types: Iterable[type[tuple[object, ...]]]) -> None:
     """Named tuples that are written by their names and come back as what they were; of rooms that register a part."""
     for each in types:
         _TUPLES.setdefault(each.__name__.lower(), each)
@@ -36,7 +36,7 @@ class Opaque(NamedTuple):
     what: str
 
 
-def plain(value: Any, depth: int = 0) -> Json:
+def plain(value: object, depth: int = 0) -> JsonValue:
     """JSON that shares nothing with the value: what becomes of the value later does not change it."""
     if value is None or isinstance(value, bool | int | str):
         if type(value) is int and not -_LARGE < value < _LARGE:
@@ -47,7 +47,7 @@ def plain(value: Any, depth: int = 0) -> Json:
     if isinstance(value, float):
         value = float.__float__(value)
         return value if math.isfinite(value) else {TAG: "float", "v": str(value)}
-    if type(value) in _NAMES:
+    if type(value) in _NAMES and isinstance(value, tuple):
         return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in value]}
     if isinstance(value, list | tuple):
         return [plain(v, depth + 1) for v in value]
@@ -64,18 +64,18 @@ def plain(value: Any, depth: int = 0) -> Json:
     return {TAG: "opaque", "v": f"{type(value).__module__}.{type(value).__qualname__}"}
 
 
-def bounded(kept: Json, most: int) -> Json:
+def bounded(kept: Json, most: int) -> JsonValue:
     """A value that `plain` gave, or how long it is."""
     size = len(str(kept))
     return kept if size <= most else {TAG: "opaque", "v": f"{size:,} characters"}
 
 
-def _builtin(value: Any) -> Any:
+def _builtin(value: int | str | None) -> int | str | None:
     """A str, int or bool behind a subclass (an enumeration, a numpy-like scalar)."""
-    return str.__str__(value) if isinstance(value, str) else int.__int__(value)
+    return str.__str__(value) if isinstance(value, str) else value if value is None else int.__int__(value)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Its `repr`; its class where that raises."""
     try:
         return repr(value)
@@ -110,7 +110,7 @@ def full(value: Json) -> Any:
     return Opaque(str(found))
 
 
-def _key(key: Any) -> Any:
+def _key(key: object) -> object:
     return tuple(key) if isinstance(key, list) else key
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any
 
 from bt_runtime.journal.reading import Recording
+from bt_runtime.types import Json
 
 _MADE_OF = ("digest", "inputs", "seed", "model", "budget", "versions")
 _SHOWN = ("decision", "step", "expand", "done", "write", "halt", "graft", "result", "verdict")
@@ -42,7 +42,7 @@ def _first_event(a: Recording, b: Recording) -> str:
     return ""
 
 
-def _told(recording: Recording) -> list[tuple[int, str, dict[str, Any]]]:
+def _told(recording: Recording) -> list[tuple[int, str, dict[str, Json]]]:
     left_out = ("seconds", "job")
     return [
         (event.tick, event.kind, {k: v for k, v in body.items() if k not in left_out})
@@ -50,10 +50,10 @@ def _told(recording: Recording) -> list[tuple[int, str, dict[str, Any]]]:
     ]
 
 
-def _event(found: tuple[int, str, dict[str, Any]] | None) -> str:
+def _event(found: tuple[int, str, dict[str, Json]] | None) -> str:
     return "nothing more" if found is None else f"{found[1]} {_short(found[2])}"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = str(value)
     return text if len(text) <= 100 else f"{text[:99]}…"

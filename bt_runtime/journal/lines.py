@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from bt_runtime.journal.layout import STATUS, NodeRow, changes_of
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.types import Json
 
 _HEAD = (
     "name",
@@ -29,7 +30,7 @@ _HEAD = (
 )
 
 
-def first(head: Mapping[str, Any], damage: str = "") -> dict[str, Any]:
+def first(head: Mapping[str, Json], damage: str = "") -> dict[str, Json]:
     """Returns the line that describes the run's components."""
     return {"kind": "run", **{key: head.get(key) for key in _HEAD}, "damage": damage}
 
@@ -39,7 +40,7 @@ def changed(changes: Iterable[tuple[int, str]], paths: Mapping[int, str]) -> lis
     return [[paths.get(number, "?"), STATUS[letter]] for number, letter in changes if letter in STATUS]
 
 
-def lines(recording: Recording) -> Iterator[dict[str, Any]]:
+def lines(recording: Recording) -> Iterator[dict[str, Json]]:
     """`run` first, then nodes as they come, events and status changes by tick. Bounded as `Recording.of` is."""
     yield first(recording.head, recording.damage)
     paths = {row.number: row.path for row in recording.nodes}
@@ -59,7 +60,7 @@ def lines(recording: Recording) -> Iterator[dict[str, Any]]:
             yield {"kind": "status", "tick": tick, "at": recording.times[tick], "what": {"changes": changes}}
 
 
-Line = Mapping[str, Any]
+Line = Mapping[str, Json]
 Say = Callable[[str], None]  # a warning, for whoever reads the run's log
 
 
@@ -80,7 +81,7 @@ class Following:
         self.time: Callable[[], float] | None = None  # of a clock that is not the machine's
         self.paths: dict[int, str] = {}
         self.gone: list[int] = []  # told of in the latest tick, which may still change them
-        self.head: Mapping[str, Any] = {}
+        self.head: Mapping[str, Json] = {}
 
     def join(self, follower: Follower) -> None:
         follower.begin(_timed(first(self.head), self.time() if self.time is not None else None), self.say)
@@ -89,7 +90,7 @@ class Following:
     def now(self) -> float | None:
         return self.time() if self.all and self.time is not None else None
 
-    def event(self, tick: int, at: float, now: float | None, kind: str, body: Mapping[str, Any], size: int) -> None:
+    def event(self, tick: int, at: float, now: float | None, kind: str, body: Mapping[str, Json], size: int) -> None:
         if kind == "shape":
             for number in self.gone:
                 self.paths.pop(number, None)
@@ -122,7 +123,7 @@ class Following:
                 self.say(f"{type(follower).__name__} is told nothing more: {type(error).__name__}: {error}")
 
 
-def _timed(line: dict[str, Any], now: float | None) -> Line:
+def _timed(line: dict[str, Json], now: float | None) -> Line:
     return line if now is None else {**line, "time": now}
 
 

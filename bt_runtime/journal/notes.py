@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bt_runtime.events import Crash, Halt, Reshaped, Tick
 from bt_runtime.journal.layout import ROWS, NodeRow
 from bt_runtime.tree.describe.facts import by_source, rows
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 TRACEBACK = 8000  # characters of one
-Note = tuple[str, dict[str, Any]]
+Note = tuple[str, dict[str, Json]]
 
 
 def notes(tick: Tick) -> Iterator[Note]:
@@ -42,7 +43,7 @@ def broken(crash: Crash) -> Note:
     return "crash", {"path": crash.path, "message": crash.message, "traceback": crash.traceback[-TRACEBACK:]}
 
 
-def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[str, Any]]]]:
+def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[str, Json]]]]:
     """(the text of a file, what its nodes are), the latter when there is time; a large tree in several."""
     for (file, text), nodes in by_source(shape.nodes).items():
         for at in range(0, len(nodes), ROWS):

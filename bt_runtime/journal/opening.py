@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import NoReturn
 
 from bt_runtime.faults.diagnostic import BtError, text_of
 from bt_runtime.journal import codec, folder, outage, sources
@@ -23,6 +23,7 @@ from bt_runtime.types import Json
 LARGEST = 2**30  # bytes of a file that is read
 CELL = 4 * LONGEST + 4096  # bytes of one row: a character takes at most four
 SECONDS = 60.0  # after which reading ends: our own largest journals take a tenth of it
+Shape = Mapping[str, type | tuple[type, ...]]  # what a field holds
 _HEAD_ROWS = 200
 _STEPS = 100_000  # of SQLite's machine between two looks at the clock
 _MAGIC = b"SQLite format 3\0"
@@ -152,7 +153,7 @@ _NUMBER = (int, float)
 _JOB = {"job": int}
 
 # What those who read an entry rely on. Others may say what they like.
-ENTRIES: dict[str, dict[str, Any]] = {
+ENTRIES: dict[str, Shape] = {
     "clock": {"value": _NUMBER}, "world": {"call": str, "args": list},
     "ask": {**_JOB, "what": str, "model": str, "path": str, "prompt": str}, "answer": _JOB,
     "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str},
@@ -169,7 +170,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 _TEXTS = {kind: tuple(name for name, of in shape.items() if of is str) for kind, shape in ENTRIES.items()}
 _ANSWERS = frozenset({"world", "answer", "done", "found", "reply", "opened"})
-_HEAD: dict[str, Any] = {
+_HEAD: Shape = {
     "name": str, "tree": str, "file": str, "text": str, "root": str, "folder": str, "files": list, "digest": str,
     "kinds": list, "seed": object, "budget": (list, type(None)), "recall": bool, "strict": bool,
     "hz": (int, float, type(None)), "versions": dict, "started": _NUMBER,
@@ -181,7 +182,7 @@ class InvalidEntry(ValueError):
     """This was not written by a recorder."""
 
 
-def _refused(text: str) -> Any:
+def _refused(text: str) -> NoReturn:
     raise InvalidEntry(f"{text} is not a number of JSON")
 
 
@@ -193,7 +194,7 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_refused, parse_float=_finite)
 
 
-def decoded(text: str) -> Any:
+def decoded(text: str) -> Json:
     """Strict JSON: no NaN, no infinity."""
     try:
         return _DECODER.decode(text)
@@ -201,7 +202,7 @@ def decoded(text: str) -> Any:
         raise InvalidEntry("nested too deeply") from None
 
 
-def writable(kind: str, found: dict[str, Any]) -> dict[str, Any]:
+def writable(kind: str, found: dict[str, Json]) -> dict[str, Json]:
     """The content of an entry before it is encoded: a text wherever a reader relies on one.
 
     A program can give any object where a text belongs; without its text the whole journal would read as damaged.
@@ -210,12 +211,12 @@ def writable(kind: str, found: dict[str, Any]) -> dict[str, Any]:
     return {**found, **{name: text_of(found[name]) for name in odd}} if odd else found
 
 
-def checked_body(event: Event) -> dict[str, Any]:
+def checked_body(event: Event) -> dict[str, Json]:
     """An event's content, when the event can be one. Raises InvalidEntry."""
     _, tick, at, kind, text = event
     _row(event, (int, int, float, str, str))
     need(0 <= tick <= LAST_TICK and 0 <= at <= LAST_TIME and len(kind) <= NAME and len(text) <= LONGEST)
-    found: dict[str, Any] = decoded(text)
+    found: dict[str, Json] = decoded(text)
     need(isinstance(found, dict) and (text.count("[") + text.count("{") <= DEEP or _shallow(found)))
     values = found if '"$":' not in text else {k: _value(v) for k, v in found.items()}
     shaped(values, ENTRIES.get(kind, {}))
@@ -238,7 +239,7 @@ def checked_body(event: Event) -> dict[str, Any]:
     return found
 
 
-def _answer(kind: str, found: Mapping[str, Any]) -> None:
+def _answer(kind: str, found: Mapping[str, Json]) -> None:
     if "error" in found:
         shaped(found, {"error": str, "hint": str})
     elif "lines" not in found:
@@ -248,7 +249,7 @@ def _answer(kind: str, found: Mapping[str, Any]) -> None:
             need(isinstance(value, list) and len(value) == 3 and value[0] in STATUSES and isinstance(value[2], str))
 
 
-def _shape(found: Mapping[str, Any]) -> None:
+def _shape(found: Mapping[str, Json]) -> None:
     """Rows as `Placed` has them; numbers that are known are the reader's to see to."""
     for row in found["add"]:
         need(isinstance(row, list) and tuple(map(type, row)) == (int, int, str, str, str, str, str))
@@ -330,7 +331,7 @@ def check_tick(row: TickRow) -> None:
     need(row.changes == "" or _CHANGES.fullmatch(row.changes) is not None)
 
 
-def check_head(found: Mapping[str, Any]) -> None:
+def check_head(found: Mapping[str, Json]) -> None:
     """Checks a journal's head. Its file names must not lead out of the folder that they are written to."""
     shaped(found, _HEAD)
     need(0 < len(found["name"]) <= NAME and 0 <= found["started"] <= LAST_TIME)
@@ -350,12 +351,12 @@ def check_head(found: Mapping[str, Any]) -> None:
         raise InvalidEntry(f"no value of a run: {error}") from error
 
 
-def _row(row: tuple[Any, ...], types: tuple[type, ...]) -> None:
+def _row(row: tuple[object, ...], types: tuple[type, ...]) -> None:
     if tuple(map(type, row)) != types:
         raise InvalidEntry("a value of another type")
 
 
-def shaped(found: Mapping[str, Any], shape: Mapping[str, Any]) -> None:
+def shaped(found: Mapping[str, Json], shape: Shape) -> None:
     for name, type_ in shape.items():
         if name not in found or not isinstance(found[name], type_):
             raise InvalidEntry(f"`{name}` is missing, or not what it should be")

@@ -12,7 +12,7 @@ from bt_runtime.project import plugins
 from bt_runtime.types import Json, JsonValue
 
 if TYPE_CHECKING:
-    from bt_runtime.journal.recordable import Recordable
+    from bt_runtime.journal.recordable import Given, Recordable
     from bt_runtime.language.entry import Entry
 
 
@@ -35,7 +35,7 @@ class Taping(Protocol):
     def put(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None: ...
     def boundary(self) -> None: ...
     def call(
-        self, kind: str, key: dict[str, Json], make: Callable[[], Any], redo: Callable[[], Any] | None = None
+        self, kind: str, key: dict[str, Json], make: Callable[[], object], redo: Callable[[], object] | None = None
     ) -> Any: ...
 
 
@@ -60,9 +60,9 @@ class Part:
     A journal is untrusted when it is read: `check` must find whatever the other methods rely on.
     """
 
-    values: tuple[type[tuple[Any, ...]], ...] = ()  # named tuples that a journal brings back as what they were
+    values: tuple[type[tuple[object, ...]], ...] = ()  # named tuples that a journal brings back as what they were
 
-    def kept(self, run: Recordable, given: Mapping[str, Any]) -> Kept:
+    def kept(self, run: Recordable, given: Given) -> Kept:
         """What a new journal's head keeps; `given`: what the run was made with."""
         return Kept()
 
@@ -106,7 +106,7 @@ def _loaded(entries: tuple[plugins.Entry, ...]) -> Registered:
     return Registered(parts, tuple(faults))
 
 
-def kept(run: Recordable, given: Mapping[str, Any]) -> Kept:
+def kept(run: Recordable, given: Given) -> Kept:
     """What all parts keep of a run that begins."""
     whole = Kept()
     for name, part in registered().parts.items():

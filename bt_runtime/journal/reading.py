@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, opening, outage
@@ -44,7 +44,7 @@ class Added(NamedTuple):
 class Recording:
     """The recording of one run. `damage` describes damage, "" without any; `torn`: events are missing too."""
 
-    head: dict[str, Any]  # what the run was made of
+    head: dict[str, Json]  # what the run was made of
     end: End
     events: list[Event]
     ticks: dict[int, str]
@@ -99,14 +99,14 @@ class Recording:
         body = self.body(found)
         return int(body["met"]), int(body["total"])
 
-    def body(self, event: Event) -> dict[str, Any]:
+    def body(self, event: Event) -> dict[str, Json]:
         """Returns an event's content with its texts filled in."""
-        found: dict[str, Any] = opening.decoded(event.body)
+        found: dict[str, Json] = opening.decoded(event.body)
         for name, number in _references(event, found):
             found[name] = self.texts[number]
         return found
 
-    def of(self, *kinds: str) -> Iterator[tuple[Event, dict[str, Any]]]:
+    def of(self, *kinds: str) -> Iterator[tuple[Event, dict[str, Json]]]:
         """Yields the events of these kinds with their bodies; raises BtError when the bodies are too large."""
         if sum(count for kind, count in self.lengths.items() if not kinds or kind in kinds) > MOST_TOLD:
             why = f"the texts of {self.name} come to more than {MOST_TOLD // 2**20} million characters"
@@ -258,10 +258,11 @@ class Recording:
         self.ticks = {t: c for t, c in self.ticks.items() if t < last}  # that of `last` may say what came after
 
 
+R = TypeVar("R")
 _REFERENCE = '{"$":"text"'
 
 
-def _references(event: Event, body: dict[str, Any]) -> list[tuple[str, int]]:
+def _references(event: Event, body: dict[str, Json]) -> list[tuple[str, int]]:
     """(field, number) of the texts that an event tells."""
     if _REFERENCE not in event.body:
         return []
@@ -269,7 +270,7 @@ def _references(event: Event, body: dict[str, Any]) -> list[tuple[str, int]]:
     return [(name, number) for name, number in found if number is not None]
 
 
-def _is(check: Any, row: Any) -> bool:
+def _is(check: Callable[[R], None], row: R) -> bool:
     try:
         check(row)
     except opening.InvalidEntry:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bt_runtime.events import (
     AGENT_EVENTS,
@@ -26,14 +26,14 @@ from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, folder, outage, sources, summary
 from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
 from bt_runtime.journal.codec import Patches
-from bt_runtime.journal.layout import FORMAT, HEAD, SUFFIX, Event, Texts, head_sum, wall_time
+from bt_runtime.journal.layout import HEAD, SUFFIX, Event, Texts, head_sum, wall_time
 from bt_runtime.journal.lines import Follower, Following, Nowhere
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.notes import Rows, broken, known, notes, shapes, spending
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
 from bt_runtime.journal.parts import Kept, kept, registered
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.recordable import Recordable
+from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.tape import Difference, Tape
@@ -44,6 +44,7 @@ from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame
 from bt_runtime.tree.gates import Action, Call, Gate, Start
 from bt_runtime.tree.node import FAILURE, RUNNING
+from bt_runtime.types import Json, JsonValue, Verdict
 
 if TYPE_CHECKING:
     from bt_runtime.skills.activity import Activity
@@ -92,7 +93,7 @@ class Recorder(Gate):
 
     # Beginning -------------------------------------------------------------------------------
 
-    def attach(self, run: Recordable, given: dict[str, Any]) -> None:
+    def attach(self, run: Recordable, given: Given) -> None:
         """Puts itself between the run and everything outside. `given`: what the run was made with."""
         self.run, context = run, run.context
         self.context = context
@@ -123,7 +124,7 @@ class Recorder(Gate):
         self.first = run.engine.standing().shape
         self._listen(context.stream)
 
-    def _open(self, run: Recordable, given: dict[str, Any]) -> None:
+    def _open(self, run: Recordable, given: Given) -> None:
         assert self.place is not None
         if self.recording is None:
             self._let_old_go(self.place)
@@ -155,7 +156,7 @@ class Recorder(Gate):
             text = f"journals of runs that ended more than {self.limits.days:g} days ago were removed: {names}"
             self.context.emit(Line("", "info", text))
 
-    def _summed(self, run: Recordable, given: dict[str, Any]) -> dict[str, str]:
+    def _summed(self, run: Recordable, given: Given) -> dict[str, str]:
         """Returns the head of a new journal with its checksum."""
         head = self.following.head = self._head(run, given)
         kept = {name: codec.text(value) for name, value in {**head, "sum": head_sum(head)}.items()}
@@ -194,31 +195,14 @@ class Recorder(Gate):
         texts.last = max(recording.texts, default=0)
         return seq
 
-    def _head(self, run: Recordable, given: dict[str, Any]) -> dict[str, Any]:
-        tree, spec = run.tree, run.spec
-        loader = tree.first
-        files = sources.files_kept(loader.files, loader.project, loader.home)
-        text = spec.text
-        trees = [each for each in (tree.spec, *loader.loaded.values()) if each]
-        things = {**self.around.given, **sources.given_kept(given, run.resources.task is not None, trees)}
-        root = next((p for p, read in loader.files.items() if read == text), None)
+    def _head(self, run: Recordable, given: Given) -> dict[str, Json]:
         return {
-            "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": text,
-            "root": str(root or ""), "folder": str(spec.folder), "files": files,
-            "project": str(loader.project.resolve()) if loader.project is not None else "",
-            "digest": sources.tree_digest(files, text),
-            "kinds": sources.kinds_kept(tree.kinds),
-            "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
-            "board": self._board(given),
-            "budget": codec.plain(list(given["budget"])) if given.get("budget") is not None else None,
-            "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
-            "policy": self.policy,
-            "given": things, "versions": sources.versions(), "started": wall_time(),
-            "clock": "machine" if of_the_machine(self.clock.inner) else "own",
+            **sources.manifest(run, given, self.around.given), "board": self._board(given), "policy": self.policy,
+            "started": wall_time(), "clock": "machine" if of_the_machine(self.clock.inner) else "own",
             "began": self.clock.inner.now(), **self.around.head,
         }  # fmt: skip
 
-    def _board(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _board(self, given: Given) -> dict[str, Json]:
         """Returns the blackboard's values before the first tick, without the inputs."""
         values, inputs = self.context.blackboard.root.entries, given.get("inputs") or {}
         return {name: self._kept(value) for name, value in values.items() if name not in inputs}
@@ -261,7 +245,9 @@ class Recorder(Gate):
             path, *texts = event
             self.tape.note("prompt", {"path": path}, dict(zip(Prompted._fields[1:], texts, strict=True)))
         else:
-            self.tape.note(NAMES[type(event)], lambda: codec.plain(body(event)))
+            self.tape.note(
+                NAMES[type(event)], lambda: {name: codec.plain(value) for name, value in body(event).items()}
+            )
 
     def _line(self, line: Line) -> None:
         self.tape.note("log", {"path": line.path, "level": line.level, "text": line.text})
@@ -308,18 +294,18 @@ class Recorder(Gate):
             self.patches.forget(unset.scope, name)
         self.tape.note("unset", {"scope": unset.scope, "names": list(unset.names)})
 
-    def _kept(self, value: Any) -> Any:
+    def _kept(self, value: object) -> JsonValue:
         return codec.bounded(value if type(value) in _PLAIN else codec.plain(value), LONG)
 
     remaking = False  # something that others did is being done again
 
-    def asked(self, how: str, path: str, plan: Any = "", index: int | None = None) -> None:
+    def asked(self, how: str, path: str, plan: object = "", index: int | None = None) -> None:
         """Records a change of shape requested from outside. Nodes made in Python cannot be recreated."""
         if not self._inside() and not self.remaking:
             text = plan if isinstance(plan, str) else None
             self.tape.put("change", {"how": how, "path": path, "text": text, "index": index})
 
-    def debugged(self, body: dict[str, Any]) -> None:
+    def debugged(self, body: dict[str, Json]) -> None:
         """Records a debugger's action, so that a replay repeats it."""
         self.tape.put("debug", body)
 
@@ -367,7 +353,7 @@ class Recorder(Gate):
 
     # End -------------------------------------------------------------------------------------
 
-    def verdict(self, verdict: Any) -> None:
+    def verdict(self, verdict: Verdict | None) -> None:
         if verdict is not None and not self.judged:
             self.judged = True
             self.tape.note("verdict", {"met": verdict.met, "total": verdict.total})
@@ -395,7 +381,7 @@ class Recorder(Gate):
                 stack.push(closing(self.tape.writer.close))
 
 
-def recorder(journal: Any, policy: str | None = None) -> Recorder | None:
+def recorder(journal: object, policy: str | None = None) -> Recorder | None:
     """Converts a run's `journal` argument (a folder, a Recorder or None) to a recorder."""
     if journal is None or isinstance(journal, Recorder):
         return journal

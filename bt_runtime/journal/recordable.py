@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from py_trees.behaviour import Behaviour
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.language.loader import Loader
     from bt_runtime.language.spec import TreeSpec
+    from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.engine import Engine
-    from bt_runtime.types import Task
+    from bt_runtime.types import Json, Task
+
+
+class Given(TypedDict):
+    """What a run was made with, besides its tree and its world."""
+
+    inputs: Mapping[str, Json] | None
+    seed: int
+    budget: Budget | None
+    recall: bool
+    strict: bool
+    hz: float | None
+    model: object  # of any form that `Run` takes
+    memory: object
+    services: Mapping[str, object] | None
 
 
 class LoadedTree(Protocol):
@@ -27,7 +44,7 @@ class Equipment(Protocol):
     """The world, models and memories of a run, as the journal sees them."""
 
     task: Task | None
-    memory: Any  # an open episodic memory, or one of the program's own
+    memory: object  # an open episodic memory, or one of the program's own
 
     def remember(self, context: Context) -> None:
         """Gives the run a working memory on its blackboard."""

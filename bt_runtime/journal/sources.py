@@ -11,20 +11,43 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.machinery import all_suffixes
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from bt_runtime import project
 from bt_runtime._version import __version__
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import codec
+from bt_runtime.journal.layout import FORMAT
 from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
 from bt_runtime.project import disk, real
 from bt_runtime.project.importing import split
-from bt_runtime.types import Json
+from bt_runtime.types import Json, JsonValue
 
 if TYPE_CHECKING:
+    from bt_runtime.journal.recordable import Given, Recordable
     from bt_runtime.language.spec import TreeSpec
+
+
+def manifest(run: Recordable, given: Given, things: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """A journal's head, as far as it tells of the tree and of what the run was given. `things`: those that parts keep
+    in `given`."""
+    tree, spec, loader = run.tree, run.spec, run.tree.first
+    files = files_kept(loader.files, loader.project, loader.home)
+    trees = [each for each in (tree.spec, *loader.loaded.values()) if each]
+    root = next((p for p, read in loader.files.items() if read == spec.text), None)
+    budget = given.get("budget")
+    return {
+        "format": FORMAT, "name": run.name, "tree": spec.name, "file": spec.file, "text": spec.text,
+        "root": str(root or ""), "folder": str(spec.folder), "files": files,
+        "project": str(loader.project.resolve()) if loader.project is not None else "",
+        "digest": tree_digest(files, spec.text), "kinds": kinds_kept(tree.kinds),
+        "inputs": codec.plain(dict(given.get("inputs") or {})), "seed": given.get("seed", 0),
+        "budget": codec.plain(list(budget)) if budget is not None else None,
+        "recall": bool(given.get("recall", True)), "strict": bool(given.get("strict")), "hz": given.get("hz"),
+        "given": {**things, **given_kept(given, run.resources.task is not None, trees)}, "versions": versions(),
+    }  # fmt: skip
 
 
 def files_kept(files: Mapping[Path, str], root: Path | None, home: Path | None) -> list[Json]:
@@ -52,11 +75,17 @@ def tree_digest(files: Iterable[Mapping[str, str]], text: str) -> str:
     return str(found.hexdigest())
 
 
-def _sha256(data: bytes) -> Any:
+class Digest(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
+
+
+def _sha256(data: bytes) -> Digest:
     """The interpreter's own where it has one: with OpenSSL's come three and a half megabytes."""
     for name in ("_sha2", "_sha256", "hashlib"):  # from 3.12 on; before it; anywhere
         with suppress(ImportError):
-            return import_module(name).sha256(data)
+            found: Digest = import_module(name).sha256(data)
+            return found
     raise BtError("this Python has no SHA-256", "install one that has")
 
 
@@ -81,12 +110,12 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     """Skills that were given as Python objects: their shape, so that the tree can be checked without them."""
     found = []
     for kind in kinds:
-        entry: Any = kind.data["entry"]
+        entry: Entry = kind.data["entry"]
         fields = [
             [f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes, f.minimum, f.maximum]
             for f in kind.fields
         ]
-        shape = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
+        shape: dict[str, JsonValue] = {"sentence": entry.sentence, "types": entry.types, "takes": entry.takes}
         shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
         shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.agent_options)}
         shape |= {name: value for name in _LATER if (value := getattr(entry, name))}
@@ -94,11 +123,11 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     return found
 
 
-def kinds_of(found: Iterable[Mapping[str, Any]]) -> tuple[Kind, ...]:
+def kinds_of(found: Iterable[Mapping[str, Json]]) -> tuple[Kind, ...]:
     return tuple(_kind(k) for k in found)
 
 
-def _kind(kept: Mapping[str, Any]) -> Kind:
+def _kind(kept: Mapping[str, Json]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
     about = {name: kept[name] for name in ("takes", "on_resume", "durable", "instant", "test") if name in kept}
     about |= {name: tuple(kept[name]) for name in ("needs", "brings", "uses", "follow") if name in kept}
@@ -117,7 +146,7 @@ def _field(
 # The things that a run was given ------------------------------------------------------------
 
 
-def given_kept(given: Mapping[str, Any], task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
+def given_kept(given: Given, task: bool, trees: Iterable[TreeSpec]) -> dict[str, Json]:
     """What identifies the things that a run was given, its models and memories aside. `task`: it was given one."""
     return {
         "task": task,  # else the world brought its own
@@ -126,7 +155,7 @@ def given_kept(given: Mapping[str, Any], task: bool, trees: Iterable[TreeSpec]) 
     }
 
 
-def _services(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _services(given: Given) -> list[tuple[str, object]]:
     """Lists the services to be given again on resume. Each model keeps its prompt register itself."""
     return sorted((name, thing) for name, thing in (given.get("services") or {}).items() if name != "prompts")
 
@@ -136,7 +165,7 @@ _PART = 2**18
 _PARTS = 64
 
 
-def class_name(thing: Any) -> str:
+def class_name(thing: object) -> str:
     """Returns an object's class name for a request to a person."""
     return short((thing if isinstance(thing, type) else type(thing)).__qualname__)
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
@@ -151,7 +151,7 @@ class Store:
         if not there:
             raise Gone(errno.ENOENT, "its file was removed or replaced while the run wrote it")
 
-    def _one(self, sql: str) -> Any:
+    def _one(self, sql: str) -> Json:
         return self.connection.execute(sql).fetchone()
 
     def commit(self, batch: Batch, durable: bool) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.layout import End, head_sum
 from bt_runtime.journal.store import Limits
+from bt_runtime.types import Json
 
 DAY = 86_400.0
 LATEST = 20  # journals that stay, however old they are
@@ -47,7 +48,7 @@ def summary(path: Path) -> Summary:
 
 
 def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
-    def one(sql: str) -> Any:
+    def one(sql: str) -> Json:
         row = connection.execute(sql).fetchone()
         return row[0] if row is not None else None
 

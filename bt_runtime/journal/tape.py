@@ -80,7 +80,7 @@ class Tape:
 
     # Answers ---------------------------------------------------------------------------------
 
-    def take(self, kind: str, key: dict[str, Json]) -> dict[str, Any] | None:
+    def take(self, kind: str, key: dict[str, Json]) -> dict[str, Json] | None:
         """The recorded entry, which must be this one; None when the tape has been played and the run goes on live."""
         if self.live:
             if self.writer is None:
@@ -92,7 +92,7 @@ class Tape:
             self._differ(kind, key, event, body)
         return self._pop(body)
 
-    def answer(self, kind: str, number: int) -> dict[str, Any] | None:
+    def answer(self, kind: str, number: int) -> dict[str, Json] | None:
         """The recorded answer to a job, if it is what comes next."""
         if self.live or self.broken:
             return None
@@ -101,17 +101,17 @@ class Tape:
             return None
         return self._pop(body)
 
-    def _head(self) -> tuple[Event, dict[str, Any]]:
+    def _head(self) -> tuple[Event, dict[str, Json]]:
         assert self.recording is not None
         return self.events[0], self.recording.body(self.events[0])
 
-    def _pop(self, body: dict[str, Any]) -> dict[str, Any]:
+    def _pop(self, body: dict[str, Json]) -> dict[str, Json]:
         self.events.popleft()
         if self.live:
             self.on_live()
         return body
 
-    def _differ(self, kind: str, key: dict[str, Json], event: Event, body: dict[str, Any]) -> None:
+    def _differ(self, kind: str, key: dict[str, Json], event: Event, body: dict[str, Json]) -> None:
         self.broken = True
         now, then = _shown(kind, key), _shown(event.kind, {k: body.get(k) for k in key} if event.kind == kind else body)
         where = "" if event.tick == self.tick() else f" at tick {event.tick}"
@@ -119,7 +119,7 @@ class Tape:
 
     # Between ticks ---------------------------------------------------------------------------
 
-    def outside(self) -> tuple[Event, dict[str, Any]] | None:
+    def outside(self) -> tuple[Event, dict[str, Json]] | None:
         """Returns the next outside event due before the coming tick, such as another thread's write, or None."""
         if self.live or self.events[0].kind not in OUTSIDE or self.events[0].tick > self.tick():
             return None
@@ -148,7 +148,7 @@ class Tape:
             self.writer.soon()
 
     def call(
-        self, kind: str, key: dict[str, Json], make: Callable[[], Any], redo: Callable[[], Any] | None = None
+        self, kind: str, key: dict[str, Json], make: Callable[[], object], redo: Callable[[], object] | None = None
     ) -> Any:
         """An answer that comes at once: recorded, or made now and written down. `redo` is done when it is recorded."""
         found = None if self.broken else self.take(kind, key)
@@ -180,7 +180,7 @@ def in_order(events: Iterable[Event]) -> list[Event]:
     return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def as_lines(value: Any) -> str | None:
+def as_lines(value: object) -> str | None:
     """A long list of sentences, as a text that is kept once."""
     if isinstance(value, list | tuple) and len(value) > 4 and set(map(type, value)) == {str}:
         joined = "\n".join(value)
@@ -194,7 +194,7 @@ def failure(error: Exception) -> dict[str, Json]:
     return {**told, "measure": [error.tokens, error.limit]} if isinstance(error, TooLong) else told
 
 
-def result_of(body: dict[str, Any]) -> Any:
+def result_of(body: dict[str, Json]) -> Any:
     if "measure" in body:
         raise TooLong(body["error"], body["hint"], *body["measure"])
     if "error" in body:
@@ -204,6 +204,6 @@ def result_of(body: dict[str, Any]) -> Any:
     return codec.full(body["value"])
 
 
-def _shown(kind: str, body: dict[str, Any]) -> str:
+def _shown(kind: str, body: dict[str, Json]) -> str:
     said = ", ".join(f"{k} {str(v)[-160:]!r}" for k, v in body.items() if k != "job")
     return f"`{kind}` ({said})" if said else f"`{kind}`"

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from bt_runtime.journal import codec
 from bt_runtime.journal.parts import Taping
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.tree.clock import behind
-from bt_runtime.types import Doing, Instant, Job, Lasting
+from bt_runtime.types import Doing, Instant, Job, Json, JsonValue, Lasting, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
     from bt_runtime.tree.context import Context
+    from bt_runtime.tree.services import Actor, Person
 
+T = TypeVar("T")
 _NEVER = {"act", "close"}  # not called through `has`
 CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a world, besides `act`
 
@@ -55,42 +57,44 @@ class TapedClock:
         self.inner.wait(woken, behind(until, self.ahead))
 
 
-class TapedJob(Job[Any]):
+class TapedJob(Job[T]):
     """A job with a recorded answer. An unanswered job is asked again when the run resumes."""
 
     wakes = True
 
     def __init__(
-        self, tape: Taping, names: tuple[str, str], about: dict[str, Any], texts: dict[str, str],
-        ask: Callable[[], Any], read: Callable[[Any], Any], keep: Callable[[Any], Any] = codec.plain,
+        self, tape: Taping, names: tuple[str, str], about: Mapping[str, JsonValue], texts: dict[str, str],
+        ask: Callable[[], Job[T]], read: Callable[[Json], T], keep: Callable[[T], JsonValue] = codec.plain,
     ) -> None:  # fmt: skip
         self.tape, self.answers, self.ask, self.read, self.keep = tape, names[1], ask, read, keep
         self.number = tape.next_number()
-        self.job: Any = None
+        self.job: Job[T] | None = None
         self.since = time.perf_counter()
         self.dead = tape.broken
         if not self.dead and tape.take(names[0], {"job": self.number, **about, **texts}) is None:
             tape.put(names[0], {"job": self.number, **about}, texts)
             self.start()
 
-    def start(self) -> None:
+    def start(self) -> Job[T]:
         try:
-            self.job = self.ask()
+            self.job = job = self.ask()
+            return job
         except Exception as error:
             self.failed(error)
             raise
 
-    def poll(self) -> Any:
-        if self.job is None:
+    def poll(self) -> T | None:
+        job = self.job
+        if job is None:
             body = self.tape.answer(self.answers, self.number)
             if body is not None:
                 return self.read(result_of(body))
             if self.dead or not self.tape.goes_on:
                 return None
             self.since = time.perf_counter()
-            self.start()
+            job = self.start()
         try:
-            answer = self.job.poll()
+            answer = job.poll()
         except Exception as error:
             self.failed(error)
             raise
@@ -110,60 +114,67 @@ class TapedJob(Job[Any]):
 
 
 class TapedPerson:
-    def __init__(self, tape: Taping, inner: Any) -> None:
+    def __init__(self, tape: Taping, inner: Person | None) -> None:
         self.tape, self.inner = tape, inner
 
-    def ask(self, question: str) -> TapedJob:
-        return self._asked(question, lambda: self.inner.ask(question))
+    @property
+    def live(self) -> Person:
+        """The person, behind the recorded part."""
+        assert self.inner is not None, "a replay asks nobody"
+        return self.inner
 
-    def confirm(self, question: str) -> TapedJob:
-        return self._asked(question, lambda: getattr(self.inner, "confirm", self.inner.ask)(question))
+    def ask(self, question: str) -> TapedJob[str]:
+        return self._asked(question, lambda: self.live.ask(question))
 
-    def _asked(self, question: str, ask: Callable[[], Any]) -> TapedJob:
+    def confirm(self, question: str) -> TapedJob[str]:
+        return self._asked(question, lambda: getattr(self.live, "confirm", self.live.ask)(question))
+
+    def _asked(self, question: str, ask: Callable[[], Job[str]]) -> TapedJob[str]:
         return TapedJob(self.tape, ("question", "reply"), {"question": question}, {}, ask, lambda a: a)
 
 
 class TapedWorld:
     """`has`: what can be called. Without a world (`inner` None) only recorded answers are given."""
 
-    def __init__(self, tape: Taping, inner: Any, has: Sequence[str], instant: bool, lasting: bool) -> None:
+    def __init__(self, tape: Taping, inner: Actor | None, has: Sequence[str], instant: bool, lasting: bool) -> None:
         for name in map(str, has):  # attributes, so that `isinstance` sees what it is able to do
             if not name.startswith("_") and not hasattr(TapedWorld, name):
                 vars(self)[name] = partial(self._call, name)
         self.tape, self.inner = tape, inner
         self.instant, self.lasting = instant, lasting
 
-    def act(self, sentence: str) -> Any:
+    def act(self, sentence: str) -> Observation:
         """Acts directly: the caller records the action's start and end."""
+        assert self.inner is not None, "a replay acts in no world"
         return self.inner.act(sentence)
 
-    def skill(self, name: str, clock: Any) -> Any:
+    def skill(self, name: str, clock: RunClock) -> object:
         """One of the world's own skills, recorded likewise; without a world it does nothing. The clock that it reads is
         not recorded."""
         if self.inner is None:
             return _nothing
         return self.inner.skill(name, getattr(clock, "inner", clock)) if isinstance(self.inner, Doing) else None
 
-    def _call(self, name: str, *args: Any, **named: Any) -> Any:
+    def _call(self, name: str, *args: object, **named: object) -> object:
         key = {"call": name, "args": codec.plain([*args, named] if named else list(args))}
 
-        def make() -> Any:
+        def make() -> object:
             return getattr(self.inner, name)(*args, **named)
 
         again = name in CHANGING and self.inner is not None and not self.lasting
         return self.tape.call("world", key, make, make if again else None)
 
 
-def _nothing(**params: Any) -> None:
+def _nothing(**params: object) -> None:
     """In place of a skill of a world that is not there."""
 
 
-def described(world: Any) -> dict[str, Any]:
+def described(world: object) -> dict[str, Json]:
     """Returns the facts that allow replaying a world without it."""
     instant, lasting = isinstance(world, Instant) and world.instant, isinstance(world, Lasting) and world.lasting
     return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting)}
 
 
-def callable_names(world: Any) -> list[str]:
+def callable_names(world: object) -> list[str]:
     """Lists the names of a world that `has` may call."""
     return [n for n in dir(world) if not n.startswith("_") and n not in _NEVER and callable(getattr(world, n, None))]

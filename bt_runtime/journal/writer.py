@@ -10,7 +10,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import message_of
@@ -32,6 +31,7 @@ from bt_runtime.journal.store import Batch, Made, Store, Ticket, bounded, safe
 from bt_runtime.tree.describe.census import feedback, statuses
 from bt_runtime.types import Json
 
+Queued = tuple[Callable[..., None], *tuple[object, ...]]  # what makes rows of an entry, and the entry
 Body = dict[str, Json] | Callable[[], dict[str, Json]]  # what is called makes it when there is time
 EVERY = 0.25  # seconds between two batches, when nobody asks for one
 QUIET = 1.0  # … while nothing happens in the tree: what then waits are the times of ticks
@@ -59,7 +59,7 @@ class Writer:
         self.following = following or Following(lambda what: None)
         self.store, self.texts, self.seq, self.policy = store, texts, seq, policy
         self.told = told or (lambda what: None)
-        self.queue: deque[tuple[Any, ...]] = deque()  # appended to by any thread, taken from by the one that writes
+        self.queue: deque[Queued] = deque()  # appended to by any thread, taken from by the one that writes
         self.waiting: deque[Made] = deque()  # what could not be written yet, in order
         self.trouble: Outage | None = None
         self.latest: Ticket | None = None  # that somebody asked for
@@ -147,8 +147,9 @@ class Writer:
             ticket.settle(self.lost)
         while self.queue:
             entry = self.queue.popleft()
-            if entry[0] is Writer._ticket:
-                entry[1].settle(self.lost)
+            for each in entry[1:]:
+                if isinstance(each, Ticket):
+                    each.settle(self.lost)
         for close in (self.store.close, self.mark.close, self.following.close):
             with suppress(Exception):
                 close()
@@ -372,7 +373,7 @@ class Backlog(Writer):
 
     def __init__(self, following: Following) -> None:
         self.following = following
-        self.queue: deque[tuple[Any, ...]] = deque()
+        self.queue: deque[Queued] = deque()
         self.wanted = threading.Event()
         self.broken, self.closing = "", False
 

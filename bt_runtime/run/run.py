@@ -39,6 +39,7 @@ from bt_runtime.types import Json, Task, Timed
 if TYPE_CHECKING:
     from bt_runtime.journal.lines import Follower
     from bt_runtime.journal.record import Recorder
+    from bt_runtime.journal.recordable import Given
     from bt_runtime.tree.budget import Budget
 
 
@@ -180,7 +181,7 @@ class Run:
         scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
         scope.board.doubt = Doubts(self.context, self.spec)
 
-    def _open(self, given: dict[str, Any]) -> None:
+    def _open(self, given: Given) -> None:
         """Everything was checked: now the models and memories that were named, then the journal."""
         again = self.journal is not None and self.journal.recording is not None
         self.resources.open()

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from py_trees.common import Status
 
@@ -17,24 +17,25 @@ from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.resources import Stopping
 from bt_runtime.skills.skill import Skill
-from bt_runtime.types import Observation
+from bt_runtime.types import Job, Observation
 
 if TYPE_CHECKING:
     import asyncio
 
+T = TypeVar("T")
 RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 
 
 class Ended(NamedTuple):
     status: Status
-    value: Any = None  # what the skill returned besides its status
+    value: object = None  # what the skill returned besides its status
     feedback: str = ""
 
 
 class News(NamedTuple):
     """A running activity's report: new feedback text, or values for its outputs (None: none)."""
 
-    value: Any = None
+    value: object = None
     feedback: str = ""
 
 
@@ -49,7 +50,7 @@ class Activity(Stopping, Protocol):
     def in_thread(self) -> bool:
         """True when nothing can stop it."""
 
-    def follow(self, values: dict[str, Any]) -> None:
+    def follow(self, values: dict[str, object]) -> None:
         """Passes on the present values of the inputs that it follows."""
 
     @property
@@ -67,7 +68,7 @@ class Stops:
     in_thread = False  # can nothing stop it
     loop_of: asyncio.AbstractEventLoop | None = None  # on which it stops
 
-    def follow(self, values: dict[str, Any]) -> None:
+    def follow(self, values: dict[str, object]) -> None:
         """Passes the present inputs to an activity that asked to follow them."""
 
     def stopped(self) -> bool:
@@ -79,7 +80,7 @@ class Stops:
         return self.stopped()
 
 
-def ended(value: Any) -> Ended:
+def ended(value: object) -> Ended:
     if isinstance(value, Status):
         if value is RUNNING or value is Status.INVALID:
             raise _no_end(value)
@@ -95,11 +96,11 @@ def ended(value: Any) -> Ended:
     return Ended(FAILURE if value is False else SUCCESS, value)
 
 
-def _no_end(value: Any) -> TypeError:
+def _no_end(value: object) -> TypeError:
     return TypeError(f"a skill that has returned must have ended: SUCCESS, FAILURE or a value, not {value!r}")
 
 
-def form_of(target: Any) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
+def form_of(target: object) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
     """Returns the activity class for the target's form: object, coroutine, generator or plain function."""
     if isinstance(target, Skill) or hasattr(target, "poll"):
         return OfSkill
@@ -108,7 +109,7 @@ def form_of(target: Any) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThrea
     return _OfGenerator if inspect.isgeneratorfunction(target) else InThread
 
 
-def lingers(target: Any) -> bool:
+def lingers(target: object) -> bool:
     """True when stopping an activity of this target may take more than one tick."""
     own = getattr(type(target), "stopping", None)
     slow = inspect.iscoroutinefunction(getattr(target, "cancel", None)) or own not in (None, Skill.stopping)
@@ -116,7 +117,7 @@ def lingers(target: Any) -> bool:
 
 
 class OfSkill(Stops):
-    def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
+    def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
         self.target = target
         self.wake, self.loop = wake, loop
         self.lingers = lingers(target)
@@ -128,7 +129,7 @@ class OfSkill(Stops):
         """True when polling is unnecessary, as for a test double that runs for ever."""
         return getattr(self.target, "wakes", False) is True
 
-    def start(self, params: dict[str, Any]) -> None:
+    def start(self, params: dict[str, object]) -> None:
         target = self.target
         self.feedback, self.value = "", _seen(getattr(target, "result", None))  # what was told already
         try:
@@ -141,7 +142,7 @@ class OfSkill(Stops):
     def poll(self) -> Ended | News | None:
         return self.told(self.target.poll())
 
-    def told(self, status: Any) -> Ended | News | None:
+    def told(self, status: object) -> Ended | News | None:
         target = self.target
         if status is RUNNING:
             return self._news()
@@ -161,7 +162,7 @@ class OfSkill(Stops):
         self.feedback, self.value = feedback, _seen(value)
         return news
 
-    def follow(self, values: dict[str, Any]) -> None:
+    def follow(self, values: dict[str, object]) -> None:
         changed = getattr(self.target, "changed", None)
         if changed is not None:
             changed(**values)
@@ -181,7 +182,7 @@ class OfSkill(Stops):
         return stopping is None or not stopping()
 
 
-def _seen(value: Any) -> Any:
+def _seen(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
@@ -191,10 +192,10 @@ class _OfGenerator(Stops):
 
     wakes = False
 
-    def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
-        self.generator: Generator[Any, Any, Any] = target(**params)
+    def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
+        self.generator: Generator[object, object, object] = target(**params)
         self.begun = False
-        self.values: dict[str, Any] | None = None
+        self.values: dict[str, object] | None = None
 
     def poll(self) -> Ended | News | None:
         values, self.values = self.values if self.begun else None, None
@@ -207,7 +208,7 @@ class _OfGenerator(Stops):
             return News(None, said)
         return News(said) if isinstance(said, Mapping) else None
 
-    def follow(self, values: dict[str, Any]) -> None:
+    def follow(self, values: dict[str, object]) -> None:
         self.values = values
 
     def cancel(self, reason: str) -> None:
@@ -223,14 +224,14 @@ class InThread(Stops):
 
     def __init__(
         self,
-        target: Callable[..., Any],
-        params: dict[str, Any],
+        target: Callable[..., object],
+        params: dict[str, object],
         wake: Callable[[], None],
         loop: Loop | None = None,
         turn: threading.Lock | None = None,
     ) -> None:
         self.target, self.params, self.wake, self.turn = target, params, wake, turn
-        self.future: Future[Any] = Future()  # a journal hears of what comes too late
+        self.future: Future[object] = Future()  # a journal hears of what comes too late
         self.over = False
         POOL.run(self.run)
 
@@ -267,12 +268,12 @@ class InThread(Stops):
         return True  # it was never told
 
 
-class Opening:
+class Opening(Job[T]):
     """Opens something in a thread, because opening may take long. After a cancel, the result is closed at once."""
 
-    def __init__(self, make: Callable[[], Any], wake: Callable[[], None]) -> None:
+    def __init__(self, make: Callable[[], T], wake: Callable[[], None]) -> None:
         self.make, self.wake = make, wake
-        self.future: Future[Any] = Future()
+        self.future: Future[T] = Future()
         POOL.run(self.run)
 
     def run(self) -> None:
@@ -282,18 +283,23 @@ class Opening:
             self.future.set_exception(as_exception(error))
         self.wake()
 
-    def poll(self) -> Any:
+    def poll(self) -> T | None:
         return self.future.result() if self.future.done() else None
 
     def cancel(self, reason: str) -> None:
-        self.future.add_done_callback(lambda done: None if done.exception() else done.result().close())
+        self.future.add_done_callback(_closed)
+
+
+def _closed(done: Future[Any]) -> None:
+    if not done.exception():
+        done.result().close()
 
 
 class _OfCoroutine(Stops):
     wakes = True
     lingers = True
 
-    def __init__(self, target: Any, params: dict[str, Any], wake: Callable[[], None], loop: Loop | None) -> None:
+    def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
         self.work = (loop or Loop()).begin(target(**params), wake)
         self.end, self.loop_of = self.work.end, self.work.loop
 

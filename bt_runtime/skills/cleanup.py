@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from types import CodeType, FrameType
-from typing import Any
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 @asynccontextmanager
-async def _example() -> Any:
+async def _example() -> AsyncIterator[None]:
     yield
 
 
 _LEAVING: CodeType = type(_example()).__aexit__.__code__  # of every `@asynccontextmanager`
 
 
-def cleaning_up(work: Any) -> bool:
+def cleaning_up(work: object) -> bool:
     """True when the coroutine, or one that it awaits, is inside a `finally`; False when its source cannot be read."""
     return any(_in_finally(frame) for frame in _frames(work))
 
 
-def _frames(work: Any) -> Iterator[FrameType]:
+def _frames(work: object) -> Iterator[FrameType]:
     """Returns the frames of coroutines that await each other, the outermost first."""
     while work is not None:
         frame = getattr(work, "cr_frame", None) or getattr(work, "ag_frame", None) or getattr(work, "gi_frame", None)
@@ -40,7 +39,7 @@ def _frames(work: Any) -> Iterator[FrameType]:
         work = next((each for each in awaits if each is not None), None)
 
 
-def _generator_of(manager: AbstractAsyncContextManager[Any] | None) -> Any:
+def _generator_of(manager: AbstractAsyncContextManager[object] | None) -> object:
     return getattr(manager, "gen", None)
 
 

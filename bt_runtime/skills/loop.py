@@ -22,10 +22,10 @@ class Work:
     """A coroutine on a loop, started and cancelled there. It has ended when its last `finally` has."""
 
     def __init__(
-        self, work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, wake: Callable[[], None]
+        self, work: Coroutine[Any, Any, object], loop: asyncio.AbstractEventLoop, wake: Callable[[], None]
     ) -> None:
         self.loop = loop
-        self.end: Future[Any] = Future()
+        self.end: Future[object] = Future()
         self._work, self._wake = work, wake
         self._task: asyncio.Task[None] | None = None
         self._told = False
@@ -111,7 +111,7 @@ class Loop:
         self._own: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
-    def begin(self, work: Coroutine[Any, Any, Any], wake: Callable[[], None]) -> Work:
+    def begin(self, work: Coroutine[Any, Any, object], wake: Callable[[], None]) -> Work:
         return Work(work, self._here() or self._alone(), wake)
 
     def close(self) -> None:

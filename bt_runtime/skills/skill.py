@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from py_trees.common import Status
 
 T = TypeVar("T")
-_TYPES: dict[Any, FieldType] = {
+_TYPES: dict[object, FieldType] = {
     str: "string",
     int: "integer",
     float: "number",
@@ -53,7 +53,7 @@ class Skill:
         """Returns RUNNING until the skill is done. Must not wait."""
         raise BtError(f"{type(self).__name__} has no `poll`", "a Skill says by poll() how it stands")
 
-    def cancel(self) -> Any:
+    def cancel(self) -> object:
         """Stops the skill. Always called when the tree moves on or halts. `async def cancel` may take time."""
 
     def stopping(self) -> bool:
@@ -66,7 +66,7 @@ class Skill:
         names."""
         vars(self).update(values)
 
-    def verify(self, *args: Any, **params: Any) -> bool | Mapping[str, Any] | None:
+    def verify(self, *args: Any, **params: Any) -> bool | Mapping[str, object] | None:
         """Called on resume. True or False: the action was or was not already done. None: unknown. A mapping: it was
         done, and these are its outputs."""
         return None
@@ -84,7 +84,7 @@ def skill(
     on_resume: Literal["repeat", "verify", "fail"] | None = None,
     durable: bool | None = None,
     takes: float | None = None,
-    outputs: Mapping[str, Any] | None = None,
+    outputs: Mapping[str, object] | None = None,
     uses: Iterable[str] = (),
     follow: Iterable[str] = (),
     instant: bool = False,
@@ -125,7 +125,7 @@ def skill(sentence: Any = "", **about: Any) -> Any:
     return mark
 
 
-def kind_of(target: Any) -> Kind:
+def kind_of(target: object) -> Kind:
     """The node kind of a Python skill."""
     marked = getattr(target, _MARK, {})
     plain = getattr(target, "__name__", type(target).__name__)
@@ -166,7 +166,7 @@ def kind_of(target: Any) -> Kind:
     return kind._replace(data={**kind.data, "python": target})
 
 
-def _agent_options(marked: Mapping[str, Any], target: Any, fields: tuple[Field, ...], name: str) -> AgentOptions:
+def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Field, ...], name: str) -> AgentOptions:
     says = marked.get("says") or of_docstring(inspect.getdoc(target) or "")
     known = {f.name for f in fields}
     why = unsayable(says, known)
@@ -180,7 +180,7 @@ def _agent_options(marked: Mapping[str, Any], target: Any, fields: tuple[Field, 
     return AgentOptions(says, *asked_first(marked.get("confirm", False)), most, sources)
 
 
-def fields_of(target: Any, name: str) -> tuple[Field, ...]:
+def fields_of(target: object, name: str) -> tuple[Field, ...]:
     function: Any = getattr(target, "start", target) if isinstance(target, type) else target
     hints = typing.get_type_hints(function if not callable(target) or inspect.isroutine(function) else target)
     found: list[Field] = []
@@ -214,7 +214,7 @@ def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Fiel
     return tuple(found)
 
 
-def refuse_slow(target: Any, name: str) -> None:
+def refuse_slow(target: object, name: str) -> None:
     """Raises unless an instant skill is a plain function, which answers when it returns."""
     waits = inspect.iscoroutinefunction(target) or inspect.isgeneratorfunction(target) or hasattr(target, "poll")
     if waits or not callable(target) or isinstance(target, type):

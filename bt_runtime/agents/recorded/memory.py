@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.journal import codec, parts
-from bt_runtime.journal.recordable import Recordable
+from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.taped import TapedJob
 from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
@@ -27,7 +27,7 @@ class Memory(parts.Part):
 
     values = (Thing, Seen, Placed, Held, Holding, Looked, Fact)
 
-    def kept(self, run: Recordable, given: Mapping[str, Any]) -> parts.Kept:
+    def kept(self, run: Recordable, given: Given) -> parts.Kept:
         agents, memory = agent_services(run.context), given.get("memory")
         has = {"working": agents.working_memory is not None, "episodes": agents.episodes is not None}
         return parts.Kept(has, {"memory": _identified(memory, run.resources.memory)})
@@ -71,13 +71,13 @@ class TapedEpisodes:
         assert self.inner is not None, "a replay asks no memory"
         return self.inner
 
-    def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob:
+    def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob[Retrieval]:
         return self._ask("ask", goal, lambda: self.live.ask(goal, *args, **how))
 
-    def select(self, way: str, count: int, **how: Any) -> TapedJob:
+    def select(self, way: str, count: int, **how: Any) -> TapedJob[Retrieval]:
         return self._ask(way, str(how.get("goal", "")), lambda: self.live.select(way, count, **how))
 
-    def _ask(self, way: str, goal: str, ask: Callable[[], Job[Retrieval]]) -> TapedJob:
+    def _ask(self, way: str, goal: str, ask: Callable[[], Job[Retrieval]]) -> TapedJob[Retrieval]:
         def keep(found: Retrieval) -> Json:
             return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why())}
 

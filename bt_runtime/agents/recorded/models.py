@@ -6,13 +6,12 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from bt_runtime.agents.services import agent_services
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import parts
 from bt_runtime.journal.opening import need
-from bt_runtime.journal.recordable import Recordable
+from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.sources import class_name, digest
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.taped import TapedJob
@@ -29,7 +28,7 @@ _OFFERED = {"choose": "options", "decide": "moves"}
 class Models(parts.Part):
     """Keeps each role's model by name and digest, or as the object to be given again, and its prompt format."""
 
-    def kept(self, run: Recordable, given: Mapping[str, Any]) -> parts.Kept:
+    def kept(self, run: Recordable, given: Given) -> parts.Kept:
         agents = agent_services(run.context)
         named = {role: identified(found) for role, found in by_role(given.get("model")).items()}
         asked = {role: _asked(each, agents.prompts) for role, each in agents.models.items()}
@@ -67,12 +66,12 @@ class TapedModel(Model):
         assert self.inner is not None, "a replay asks no model"
         return self.inner
 
-    def ask(self, question: Question) -> TapedJob:
+    def ask(self, question: Question) -> TapedJob[Json]:
         texts = {"prompt": safe(question.prompt or "\n".join(question.texts))}
         offered = _OFFERED.get(question.kind)
         if offered is not None:
             texts["offered"] = json.dumps({offered: getattr(question, offered)})
-        about = {
+        about: dict[str, JsonValue] = {
             "what": question.kind,
             "model": self.name,
             "path": question.by,
@@ -89,7 +88,7 @@ class TapedModel(Model):
         return dict(self.inner.stats()) if self.inner is not None else {"model": self.name}
 
 
-def by_role(given: Any) -> dict[str, Any]:
+def by_role(given: object) -> dict[str, object]:
     """Returns the models by role, in any accepted form."""
     if given is None:
         return {}

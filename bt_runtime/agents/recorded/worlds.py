@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from bt_runtime import project
@@ -12,7 +11,7 @@ from bt_runtime.envs.registry import Origin, open_suite, open_world, origin_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, parts
 from bt_runtime.journal.opening import need, shaped
-from bt_runtime.journal.recordable import Recordable
+from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.taped import TapedJob, TapedWorld, described
 from bt_runtime.language import manifest
 from bt_runtime.language.entry import Entry
@@ -28,7 +27,7 @@ _TASK = {"id": str, "kind": str, "goal": str, "data": dict}
 class Worlds(parts.Part):
     """Keeps a run's world and task; puts the tape before it, and before the worlds that episodes open."""
 
-    def kept(self, run: Recordable, given: Mapping[str, Any]) -> parts.Kept:
+    def kept(self, run: Recordable, given: Given) -> parts.Kept:
         world, task = run.context.services.world, run.resources.task
         return parts.Kept({
             "world": _world(world) if world is not None else None, "task": codec.plain(_task(task, world)),
@@ -127,8 +126,9 @@ class TapedOpening:
             return TapedWorld(tape, make() if tape.writer is not None else None, **kept)
 
         self.tape = tape
-        ask = partial(Opening, make, context.wake)
-        self.job = TapedJob(tape, ("open", "opened"), about, {}, ask, opened, described)
+        self.job: TapedJob[World | TapedWorld] = TapedJob(
+            tape, ("open", "opened"), about, {}, lambda: Opening(make, context.wake), opened, described
+        )
 
     def poll(self) -> TapedWorld | None:
         world = self.job.poll()
