@@ -3,7 +3,6 @@ Python code, the services and the versions, each identified."""
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +21,7 @@ from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
 from bt_runtime.project import disk, real
+from bt_runtime.project.file_digest import digest
 from bt_runtime.project.importing import split
 from bt_runtime.types import Json, JsonValue
 
@@ -160,11 +160,6 @@ def _services(given: Given) -> list[tuple[str, object]]:
     return sorted((name, thing) for name, thing in (given.get("services") or {}).items() if name != "prompts")
 
 
-WHOLE = 32 * 2**20  # bytes of a file that are read wholly for its digest; of larger ones, parts
-_PART = 2**18
-_PARTS = 64
-
-
 def class_name(thing: object) -> str:
     """Returns an object's class name for a request to a person."""
     return short((thing if isinstance(thing, type) else type(thing)).__qualname__)
@@ -173,25 +168,6 @@ def class_name(thing: object) -> str:
 def short(qualified: str) -> str:
     """Returns the qualified name of a class without the enclosing function's part, up to `<locals>`."""
     return qualified.rpartition("<locals>.")[2]
-
-
-def digest(path: Path) -> str:
-    """Returns a digest of a file's length and content, "" without a file. Large files are sampled in many places."""
-    from hashlib import sha256
-
-    try:
-        with os.fdopen(disk.opened(path), "rb") as file:
-            size = path.stat().st_size
-            found = sha256(str(size).encode())
-            if size <= WHOLE:
-                found.update(file.read())
-                return found.hexdigest()[:32]
-            for part in range(_PARTS):
-                file.seek((size - _PART) * part // (_PARTS - 1))
-                found.update(file.read(_PART))
-            return found.hexdigest()[:32]
-    except OSError:
-        return ""
 
 
 def code(trees: Iterable[TreeSpec]) -> list[Path]:

@@ -48,6 +48,7 @@ class Settings:
     lora: tuple[Adapter, ...] = ()  # a FILE.gguf, or {file, scale}
     threads: int = 0
     chunk: int = 0  # tokens of prefill between two looks at the inbox
+    keep: int | None = None  # MiB on disk for the states of prompts, which the next start begins with; 0: none
     width: int = 32  # branches that an exact choice scores in one batch
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
@@ -63,6 +64,8 @@ class Settings:
     def __post_init__(self) -> None:
         for name, (least, most) in _BOUNDS.items():
             self._whole(name, least, most)
+        if self.keep is not None:
+            self._whole("keep", 0, 1 << 20)
         if self.gpu_layers != "auto":
             self._whole("gpu_layers", -1, _MOST)
         if self.turns not in ("chat", "one"):

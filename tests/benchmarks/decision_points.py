@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import bt_runtime as bt
 from bt_runtime.agents.agent import Agent
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel, picked
 from bt_runtime.agents.story import ACT, Step
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Choice, Question
+from bt_runtime.types import Choice, Question, Writing
 
-WORLDS = ("house", "textcraft", "thor", "field")
+WORLDS = ("house", "textcraft", "thor", "field", "webshop")
 DEEDS = 10  # points of a task at most, its last one included
 
 
@@ -34,7 +34,8 @@ class Point(NamedTuple):
 
 
 class Teacher(ScriptedModel):
-    """Takes the oracle's acts, and keeps what was asked."""
+    """Takes the oracle's acts, and keeps what was asked. Where the agent writes the rest of a sentence (a search), its
+    beginning is the choice."""
 
     register = "instruct"
 
@@ -45,10 +46,13 @@ class Teacher(ScriptedModel):
         self.agent: Agent | None = None
 
     def ask(self, question: Question) -> Answered:
+        if question.kind == "write":
+            return Answered(Writing(self.rest, "stop", 1))
         options = question.moves.get(ACT, question.options)
-        right = f" {next(self.acts, DONE)}"
-        if right not in options:
-            raise BtError(f"{self.name}: the oracle's `{right.strip()}` is not on offer")
+        act = next(self.acts, DONE)
+        right, self.rest = picked(options, act)
+        if right is None:
+            raise BtError(f"{self.name}: the oracle's `{act}` is not on offer")
         opening = ACT if question.kind == "decide" else ""
         assert self.agent is not None
         told = tuple(self.agent.steps), self.agent.goal
@@ -70,8 +74,8 @@ def collected(world: str, template: Any, seed: int, most: int) -> list[Point]:
         teacher = Teacher(f"{world} {task.id}", iter(suite.oracle(here, task)), template)
         with bt.Run(bt.load("react"), inputs={"goal": task.goal}, world=here, task=task, model=teacher) as run:
             teacher.agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
-            run.spin()
-        if teacher.points and teacher.points[-1].end:
+            followed = run.spin() is bt.Status.SUCCESS
+        if teacher.points and followed:
             found += spread(teacher.points)
         else:
             print(f"{teacher.name}: left out, its oracle cannot be followed", file=sys.stderr)

@@ -20,6 +20,7 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.settings import starter
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
+from bt_runtime.project import file_digest
 from bt_runtime.replay.resume import CannotResume, resume
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
@@ -243,8 +244,8 @@ def test_services_and_worlds_of_a_program_are_asked_for_by_name(folder):
 
 
 def test_a_large_file_s_digest_reads_parts_of_it_its_end_among_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "WHOLE", 10)
-    monkeypatch.setattr(sources, "_PART", 4)
+    monkeypatch.setattr(file_digest, "WHOLE", 10)
+    monkeypatch.setattr(file_digest, "_PART", 4)
     path = tmp_path / "m"
     path.write_bytes(bytes(range(200)) * 3)
     first = sources.digest(path)

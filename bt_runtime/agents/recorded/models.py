@@ -12,7 +12,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import parts
 from bt_runtime.journal.opening import need
 from bt_runtime.journal.recordable import Given, Recordable
-from bt_runtime.journal.sources import class_name, digest
+from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.taped import TapedJob
 from bt_runtime.llm.backends import is_file
@@ -20,6 +20,7 @@ from bt_runtime.llm.chat.chat import keep, recalled
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
 from bt_runtime.llm.settings import NAMED_FILES, find_model
 from bt_runtime.project import real
+from bt_runtime.project.file_digest import digest
 from bt_runtime.types import Json, JsonValue, Model, Question
 
 _OFFERED = {"choose": "options", "decide": "moves"}

@@ -170,7 +170,8 @@ class Context:
         return saved
 
     def restore(self, seq: int, saved: Any) -> None:
-        if C.llama_state_seq_set_data(self.handle, saved, len(saved), self._seq(seq)) != len(saved):
+        data = (ctypes.c_uint8 * len(saved)).from_buffer_copy(saved) if isinstance(saved, bytes) else saved
+        if C.llama_state_seq_set_data(self.handle, data, len(saved), self._seq(seq)) != len(saved):
             raise RuntimeError(f"sequence {seq} cannot be filled")
 
     def _seq(self, seq: int) -> int:

@@ -17,6 +17,7 @@ _LANES = 16  # conversations of a small model, each in a cache of its own
 _SMALL = 32 << 20  # bytes of weights that stay in a processor's cache: reading them again costs next to nothing
 # of one value of the cache, its block's scale included
 CACHE_BITS = {"f32": 32.0, "f16": 16.0, "q8_0": 8.5, "q5_1": 6.0, "q5_0": 5.5, "q4_1": 5.0, "q4_0": 4.5}
+_KEEP = 512  # MiB of prompts' states on disk, for files larger than those
 _SHARE = 0.5  # of the free memory may go to the cache when nobody says
 
 
@@ -28,6 +29,7 @@ class Fit:
     chunk: int
     cache_bytes: int
     logits_bytes: int
+    keep: int = 0  # MiB of prompts' states on disk when nobody says
 
     @property
     def lane(self) -> int:
@@ -72,7 +74,7 @@ def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] 
     room = _whole(room + 255)
     lanes = max(1, min(lanes, room // _whole(context + 511)))  # beside a whole prompt, room for branches
     chunk = settings.chunk or _chunk(header, gpu)
-    return Fit(context, room, lanes, chunk, room * each, logits)
+    return Fit(context, room, lanes, chunk, room * each, logits, _KEEP if header.size > _SMALL else 0)
 
 
 def _whole(cells: int) -> int:

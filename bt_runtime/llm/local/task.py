@@ -43,6 +43,7 @@ class Task:
     ready: int = 0  # tokens of the prompt that are in the cache
     computed: int = 0
     fault: BaseException | None = None
+    looked_up: bool = False  # on disk, for its beginning
     row: Any = None  # the logits after the prompt, when they are known from an earlier job
 
     def spent(self) -> Spent:

@@ -18,6 +18,7 @@ class Token(NamedTuple):
     number: int
     text: str
     steers: bool  # a control token
+    size: int = 0  # bytes of the text; 0 of a control token
 
 
 def tokens_of(file: str, prompt: str, chat: bool) -> list[Token]:
@@ -48,7 +49,11 @@ def main() -> None:
     llama.begin()
     weights = llama.Weights(file, vocabulary_only=True)
     found = [weights.tokens(prompt, begin=True, special=chat) for prompt in prompts]
-    print(json.dumps([[[n, weights.shown(n), not weights.piece(n)] for n in tokens] for tokens in found]))
+    print(
+        json.dumps(
+            [[[n, weights.shown(n), not weights.piece(n), len(weights.piece(n))] for n in tokens] for tokens in found]
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import llama_cpp
+
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.local import offload, wire
 from bt_runtime.llm.local.batch import Batch
@@ -29,7 +31,9 @@ from bt_runtime.llm.local.fit import size as in_words
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.lanes import Lanes
 from bt_runtime.llm.local.llama import Device, Weights, begin, devices
+from bt_runtime.llm.local.prompt_store import PromptStore, key
 from bt_runtime.llm.local.states import StateBatch, sequences
+from bt_runtime.llm.local.stored_batch import StoredBatch
 from bt_runtime.llm.local.task import Task
 from bt_runtime.llm.local.task_factory import TaskFactory
 from bt_runtime.llm.settings import Settings, default_threads
@@ -50,6 +54,7 @@ class Worker:
         self.before: dict[int, Spent] = {}  # what the first part of a job took
         self.beaten = 0.0
         self.notes: list[str] = []
+        self.facts: dict[str, Any] = {}
         self._embedder: Context | None = None
 
     def send(self, *message: Any) -> None:
@@ -145,12 +150,32 @@ class Worker:
         if self.weights.forgets:
             return StateBatch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable)
 
+        if store := self._store(sizes):
+            return StoredBatch(context, sizes.lane, self._done, sizes.chunk, store=store)
+
         def batch(context: Context, alone: bool) -> Batch:
             return Batch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable, alone)
 
         if sizes.lanes == 1:
             return batch(context, False)
         return Lanes(batch(context, True), lambda: batch(self._context(self.weights, sizes), True), sizes.lanes)
+
+    def _store(self, sizes: Fit) -> PromptStore | None:
+        """The prompts of earlier starts; None where they are of no use, or cannot be kept."""
+        most = sizes.keep if self.settings.keep is None else self.settings.keep
+        if not most or self.settings.repeatable or sizes.lanes > 1:
+            return None
+        try:
+            return PromptStore(key(self.settings, llama_cpp.__version__), most << 20, self._note)
+        except OSError as fault:
+            self.notes.append(f"states of prompts are not kept on disk: {fault.strerror}")
+            return None
+
+    def _note(self, text: str) -> None:
+        """Adds a note; those after the start are sent."""
+        self.notes.append(text)
+        if self.facts:
+            self.send("note", text)
 
     # the listening thread
 
@@ -180,6 +205,8 @@ class Worker:
 
     def _read_inbox(self) -> None:
         while not (self.inbox.empty() and (self.batch.busy or self.embeds)):
+            if isinstance(self.batch, StoredBatch) and self.inbox.empty():
+                self.batch.idle()
             kind, *rest = self.inbox.get()
             if kind == "ask":
                 self._ask(*rest)

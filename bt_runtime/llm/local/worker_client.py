@@ -168,6 +168,8 @@ class WorkerClient:
             tell = self.counts.pop(rest[0], None)
             if tell:
                 tell(rest[1])
+        elif kind == "note":
+            self.facts = {**self.facts, "notes": [*self.facts.get("notes", ()), *rest]}
         elif kind == "ready":
             (self.facts,) = rest
             self._process.ready, self._starts = True, 0

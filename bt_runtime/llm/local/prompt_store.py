@@ -1,0 +1,148 @@
+"""The states of computed prompts on disk, so that the next start need not compute a fixed beginning again.
+
+An entry is a file of this user's, of mode 0600: a digest, the tokens, and llama.cpp's state of the sequence that holds
+them. Its name begins with a digest of all that a state depends on. A damaged file is told and removed."""
+
+from __future__ import annotations
+
+import os
+import struct
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.llm.settings import Settings
+from bt_runtime.project import cache, disk
+from bt_runtime.project.file_digest import digest
+
+SUFFIX = ".state"
+LEAST = 256  # tokens that are worth a file
+MOST_TOKENS = 1 << 16  # of an entry
+_MAGIC = b"btr prompt 1\n"
+_HEAD = struct.Struct("<16sII")  # digest of what follows it; tokens; how many of them were in the cache before
+_PRIVATE = 0o600
+
+
+class Entry(NamedTuple):
+    path: Path
+    tokens: tuple[int, ...]
+    begun: int  # the first token of the first chunk that was computed for it
+
+    def shared(self, prompt: Sequence[int]) -> int:
+        most = min(len(self.tokens), len(prompt))
+        return next((at for at in range(most) if self.tokens[at] != prompt[at]), most)
+
+
+def key(settings: Settings, build: str) -> str:
+    """What a state depends on besides its tokens: the weights, what lies over them, the form of the cache."""
+    files = [(digest(Path(settings.model)), 1.0)]
+    files += [(digest(Path(adapter.file)), adapter.scale) for adapter in settings.lora]
+    told = repr((build, files, settings.cache_type, settings.flash, settings.gpu_layers))
+    return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+class PromptStore:
+    """`most`: bytes of all files in the folder, those of other models included. `tell`: told of damaged files."""
+
+    def __init__(self, key: str, most: int, tell: Callable[[str], None], folder: Path | None = None) -> None:
+        self.key, self.most, self.tell = key, most, tell
+        self.folder = folder or cache("prompts")
+        self.folder.chmod(0o700)
+        self.entries: list[Entry] = []
+        self.entries += [entry for path in self.folder.glob(f"{key}-*{SUFFIX}") if (entry := self._read(path))]
+
+    def best(self, prompt: Sequence[int]) -> tuple[Entry | None, int]:
+        """The entry that shares the longest beginning with a prompt, and how long that is."""
+        return max(((e, e.shared(prompt)) for e in self.entries), key=lambda pair: pair[1], default=(None, 0))
+
+    def state(self, entry: Entry) -> bytes | None:
+        """The entry's state; None when the file is damaged or gone."""
+        try:
+            data = self._whole(entry.path)
+        except (OSError, ValueError) as fault:
+            self.drop(entry, str(fault))
+            return None
+        with suppress(OSError):
+            os.utime(entry.path)  # used now: the others go first
+        return data[len(_MAGIC) + _HEAD.size + 4 * len(entry.tokens) :]
+
+    def keep(self, tokens: Sequence[int], begun: int, state: bytes) -> None:
+        body = array("i", tokens).tobytes() + state
+        numbers = struct.pack("<II", len(tokens), begun)
+        told = blake2b(numbers + body, digest_size=16).digest()
+        data = b"".join((_MAGIC, told, numbers, body))
+        name = blake2b(array("i", tokens).tobytes(), digest_size=8).hexdigest()
+        path = self.folder / f"{self.key}-{name}{SUFFIX}"
+        if len(data) > self.most:
+            return
+        try:
+            self._make_room(len(data))
+            disk.write(path, data, mode=_PRIVATE)
+        except OSError as fault:  # a full or read-only disk: it is computed next time
+            self.tell(f"the state of a prompt is not kept: {fault.strerror}")
+            return
+        self.entries.append(Entry(path, tuple(tokens), begun))
+
+    def drop(self, entry: Entry, why: str) -> None:
+        """Removes an entry that is of no use."""
+        self.entries = [each for each in self.entries if each is not entry]
+        self.tell(f"{entry.path.name} is ignored: {why}")
+        with suppress(OSError):
+            entry.path.unlink()
+
+    def _make_room(self, size: int) -> None:
+        found = sorted((path.stat().st_mtime, path.stat().st_size, path) for path in self.folder.glob(f"*{SUFFIX}"))
+        total = sum(each for _, each, _ in found) + size
+        for _, each, path in found:
+            if total <= self.most:
+                return
+            path.unlink(missing_ok=True)
+            self.entries = [entry for entry in self.entries if entry.path != path]
+            total -= each
+
+    def _read(self, path: Path) -> Entry | None:
+        """The entry without its state; a file that is none is told and removed."""
+        entry = Entry(path, (), 0)
+        try:
+            with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+                self._own(os.fstat(file.fileno()))
+                _, count, begun = _head(file.read(len(_MAGIC) + _HEAD.size))
+                tokens = array("i", file.read(4 * count))
+                if len(tokens) != count:
+                    raise ValueError("it is cut off")
+        except FileNotFoundError:
+            return None  # another process made room
+        except (OSError, ValueError) as fault:
+            self.drop(entry, str(fault))
+            return None
+        return Entry(path, tuple(tokens), begun)
+
+    def _whole(self, path: Path) -> bytes:
+        with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            about = os.fstat(file.fileno())
+            self._own(about)
+            if about.st_size > self.most:
+                raise ValueError("it is too large")
+            data = file.read()
+        told, _, _ = _head(data[: len(_MAGIC) + _HEAD.size])
+        if blake2b(memoryview(data)[len(_MAGIC) + 16 :], digest_size=16).digest() != told:
+            raise ValueError("it is damaged")
+        return data
+
+    @staticmethod
+    def _own(about: os.stat_result) -> None:
+        """A state goes into llama.cpp as it is: it must be this user's own."""
+        if about.st_uid != os.getuid() or about.st_mode & 0o022:
+            raise ValueError("others may write to it")
+
+
+def _head(data: bytes) -> tuple[bytes, int, int]:
+    if len(data) != len(_MAGIC) + _HEAD.size or not data.startswith(_MAGIC):
+        raise ValueError("it is no state of a prompt")
+    told, count, begun = _HEAD.unpack(data[len(_MAGIC) :])
+    if not LEAST <= count <= MOST_TOKENS or begun >= count:
+        raise ValueError("its header is damaged")
+    return told, count, begun

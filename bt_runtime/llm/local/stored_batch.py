@@ -1,0 +1,76 @@
+"""A batch that begins prompts with states from earlier starts, and keeps those of this one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from bt_runtime.llm.local.batch import _SPARE, Batch
+from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, PromptStore
+from bt_runtime.llm.local.task import Task
+
+_WORTH = 64  # tokens more than the cache holds that are worth reading a file
+_WAITING = 4  # prompts that wait for an idle moment
+
+
+class StoredBatch(Batch):
+    """A prompt is kept when it was computed here nearly from its first token: what follows it in a run shares it."""
+
+    def __init__(self, *given: Any, store: PromptStore) -> None:
+        super().__init__(*given)
+        self.store = store
+        self.unkept: list[tuple[tuple[int, ...], int]] = []  # prompts, and from which token they were computed
+
+    def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
+        if not task.looked_up:
+            task.looked_up = True
+            self._restore(task.prompt)
+        return super()._enter(task)
+
+    def _restore(self, prompt: list[int]) -> None:
+        """Puts the beginning that an earlier start computed into the cache, up to the end of a chunk: what follows is
+        then computed in the same pieces, and its sums are the same."""
+        entry, shared = self.store.best(prompt)
+        if entry is None:
+            return
+        length = min(shared, len(prompt) - 1)
+        length -= (length - entry.begun) % self.chunk
+        if length < self.tree.match(prompt).length + _WORTH or len(self.free) <= _SPARE:
+            return
+        if not self._make_room(len(entry.tokens), None) or len(self.free) <= _SPARE:
+            return
+        state = self.store.state(entry)
+        if state is None:
+            return
+        seq = self.free.pop()
+        try:
+            self.cache.restore(seq, state)
+            if self.cache.length(seq) != len(entry.tokens):
+                raise RuntimeError("it holds another number of tokens")
+            self.cache.cut(seq, length)
+        except RuntimeError as fault:
+            self.store.drop(entry, str(fault))
+            self.cache.cut(seq)
+            self.free.append(seq)
+            return
+        self.tree.insert(prompt[:length], seq)
+        self._drop_contained(seq)
+
+    def _leave(self, task: Task) -> None:
+        if task.reused < _WORTH and task.ready >= len(task.prompt) - 1 and len(task.prompt) >= LEAST:
+            tokens = tuple(task.prompt[:MOST_TOKENS])
+            if self.store.best(tokens)[1] < len(tokens) and len(self.unkept) < _WAITING:
+                self.unkept.append((tokens, task.reused))
+        super()._leave(task)
+
+    def idle(self) -> None:
+        """Nothing is asked: writes what is worth it."""
+        while self.unkept:
+            tokens, begun = self.unkept.pop()
+            match = self.tree.match(tokens)
+            if match.length < len(tokens) or not self.free:
+                continue  # the cache holds other prompts by now
+            seq = self.free[-1]
+            self.cache.copy(match.seqs[0], seq, len(tokens))
+            state = bytes(self.cache.save(seq))
+            self.cache.cut(seq)
+            self.store.keep(tokens, begun, state)
