@@ -68,6 +68,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "memory": ("Look at, add to and repair what was learned from earlier runs.", "memory"),
             "prompt": ("Show what an agent would ask its model.", "prompt"),
             "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "distill"),
+            "finetune": ("Teach a local model your recorded runs: an adapter as a GGUF file.", "finetune"),
         },
     ),
     "setup": (

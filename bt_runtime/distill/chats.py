@@ -66,10 +66,13 @@ def _message(role: str, text: str) -> Message:
     return {"role": role, "content": text.strip()}
 
 
-def rendered(said: Sequence[Message], chat: Chat) -> dict[str, Any]:
-    """Renders a conversation by a chat template. Returns the text and the spans to learn, each with the end of its
-    turn."""
+def rendered(said: Sequence[Message], chat: Chat | None) -> dict[str, Any]:
+    """Renders a conversation by a chat template, or without one as plain text. Returns the text and the spans to
+    learn, each with the end of its turn."""
     system = next((m["content"] for m in said if m["role"] == "system"), "")
+    if chat is None:
+        user, *others = [m["content"] for m in said if m["role"] != "system"]
+        return _in_one_turn(f"{system}\n\n{user}\n" if system else f"{user}\n", others[::2], others[1::2])
     rest = [chat.harmless(m["content"]) for m in said if m["role"] != "system"]
     user, answers, heard = rest[0], rest[1::2], rest[2::2]
     begin = chat.say(chat.harmless(system), user)

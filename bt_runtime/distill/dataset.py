@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.distill import documents
 from bt_runtime.distill.documents import Document, digest
-from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.distill.tokenizer import Coder
 from bt_runtime.distill.torch_imports import np
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import disk
@@ -22,7 +22,7 @@ _FORM = "1"  # of the files; another one makes them anew
 class Dataset(NamedTuple):
     """Documents in one array; document `i` is between `starts[i]` and `starts[i + 1]`."""
 
-    tokens: Any  # uint16
+    tokens: Any  # uint16, or uint32 where the vocabulary is larger
     learn: Any  # bool
     starts: Any  # int64, one more than documents
     kinds: list[str]  # of each document
@@ -42,7 +42,7 @@ class Dataset(NamedTuple):
         return int(self.learn[self.starts[document] : self.starts[document + 1]].argmax())
 
 
-def encode(shard: Path, tokenizer: Tokenizer, context: int, cache: Path) -> Dataset:
+def encode(shard: Path, tokenizer: Coder, context: int, cache: Path) -> Dataset:
     """Returns the rows of a shard, from the cache if the same bytes were encoded before."""
     data = shard.read_bytes()
     kept = cache / f"{digest(data, tokenizer.digest, str(context), _FORM)}.npz"
@@ -59,22 +59,22 @@ def encode(shard: Path, tokenizer: Tokenizer, context: int, cache: Path) -> Data
     return rows
 
 
-def _rows(given: Any, tokenizer: Tokenizer, context: int) -> Dataset:
+def _rows(given: Any, tokenizer: Coder, context: int) -> Dataset:
     tokens, learn, lengths, kinds, held, torn, cut = [], [], [], list[str](), [], 0, 0
-    given = iter(given)
+    given, kind = iter(given), np.uint16 if tokenizer.size <= 1 << 16 else np.uint32
     while chunk := list(islice(given, _CHUNK)):
         for document, code in zip(chunk, tokenizer.encode(chunk), strict=True):
             torn, cut = torn + code.torn, cut + (len(code.tokens) > context)
             if not any(code.learn[:context]):
                 continue  # what could be learnt lies behind the cut
-            tokens.append(np.array(code.tokens[:context], np.uint16))
+            tokens.append(np.array(code.tokens[:context], kind))
             learn.append(np.array(code.learn[:context], np.bool_))
             lengths.append(len(tokens[-1]))
             kinds.append(document.kind)
             held.append(is_held_out(document))
     if not kinds:
         return Dataset(
-            np.zeros(0, np.uint16), np.zeros(0, np.bool_), np.zeros(1, np.int64), [], np.zeros(0, np.bool_), 0, cut
+            np.zeros(0, kind), np.zeros(0, np.bool_), np.zeros(1, np.int64), [], np.zeros(0, np.bool_), 0, cut
         )
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Dataset(np.concatenate(tokens), np.concatenate(learn), starts, kinds, np.array(held), torn, cut)
@@ -84,9 +84,7 @@ def is_held_out(document: Document) -> bool:
     return int(digest(document.text)[:8], 16) % HELD == 0
 
 
-def gather(
-    shards: Sequence[Path], tokenizer: Tokenizer, context: int, cache: Path, tell: Callable[[str], None]
-) -> Dataset:
+def gather(shards: Sequence[Path], tokenizer: Coder, context: int, cache: Path, tell: Callable[[str], None]) -> Dataset:
     """Concatenates the rows of all shards."""
     parts = []
     for number, shard in enumerate(shards, 1):

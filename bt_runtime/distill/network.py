@@ -138,17 +138,21 @@ def _by_token(x: Any) -> Any:
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    def __init__(self, size: Size, seed: int = 0) -> None:
+    def __init__(self, size: Size, seed: int | None = 0, tied: bool = True) -> None:
+        """`seed`: of the first weights; None: finished ones will be loaded. `tied`: the embedding is the output as
+        well."""
         super().__init__()
         self.size = size
         self.embedding = nn.Embedding(size.vocab, size.width)
         self.blocks = nn.ModuleList(Block(size) for _ in range(size.layers))
         self.norm = Norm(size.width, size.epsilon)
+        self.output = None if tied else nn.Linear(size.width, size.vocab, bias=False)
         self.before: Callable[..., Any] = Block.before
         self.after: Callable[..., Any] = Block.after
         turns = torch.outer(torch.arange(size.context), size.base ** -(torch.arange(0, size.head, 2) / size.head))
         self.rotations = turns.cos(), turns.sin()  # no buffers: every process has the same, none need be sent
-        init_weights(self, size, seed)
+        if seed is not None:
+            init_weights(self, size, seed)
 
     def compile(self) -> None:
         """All but attention as machine code for this processor. torch would cut it where a group exchanges gradients
@@ -170,4 +174,4 @@ class Network(nn.Module):  # type: ignore[misc]
         return self.norm(x)
 
     def logits(self, hidden: Any) -> Any:
-        return functional.linear(hidden, self.embedding.weight)
+        return functional.linear(hidden, self.embedding.weight if self.output is None else self.output.weight)

@@ -5,6 +5,9 @@ So the model that comes with the package can be taught with one's own runs, and 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +27,52 @@ class Pretrained(NamedTuple):
 
 
 def read(path: Path) -> Pretrained:
-    """Reads the file's weights; another architecture is refused."""
+    """Reads a file that `btr distill` made, its tokenizer included."""
+    told, found = _opened(path)
+    if told.get("general.architecture") != "llama" or "distill.command" not in told:
+        raise BtError(f"{path} was not made by btr distill", "only such files have the shape that training knows")
+    pairs = [tuple(merge.split(" ", 1)) for merge in told["tokenizer.ggml.merges"]]
+    words = tokenizer.of_tables(told["tokenizer.ggml.tokens"], pairs)
+    size = _size(told)
+    return Pretrained(size, dict(_weights(found, size)), words)
+
+
+def read_any(path: Path, context: int) -> tuple[Size, dict[str, Any]]:
+    """Reads a model of the Llama architecture whoever made it; its weights become 32-bit numbers. `context`: the
+    longest text to train on."""
+    told, found = _opened(path)
+    why = _unlike(told, found)
+    if why:
+        raise BtError(
+            f"{path} cannot be trained here: {why}",
+            "the network of btr finetune is a plain Llama; docs/finetune.md names tools for others",
+        )
+    size = replace(_size(told), context=context)
+    output = {"output.weight": found["output.weight"]} if "output.weight" in found else {}
+    return size, dict(_weights(found, size)) | output
+
+
+def _unlike(told: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Why this is not the architecture of our network; empty when it is."""
+    kind = told.get("general.architecture")
+    if kind != "llama":
+        return f"its architecture is {kind}"
+    more = sorted(name for name in found if name not in _TENSORS and not _LAYER.fullmatch(name))
+    if more:
+        return f"it has the weights {more[0]}"
+    head = told["llama.embedding_length"] // told["llama.attention.head_count"]
+    if any(told.get(f"llama.{key}", head) != head for key in ("attention.key_length", "rope.dimension_count")):
+        return "its heads are of another size than its width says"
+    scaled = next((key for key in told if key.startswith("llama.rope.scaling") and told[key] not in ("none", 1.0)), "")
+    return f"its positions are scaled ({scaled})" if scaled else ""
+
+
+_TENSORS = ("token_embd.weight", "output_norm.weight", "output.weight")
+_LAYER = re.compile(r"blk\.\d+\.(attn_(norm|q|k|v|output)|ffn_(norm|gate|up|down))\.weight")
+
+
+def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The header, and the weights as 32-bit numbers."""
     try:
         import gguf
     except ImportError as absent:
@@ -32,28 +80,28 @@ def read(path: Path) -> Pretrained:
     try:
         reader = gguf.GGUFReader(str(path))
     except (OSError, ValueError) as fault:
-        raise BtError(f"cannot read {path}: {fault}", "name a GGUF file that btr distill made") from fault
+        raise BtError(f"cannot read {path}: {fault}", "name a GGUF file") from fault
     told = {name: field.contents() for name, field in reader.fields.items()}
-    if told.get("general.architecture") != "llama" or "distill.command" not in told:
-        raise BtError(f"{path} was not made by btr distill", "only such files have the shape that training knows")
-    size = Size(
-        width=int(told["llama.embedding_length"]),
-        layers=int(told["llama.block_count"]),
-        heads=int(told["llama.attention.head_count"]),
-        kv_heads=int(told["llama.attention.head_count_kv"]),
-        feed_forward=int(told["llama.feed_forward_length"]),
-        vocab=int(told["llama.vocab_size"]),
-        context=int(told["llama.context_length"]),
-        base=float(told["llama.rope.freq_base"]),
-        epsilon=_short(told["llama.attention.layer_norm_rms_epsilon"]),
-    )
     found = {
         tensor.name: torch.from_numpy(gguf.quants.dequantize(tensor.data, tensor.tensor_type).copy()).float()
         for tensor in reader.tensors
     }
-    pairs = [tuple(merge.split(" ", 1)) for merge in told["tokenizer.ggml.merges"]]
-    words = tokenizer.of_tables(told["tokenizer.ggml.tokens"], pairs)
-    return Pretrained(size, dict(_weights(found, size)), words)
+    return told, found
+
+
+def _size(told: Mapping[str, Any]) -> Size:
+    heads = int(told["llama.attention.head_count"])
+    return Size(
+        width=int(told["llama.embedding_length"]),
+        layers=int(told["llama.block_count"]),
+        heads=heads,
+        kv_heads=int(told.get("llama.attention.head_count_kv", heads)),
+        feed_forward=int(told["llama.feed_forward_length"]),
+        vocab=int(told.get("llama.vocab_size") or len(told["tokenizer.ggml.tokens"])),
+        context=int(told["llama.context_length"]),
+        base=float(told.get("llama.rope.freq_base", 10_000.0)),
+        epsilon=_short(told["llama.attention.layer_norm_rms_epsilon"]),
+    )
 
 
 def _weights(found: dict[str, Any], size: Size) -> list[tuple[str, Any]]:

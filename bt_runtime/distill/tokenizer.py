@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.distill.documents import Document, digest
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
@@ -19,6 +19,15 @@ class Encoded(NamedTuple):
     tokens: list[int]
     learn: list[bool]  # of each token
     torn: int  # spans that begin inside a token: at run time the prompt would end differently
+
+
+class Coder(Protocol):
+    """What training needs of a tokenizer."""
+
+    size: int
+    digest: str
+
+    def encode(self, documents: Sequence[Document]) -> list[Encoded]: ...
 
 
 class Tokenizer:

@@ -24,7 +24,7 @@ from bt_runtime.distill.optimiser import Optimiser
 from bt_runtime.distill.packing import Batch, packed, shared, shuffled
 from bt_runtime.distill.schedule import Schedule
 from bt_runtime.distill.size import Size
-from bt_runtime.distill.tokenizer import Tokenizer
+from bt_runtime.distill.tokenizer import Coder
 from bt_runtime.distill.torch_imports import functional, np, torch
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
@@ -46,7 +46,7 @@ class Training:
         self,
         places: Sequence[Path],
         folder: Path,
-        tokenizer: Tokenizer,
+        tokenizer: Coder,
         size: Size,
         schedule: Schedule,
         tell: Tell,
@@ -57,11 +57,11 @@ class Training:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.mixed = mixes(self.device)
         torch.manual_seed(schedule.seed)
-        self.network = Network(size, schedule.seed).to(self.device)
+        self.network = self._network().to(self.device)
         self.averaging: Any = self.network  # in a group: the network whose gradients are the mean of all
-        self.optimiser = Optimiser(self.network, schedule.rate, schedule.decay)
+        self.optimiser = self._optimiser()
         self.state = State()
-        self.about: dict[str, Json] = {"size": asdict(size), "tokenizer": tokenizer.digest}
+        self.about = self._about()
         if (folder / LATEST).is_file():
             self._go_on()
         elif init is not None:
@@ -74,6 +74,26 @@ class Training:
         self.heard = ""  # digest of the documents that were told of
         if schedule.compile and compiles(tell):
             self.network.compile()
+
+    # what is trained, and how; fine-tuning (finetune.py) trains adapters of a finished network
+
+    def _network(self) -> Network:
+        return Network(self.size, self.schedule.seed)
+
+    def _about(self) -> dict[str, Json]:
+        """What a checkpoint must agree with."""
+        return {"size": asdict(self.size), "tokenizer": self.tokenizer.digest}
+
+    def _optimiser(self) -> Any:
+        return Optimiser(self.network, self.schedule.rate, self.schedule.decay)
+
+    def _kept(self) -> dict[str, Any]:
+        """The weights that a checkpoint holds."""
+        found: dict[str, Any] = self.network.state_dict()
+        return found
+
+    def _restore(self, weights: dict[str, Any]) -> None:
+        self.network.load_state_dict(weights)
 
     def _weights_of(self, path: Path) -> Any:
         """Returns the weights of a checkpoint, or of a file exported from one."""
@@ -97,7 +117,7 @@ class Training:
         state, weights, optimiser = self._checkpoint(self.folder / LATEST)
         if state.fallen and not self.schedule.falls(state) and steady.is_file():
             state, weights, optimiser = self._checkpoint(steady)
-        self.network.load_state_dict(weights)
+        self._restore(weights)
         if optimiser:  # a checkpoint that travelled has none
             self.optimiser.restore(optimiser)
         self.state = state
@@ -271,12 +291,12 @@ class Training:
 
     def _save(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        kept = self.network.state_dict(), self.optimiser.state()
+        kept = self._kept(), self.optimiser.state()
         checkpoint.save(self.folder / LATEST, self.state, self.about, *kept)
 
 
 def _follow(
-    group: Group, places: Sequence[Path], folder: Path, tokenizer: Tokenizer, size: Size, schedule: Schedule
+    group: Group, places: Sequence[Path], folder: Path, tokenizer: Coder, size: Size, schedule: Schedule
 ) -> None:
     """The loop of the other processes of a group; they receive their weights from rank 0."""
     Training(places, folder, tokenizer, size, schedule, _silently).learn(group)

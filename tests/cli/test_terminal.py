@@ -94,6 +94,7 @@ WORDS: dict[str, list[list[str]]] = {
     "resume": [["last"], [ARGUMENT]],
     "replay": [["last"], ["last", "--json"], [ARGUMENT]],
     "distill": [["--from", ARGUMENT, "--out", "x.gguf"]],
+    "finetune": [["--base", ARGUMENT, "--from", ARGUMENT, "--out", "x.gguf", "--tokens", "1"]],
     "render": [["t"], ["t", "--format", "svg"], ["t", "--format", "dot"], ["t", "--format", "mermaid"], ["bad"]],
     "import": [[ARGUMENT, "--out", "x"]],
     "export": [["t"], [ARGUMENT]],

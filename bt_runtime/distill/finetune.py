@@ -1,0 +1,157 @@
+"""Fine-tuning: adapters of a model's file, learnt from recorded runs or rows, in plain torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.distill import chats, checkpoint, journals, lora, pretrained, windows
+from bt_runtime.distill.checkpoint import LATEST, State
+from bt_runtime.distill.documents import Document, digest, write
+from bt_runtime.distill.file_tokenizer import FileTokenizer
+from bt_runtime.distill.network import Network
+from bt_runtime.distill.schedule import Schedule
+from bt_runtime.distill.torch_imports import torch
+from bt_runtime.distill.training import Tell, Training
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal.folder import journals as journals_in
+from bt_runtime.journal.reading import Recording
+from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.local.header import read_header
+from bt_runtime.types import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to learn, from what, and where the adapter goes."""
+
+    base: Path
+    sources: Sequence[Path]
+    work: Path
+    out: Path
+    schedule: Schedule
+    context: int = 1536  # tokens of a row at most
+    rank: int = 8
+    alpha: float = 16.0
+    layers: int = 0  # the last ones that get adapters; 0: all
+    command: str = ""
+
+
+class Finetuning(Training):
+    """A training run whose network is a finished one with adapters; a checkpoint holds the adapters alone."""
+
+    def __init__(self, order: Order, shard: Path, tokenizer: FileTokenizer, tell: Tell) -> None:
+        self.order = order
+        size, self.finished = pretrained.read_any(order.base, order.context)
+        super().__init__([shard], order.work, tokenizer, size, order.schedule, tell)
+
+    def _network(self) -> Network:
+        network = Network(self.size, None, tied="output.weight" not in self.finished)
+        network.load_state_dict(self.finished)
+        self.finished = {}
+        lora.adapt(network, self.order.rank, self.order.alpha, self.schedule.seed, self.order.layers)
+        return network
+
+    def _optimiser(self) -> Any:
+        return Adam([weight for weight in self.network.parameters() if weight.requires_grad])
+
+    def _about(self) -> dict[str, Json]:
+        return {**super()._about(), "rank": self.order.rank, "alpha": self.order.alpha, "layers": self.order.layers}
+
+    def _kept(self) -> dict[str, Any]:
+        return lora.learnt(self.network)
+
+    def _restore(self, weights: dict[str, Any]) -> None:
+        self.network.load_state_dict(weights, strict=False)
+
+
+class Adam:
+    """AdamW with the face of `optimiser.Optimiser`."""
+
+    def __init__(self, weights: Sequence[Any]) -> None:
+        self.inner = torch.optim.AdamW(weights, betas=(0.9, 0.99), weight_decay=0.0)
+
+    def step(self, rate: float) -> None:
+        for group in self.inner.param_groups:
+            group["lr"] = rate
+        self.inner.step()
+        self.inner.zero_grad(set_to_none=True)
+
+    def state(self) -> dict[str, Any]:
+        return {"0": self.inner.state_dict()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.inner.load_state_dict(state["0"])
+
+
+def make(order: Order, tell: Tell) -> State:
+    """Trains, and writes the adapter. Killed at any moment, the same call goes on."""
+    header = read_header(order.base)
+    template = header.chat_template
+    chat = Chat.of(template, header.markers, header.ends) if template else None
+    tokenizer = FileTokenizer(order.base, header.vocab, chat is not None)
+    shard = lessons(order, chat, tokenizer, tell)
+    training = Finetuning(order, shard, tokenizer, tell)
+    if training.spent >= 1.0:
+        tell("trained already: give more --minutes or --tokens to prolong it, or --fresh to begin anew")
+    else:
+        training.go()
+    state, about, weights, _ = checkpoint.load(order.work / LATEST)
+    told = {"base": header.path.name, "tokens": state.tokens, "documents": state.documents, "command": order.command}
+    lora.write(order.out, weights, training.size, float(about["alpha"]), told)
+    return state
+
+
+def lessons(order: Order, chat: Chat | None, tokenizer: FileTokenizer, tell: Tell) -> Path:
+    """The rows as a shard, named by what is in them."""
+    rows = [row for source in order.sources for row in rows_of(source)]
+    documents = list(rendered(rows, chat, tokenizer, order.context))
+    if not documents:
+        raise BtError("there is nothing to learn in these runs", "only what succeeded is taught")
+    whole = len(rows)
+    tell(f"{whole:,} conversations, in {len(documents):,} rows of at most {order.context:,} tokens")
+    path = order.work / "rows" / f"lessons-{digest(*(d.text for d in documents))[:12]}.jsonl"
+    if not path.is_file():
+        write(path, documents)
+    return path
+
+
+def rows_of(source: Path) -> Iterator[dict[str, Any]]:
+    """Conversations: of a folder of recorded runs, of a journal, or of a file of `btr runs export --format sft`."""
+    if source.suffix == ".jsonl":
+        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+            try:
+                row = json.loads(line)
+                if not (isinstance(row["messages"], list) and row["messages"]):
+                    raise ValueError
+            except (ValueError, KeyError, TypeError) as fault:
+                hint = "it takes the rows of `btr runs export --format sft`, without --model"
+                raise BtError(f"{source}:{number}: this is no row with `messages`", hint) from fault
+            yield row
+        return
+    if not source.exists():
+        raise BtError(f"there is no {source}", "name a folder of recorded runs, or a file of `btr runs export`")
+    yield from chats.taught(_lives(journals_in(source) if source.is_dir() else [source]), None, as_text=False)
+
+
+def _lives(paths: Iterable[Path]) -> Iterator[journals.Life]:
+    for path in paths:
+        recording = Recording(path)
+        if journals.met(recording):
+            yield from journals.lives(recording)
+
+
+def rendered(
+    rows: Sequence[dict[str, Any]], chat: Chat | None, tokenizer: FileTokenizer, most: int
+) -> Iterator[Document]:
+    """The rows in the model's own form, cut at whole turns."""
+    sizes = iter(tokenizer.count([message["content"] for row in rows for message in row["messages"]]))
+    for row in rows:
+        said = row["messages"]
+        around = 8 if chat is not None else 1  # tokens of a template around a message, rather too many
+        for piece in windows.pieces(said, [next(sizes) + around for _ in said], most):
+            shown = chats.rendered(piece, chat)
+            yield Document(str(row.get("tree", "")), shown["text"], tuple(tuple(span) for span in shown["spans"]))
