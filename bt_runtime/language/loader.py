@@ -13,7 +13,7 @@ from bt_runtime.language.checks import semantic
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
-from bt_runtime.language.kinds.registry import registry_of
+from bt_runtime.language.kinds.registry import registry_of, says
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
@@ -245,6 +245,7 @@ class Loader:
         spec.about = header.text("about")
         spec.inputs, spec.outputs, spec.entries = (header.ports(k) for k in ("inputs", "outputs", "blackboard"))
         spec.registry = self.skills(top.get("skills"), spec)
+        self.properties(top.get("properties"), spec)
         root = top.get("root")
         if root is None:
             return None, None
@@ -287,6 +288,18 @@ class Loader:
             registry = registry.with_kinds(tuple(read.kinds))
             self.manifests.setdefault(spec, []).append((self.shown(path), read))
         return registry
+
+    def properties(self, node: Node | None, spec: TreeSpec) -> None:
+        """What must hold of the tree: as it says itself, as its manifests say, and as the project does."""
+        read = [each for _, manifest in self.manifests.get(spec, ()) for each in manifest.properties]
+        file = self.project / project.PROJECT_FILE if self.project is not None else None
+        if node is not None or (file is not None and says(file, "properties")):
+            from bt_runtime.language.properties.reader import Properties, of_project
+
+            own = Properties(node, spec.file, "tree")
+            self.diagnostics.add(*own.faults)
+            read = [*own.all, *read, *(of_project(file, self.diagnostics) if file else ())]
+        spec.properties = tuple(read)
 
     def implementations(self, spec: TreeSpec) -> None:
         """Checks the Python of the skills that the tree uses. A tree with an agent uses all of its listed skills."""

@@ -17,6 +17,8 @@ from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
+from bt_runtime.language.properties.property import Property
+from bt_runtime.language.properties.reader import Properties
 from bt_runtime.language.schema_quick import number
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
@@ -38,6 +40,7 @@ class Manifest(NamedTuple):
     diagnostics: list[Diagnostic]
     text: str
     spots: Mapping[str, Spots] = MappingProxyType({})  # of the skills whose Python may be looked at
+    properties: tuple[Property, ...] = ()
 
 
 def read(path: Path, shown: str = "", import_policy: ImportPolicy | None = None) -> Manifest:
@@ -87,7 +90,9 @@ class _Reader:
         self.found += (fault for _, fault in check.faults(top, self.document.name))
         self.above = self.reached(named)
         kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
-        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text, self.spots)
+        properties = Properties(named.get("properties") if named is not None else None, self.document.name, "manifest")
+        self.found += properties.faults
+        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text, self.spots, properties.all)
 
     def kind(self, key: Scalar, node: YamlMap, impl: str) -> Kind:
         own = self.reached(node)

@@ -9,7 +9,7 @@ from bt_runtime.language.validate import Check
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
-Type = Literal["text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds"]
+Type = Literal["text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties"]
 
 
 class Setting(NamedTuple):
@@ -52,6 +52,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("data", "text", "The folder of outside data sets."),
     Setting("kinds", "kinds", "Kinds of nodes of the project's own: `[nodes/blink.py:BLINK]`."),
+    Setting("properties", "properties", "What must hold in every tree of the project, by name."),
     Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
 )  # fmt: skip
 
@@ -130,6 +131,7 @@ _SHAPES: dict[Type, tuple[Schema, str]] = {
     "model": (_MODEL, "a text, or a mapping with a `file` or a `server`"),
     "models": ({"type": "object", "additionalProperties": _MODEL}, "a mapping of roles to models"),
     "kinds": (_PLACES, "names in Python files: `kinds: [nodes/blink.py:BLINK]`"),
+    "properties": ({"type": "object"}, "a mapping of names to what must hold"),
     "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
               "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.language.kinds.kind import FieldType, Kind, Registry
 from bt_runtime.language.source import Node
@@ -106,7 +106,9 @@ DEFAULT_CAPS = Caps()
 class TreeSpec:
     """A checked tree: ports and a root."""
 
-    __slots__ = ("about", "entries", "file", "folder", "inputs", "name", "outputs", "registry", "root", "text")
+    __slots__ = (
+        "about", "entries", "file", "folder", "inputs", "name", "outputs", "properties", "registry", "root", "text",
+    )  # fmt: skip
 
     def __init__(self, name: str, file: str, text: str, folder: Path, registry: Registry) -> None:
         self.name = name
@@ -118,6 +120,7 @@ class TreeSpec:
         self.inputs: Mapping[str, Port] = {}
         self.outputs: Mapping[str, Port] = {}
         self.entries: Mapping[str, Port] = {}  # declared under `blackboard:`
+        self.properties: tuple[Any, ...] = ()  # its own, its manifests' and the project's
         self.root: NodeSpec
 
     @property

@@ -26,7 +26,7 @@ def registry_of(root: Path | None) -> Registry:
     """Returns the kinds of a project's trees; unavailable ones become faults of the registry."""
     kinds = installed()
     file = root / project.PROJECT_FILE if root is not None else None
-    if file is None or root is None or not _says_kinds(file):
+    if file is None or root is None or not says(file, "kinds"):
         return kinds
     from bt_runtime.language.import_policy import read_kinds
 
@@ -86,11 +86,11 @@ def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
     return kinds
 
 
-def _says_kinds(file: Path) -> bool:
-    """True when a project file may list kinds; a text search, which saves parsing most project files."""
+def says(file: Path, key: str) -> bool:
+    """True when a project file may have this key; a text search, which saves parsing most of them."""
     from bt_runtime.project import disk
 
-    return b"kinds" in disk.read_or_nothing(file)
+    return key.encode() in disk.read_or_nothing(file)
 
 
 def _kinds(found: Any) -> tuple[Kind, ...]:

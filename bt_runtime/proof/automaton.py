@@ -1,0 +1,156 @@
+"""A formula as an automaton over which atoms hold: made while it is walked, by what each tick leaves to be kept.
+
+A set of formulas that is to hold from now on is unfolded into ways: what must hold now, what from the next tick on, and
+which `U` has been put off. A word is accepted when no `U` is put off for ever; nothing left to keep accepts any word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+from bt_runtime.language.properties.formula import Formula
+
+Left = frozenset[Formula]  # what is to be kept from the next tick on
+NOTHING: Left = frozenset()
+K = TypeVar("K")
+
+
+class Way(NamedTuple):
+    yes: int  # atoms that must hold, as bits
+    no: int  # … that must not
+    left: Left
+    put_off: frozenset[Formula]
+
+    def fits(self, bits: int) -> bool:
+        return bits & self.yes == self.yes and not bits & self.no
+
+
+class Automaton:
+    """`formula` is in negation normal form; `atoms` gives the bit of each atom."""
+
+    def __init__(self, formula: Formula, atoms: Sequence[str]) -> None:
+        self.bits = {text: 1 << at for at, text in enumerate(atoms)}
+        self.start: Left = frozenset((formula,))
+        self._ways: dict[Left, list[Way]] = {}
+        self._after: dict[tuple[Left, int], list[tuple[Left, frozenset[Formula]]]] = {}
+
+    def ways(self, left: Left) -> list[Way]:
+        found = self._ways.get(left)
+        if found is None:
+            found = self._ways[left] = _least(list(dict.fromkeys(self._unfolded([*left], 0, 0, NOTHING, NOTHING, NOTHING))))
+        return found
+
+    def after(self, left: Left, bits: int) -> list[tuple[Left, frozenset[Formula]]]:
+        """What is left to be kept after a tick in which these atoms hold, in each way."""
+        found = self._after.get((left, bits))
+        if found is None:
+            found = [(way.left, way.put_off) for way in self.ways(left) if way.fits(bits)]
+            self._after[left, bits] = found = list(dict.fromkeys(found))
+        return found
+
+    def _unfolded(self, todo: list[Formula], yes: int, no: int, done: Left, left: Left, put_off: Left) -> Iterator[Way]:
+        todo = list(todo)
+        while todo:
+            formula = todo.pop()
+            if formula in done:
+                continue
+            done = done | {formula}
+            match formula:
+                case ("true",):
+                    continue
+                case ("false",):
+                    return
+                case ("atom", text):
+                    yes |= self.bits[text]
+                case ("not atom", text):
+                    no |= self.bits[text]
+                case ("and", one, other):
+                    todo += [one, other]
+                case ("X", inner):
+                    left = left | {inner}
+                case ("or", one, other):
+                    yield from self._unfolded([*todo, one], yes, no, done, left, put_off)
+                    todo.append(other)
+                case ("U", one, other):
+                    yield from self._unfolded([*todo, other], yes, no, done, left, put_off)
+                    todo.append(one)
+                    left, put_off = left | {formula}, put_off | {formula}
+                case ("R", one, other):
+                    yield from self._unfolded([*todo, one, other], yes, no, done, left, put_off)
+                    todo.append(other)
+                    left = left | {formula}
+            if yes & no:
+                return
+        yield Way(yes, no, left, put_off)
+
+    @property
+    def endless(self) -> bool:
+        """True when a word may be accepted although something is always left to be kept: then cycles count."""
+        edges: dict[Left, list[tuple[Left, frozenset[Formula]]]] = {}
+        todo = [self.start]
+        while todo:
+            left = todo.pop()
+            if left not in edges and left:
+                edges[left] = [(way.left, way.put_off) for way in self.ways(left)]
+                todo += [after for after, _ in edges[left]]
+        return any(_cycles(edges, left) for left in edges)
+
+    def accepts_for_ever(self, left: Left, bits: int) -> bool:
+        """Is the word accepted in which these atoms hold, and no others, in every tick from now on?"""
+        edges: dict[Left, list[tuple[Left, frozenset[Formula]]]] = {}
+        todo = [left]
+        while todo:
+            at = todo.pop()
+            if not at:
+                return True
+            if at not in edges:
+                edges[at] = self.after(at, bits)
+                todo += [after for after, _ in edges[at]]
+        return any(_cycles(edges, at) for at in edges)
+
+    def repeats(self, left: Left, cycle: Sequence[int]) -> bool:
+        """Is the word accepted that goes through this cycle of bits again and again?"""
+        edges: dict[tuple[Left, int], list[tuple[tuple[Left, int], frozenset[Formula]]]] = {}
+        todo = [(left, 0)]
+        while todo:
+            at = todo.pop()
+            if not at[0]:
+                return True
+            if at not in edges:
+                following = (at[1] + 1) % len(cycle)
+                edges[at] = [((after, following), off) for after, off in self.after(at[0], cycle[at[1]])]
+                todo += [after for after, _ in edges[at]]
+        return any(_cycles(edges, at) for at in edges)
+
+
+def _least(ways: list[Way]) -> list[Way]:
+    """Without the ways that ask for more than another one."""
+    def more(way: Way, other: Way) -> bool:
+        return (way.yes & other.yes == other.yes and way.no & other.no == other.no and other.left <= way.left
+                and other.put_off <= way.put_off)  # fmt: skip
+
+    return [w for i, w in enumerate(ways)
+            if not any(more(w, other) and (not more(other, w) or j < i) for j, other in enumerate(ways) if j != i)]  # fmt: skip
+
+
+def _cycles(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> bool:
+    """Does a cycle go through here on which nothing is always put off?"""
+    reach = _reached(edges, start)
+    part = {at for at in reach if start in _reached(edges, at)}
+    if start not in part:
+        return False
+    marks = [off for at in part for after, off in edges.get(at, ()) if after in part]
+    return bool(marks) and not frozenset.intersection(*marks)
+
+
+def _reached(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> set[K]:
+    """What can be reached in at least one step."""
+    found: set[K] = set()
+    todo = [start]
+    while todo:
+        for after, _ in edges.get(todo.pop(), ()):
+            if after not in found:
+                found.add(after)
+                todo.append(after)
+    return found

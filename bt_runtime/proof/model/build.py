@@ -1,0 +1,296 @@
+"""A checked tree → its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.properties.property import Property
+from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.proof.model.chooser import Guard, If, Precondition, Recovery, SkipUnless, Switch, Try, While
+from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
+from bt_runtime.proof.model.decorators import (
+    Counted, Delay, ForEach, Force, Invert, Once, Pass, Rate, Timeout, UntilFailure,
+)  # fmt: skip
+from bt_runtime.proof.model.domain import Tests
+from bt_runtime.proof.model.leaves import Any_, Check, Fail, Leaf, Log, Set, Subtree, Unset, Wait
+from bt_runtime.proof.model.model import Model, Options, Within, _Reader
+from bt_runtime.proof.model.node import ModelNode
+from bt_runtime.proof.model.results import EVERY, results_of
+from bt_runtime.proof.model.scope import ModelScope, names_in
+from bt_runtime.proof.model.skill import Agent, Skill
+from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN
+
+KINDS: dict[str, Any] = {
+    "sequence": InOrder, "fallback": InOrder, "sequence_with_memory": InOrder, "reactive_sequence": Reactive,
+    "reactive_fallback": Reactive, "parallel": Parallel, "pipeline": Pipeline, "recovery": Recovery,
+    "round_robin": RoundRobin, "if": If, "while": While, "switch": Switch, "try": Try, "guard": Guard,
+    "precondition": Precondition, "skip_unless": SkipUnless, "retry": Counted, "repeat": Counted,
+    "until_failure": UntilFailure, "for_each": ForEach, "invert": Invert, "force": Force, "once": Once,
+    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "check": Check, "set": Set, "unset": Unset,
+    "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
+}  # fmt: skip
+SAID = {"log": {"text"}, "fail": {"why"}}  # fields that only people read
+
+
+def model_of(tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> Model:
+    """The model of a tree, with what the properties ask about it."""
+    model = Model(tree, options or Options())
+    made = _Builder(model, properties)
+    made.build()
+    return model
+
+
+class _Builder:
+    def __init__(self, model: Model, properties: Sequence[Property]) -> None:
+        self.model, self.properties = model, properties
+        self.atoms = [(atom, each.word == "always") for each in properties for atom in each.atoms]
+        self.asked = {watch.skill for atom, _ in self.atoms for watch in atom.watches.values()}
+        self.specs = list(walk(model.tree, model.options.levels))
+        model.breaks = any(s.kind.name == "try" and s.values.get("on") == "exception" for s in self.specs)
+
+    def build(self) -> None:
+        model, tree = self.model, self.model.tree
+        fixed = {n: p.default for n, p in tree.inputs.items() if not p.required and n not in model.options.values}
+        self.tests = model.tests = Tests({**fixed, **model.options.inputs})
+        for spec in self.specs:
+            for name, value in spec.values.items():
+                if name not in SAID.get(spec.kind.name, ()) and spec.kind.family != "skill":
+                    self.tests.add(value)
+        for atom, _ in self.atoms:
+            self.tests.add(atom.test)
+        for name in fixed:
+            if name in self.tests.compared:  # it is compared with more than its default
+                del self.tests.fixed[name]
+        self.relevant()
+        model.root = self.node(tree.root, model.scope, f"/{tree.name}", 0)
+        self.ports()
+        seen: dict[tuple[str, bool], _Reader] = {}
+        for atom, unset in self.atoms:
+            if (atom.text, unset) not in seen:
+                seen[atom.text, unset] = _Reader(model, atom, unset)
+        model.atoms = list(seen.values())
+        for each in self.properties:
+            if each.seconds is not None:
+                texts = [atom.text for atom in each.atoms]
+                since = model.bit_of(texts[1]) if len(texts) > 1 else None
+                model.clocks.append(Within(model, model.bit_of(texts[0]), since, each.seconds))
+        self.show()
+
+    def relevant(self) -> None:
+        """Finds the entries whose values matter: those that tests and properties read, and what they are made of."""
+        self.read: set[str] = {name for atom, _ in self.atoms for name in atom.entries}
+        made: list[tuple[str, set[str]]] = []
+        for spec in self.specs:
+            for field, value in spec.values.items():
+                if field in SAID.get(spec.kind.name, ()) or (spec.kind.family == "skill" and not self.watched(spec)):
+                    continue
+                assigned = isinstance(value, Mapping) and (field in ("values", "with") or field.startswith("on_"))
+                if assigned:
+                    made += [(name, set(names_in(of))) for name, of in value.items()]
+                    if field == "with":  # an entry that is shared matters when the entry behind it does
+                        made += [(entry, {name}) for name, of in value.items() if (entry := entry_named(of))]
+                else:
+                    self.read.update(names_in(value))
+                    if spec.kind.field(field) is not None and spec.kind.field(field).type == "key":
+                        self.read.add(str(value))
+        before = -1
+        while before != len(self.read):
+            before = len(self.read)
+            for name, of in made:
+                if name in self.read:
+                    self.read |= of
+
+    def watched(self, spec: NodeSpec) -> bool:
+        return any(w.given is not None and w.skill == spec.kind.name for a, _ in self.atoms for w in a.watches.values())
+
+    # Nodes -----------------------------------------------------------------------------------
+
+    def node(self, spec: NodeSpec, scope: ModelScope, path: str, level: int) -> ModelNode:
+        model, kind = self.model, spec.kind
+        for value in spec.values.values():
+            for name in names_in(value):
+                self.slot(scope, name)
+        keep = model.options.keep
+        if keep is not None and not keep(spec):
+            return self.enter(Any_(spec, scope, path, tuple(sorted(results_of(spec))), []), path)
+        made: ModelNode
+        if kind.family == "skill":
+            for field in kind.fields:
+                if field.writes and field.name in spec.values:
+                    self.slot(scope, spec.values[field.name].text.strip())
+            made = Skill(spec, scope, path)
+            model.skills.setdefault(kind.name, []).append(made)
+            if made.holds_it:
+                model.holders.append((made.holds_it, made.entry.uses))
+            return self.enter(made, path)
+        if kind.asks or kind.foreign or kind.name not in KINDS or (spec.again is not None and level >= model.options.levels):
+            return self.enter(self.agent(spec, scope, path), path)
+        for name, value in spec.values.items():
+            if isinstance(value, Mapping) and (name == "values" or name.startswith("on_")):
+                for entry in value:
+                    self.slot(scope, entry)
+            field = kind.field(name)
+            if field is not None and (field.type == "key" or field.writes) and isinstance(value, str):
+                self.slot(scope, value)
+        made = KINDS[kind.name](spec, scope, path)
+        self.enter(made, path)
+        if isinstance(made, Subtree):
+            for name in made.tree.ports:
+                self.slot(made.inner, name)
+            root = made.tree.root
+            made.children = [self.node(root, made.inner, f"{path}/{made.tree.name}", level + made.grows)]
+            return made
+        for number, (child, place) in enumerate(zip(spec.children, spec.places, strict=True)):
+            segment = place if place in spec.asks else ""
+            below = path if kind.transparent and not segment else f"{path}/{segment or child_name(child) or number}"
+            made.children.append(self.node(child, scope, below, level))
+        return made
+
+    def enter(self, made: ModelNode, path: str) -> ModelNode:
+        self.model.nodes.setdefault(path, made)  # a guard comes before the node inside, and speaks for it
+        return made
+
+    def slot(self, scope: ModelScope, name: str) -> int:
+        at = scope.slot(name)
+        self.model.kept[at] = self.model.kept.get(at, True) and (name in self.read or self.model.names[at] in self.read)
+        return at
+
+    def agent(self, spec: NodeSpec, scope: ModelScope, path: str) -> Agent:
+        """What decides in the run: whatever it is allowed."""
+        model = self.model
+        allowed = [name for name in skills_of(spec, scope.tree) if name in self.asked]
+        for name in allowed:
+            model.skills.setdefault(name, [])
+        writes = sorted({self.slot(scope, name) for name in written_by(spec)})
+        if spec.kind.foreign:
+            model.doubt(f"`{spec.kind.name}` at {path} is none of ours: what it reads and writes cannot be seen")
+        elif spec.again is not None:
+            model.doubt(f"{path}: a tree that contains itself was followed {model.options.levels} levels deep, then left open")
+        results = (RUN, OK, BAD) if not spec.kind.foreign else tuple(sorted(EVERY))
+        if spec.kind.skips:
+            results = (SKIP, *results)
+        made = Agent(spec, scope, path, results, tuple(dict.fromkeys(allowed)), writes)
+        for name in made.asked:
+            model.skills[name].append(made)
+        return made
+
+    # Entries ---------------------------------------------------------------------------------
+
+    def ports(self) -> None:
+        """Entries of the whole tree: inputs stay, and what no node writes somebody outside may write."""
+        model, tree, scope = self.model, self.model.tree, self.model.scope
+        for atom, _ in self.atoms:
+            for name in atom.entries:
+                if name in tree.ports or (("", name) in model.places):
+                    model.kept[self.slot(scope, name)] = True
+        written = self.written()
+        for name, port in tree.ports.items():
+            slot = self.slot(scope, name)
+            if name in tree.inputs or (name in tree.entries and slot in written and port.required):
+                model.inputs[slot] = model.port(port, True) if model.kept[slot] else (UNKNOWN,)
+            elif name in tree.entries and slot in written:
+                model.inputs[slot] = (model.number(model.options.inputs.get(name, port.default)),)
+            elif name in tree.entries:
+                found = model.port(port, False) if model.kept[slot] else (UNKNOWN,)
+                (model.stirred if slot in model.marks else model.outside)[slot] = found
+            elif not port.required:
+                model.inputs[slot] = (model.number(port.default),)
+
+    def written(self) -> set[int]:
+        """The slots that nodes of the model write."""
+        found: set[int] = set()
+        todo: list[ModelNode] = [self.model.root]
+        while todo:
+            node = todo.pop()
+            todo += node.children
+            spec, scope = node.spec, node.scope
+            found.update(getattr(node, "writes", ()))
+            if isinstance(node, Skill):
+                found.update(slot for _, slot in node.outputs)
+                continue
+            for name in written_by(spec):
+                found.add(scope.slot(name))
+            if isinstance(node, Subtree):
+                found.update(node.inner.slot(name) for name in node.tree.outputs)
+        return found
+
+    def show(self) -> None:
+        """Marks the nodes whose results somebody reads, and all above them."""
+        model = self.model
+        shown = {reader.node(path) for reader in model.atoms for path in reader.atom.paths}
+        watched = {n for r in model.atoms for w in r.atom.watches.values() for n in model.skills.get(w.skill, ())}
+        above: dict[ModelNode, ModelNode] = {}
+        todo = [model.root]
+        while todo:
+            node = todo.pop()
+            for child in node.children:
+                above[child] = node
+            todo += node.children
+        for node in (*shown, *watched):
+            at = node
+            while at is not None and not at.shown:
+                at.shown = True
+                at = above.get(at)  # type: ignore[assignment]
+
+
+def child_name(spec: NodeSpec) -> str:
+    """The name that a person gave a node; a guard has that of the node inside."""
+    if spec.name:
+        return spec.name
+    return child_name(spec.children[0]) if spec.kind.transparent and spec.children else ""
+
+
+def walk(tree: TreeSpec, levels: int) -> Iterator[NodeSpec]:
+    """All nodes of a tree and of those it includes, each once."""
+    seen: set[int] = set()
+    todo = [tree]
+    while todo:
+        each = todo.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        for spec in each.root.walk():
+            yield spec
+            todo += [t for t in (spec.subtree, spec.again) if t is not None]
+
+
+def skills_of(spec: NodeSpec, tree: TreeSpec) -> Iterator[str]:
+    """The skills that a deciding node may do: those of its whitelist, of the nodes below it, of the trees that it may
+    grow, and without a whitelist all that its tree knows."""
+    named = spec.values.get("actions")
+    listed = [str(each) for each in named] if isinstance(named, list | tuple) else None
+    known = [kind.name for kind in tree.registry if kind.family == "skill"]
+    if listed is None:
+        yield from known
+    else:
+        yield from (name for name in known if any(name == each or name in each.split() for each in listed))
+    for below in spec.walk():
+        if below.kind.family == "skill":
+            yield below.kind.name
+        for inner in (below.subtree, below.again):
+            if inner is not None:
+                yield from (kind.name for kind in inner.registry if kind.family == "skill")
+
+
+def written_by(spec: NodeSpec) -> Iterator[str]:
+    """The entries that a node writes, as its fields say."""
+    fields = {f.name: f for f in spec.kind.fields}
+    for name, value in spec.values.items():
+        field = fields.get(name)
+        if name.startswith("on_") or (field is not None and field.type in ("assignments", "outputs")):
+            yield from value if isinstance(value, Mapping) else ()
+        elif field is not None and field.writes:
+            found = entry_named(value) or (value if isinstance(value, str) else None)
+            if found:
+                yield found
+    if spec.kind.name == "for_each" and "from" in spec.values:
+        yield str(spec.values["from"])
+    for field in spec.kind.fields:
+        if field.writes and field.name not in spec.values and isinstance(field.default, str):
+            yield field.default
+
+
+__all__ = ["BtError", "model_of", "skills_of", "walk", "written_by"]

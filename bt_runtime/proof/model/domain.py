@@ -1,0 +1,123 @@
+"""Which values an entry may have: all of a small type, or one for each way in which the tree's tests tell them apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bt_runtime.language.expression import Expression, Template
+from bt_runtime.language.values import Nested
+from bt_runtime.types import Json
+
+MOST = 64  # values of an integer with bounds that are all taken
+_ORDER = frozenset(("<", "<=", ">", ">=", "==", "!=", "is", "is not"))
+
+
+class Domain(NamedTuple):
+    """`exact`: no test of the tree can tell a value that is missing here from all that are listed. None: any value."""
+
+    values: tuple[Json, ...] | None
+    exact: bool = True
+
+
+class Tests:
+    """What the expressions of a tree compare each name with."""
+
+    def __init__(self, fixed: Mapping[str, Json]) -> None:
+        self.fixed = fixed  # names whose value never changes
+        self.compared: dict[str, list[Json]] = {}  # name → constants
+        self.free: set[str] = set()  # names of which more is asked than a comparison with constants
+
+    def add(self, value: Json) -> None:
+        if isinstance(value, Expression):
+            self._of(value.part)
+        elif isinstance(value, Template):
+            for hole in value.holes:
+                self._of(hole.expression.part)
+        elif isinstance(value, Nested):
+            self.add(value.shape)
+        elif isinstance(value, Mapping):
+            for each in value.values():
+                self.add(each)
+        elif isinstance(value, list | tuple):
+            for each in value:
+                self.add(each)
+
+    def _of(self, part: Any) -> None:
+        if part.how == "comparison" and len(part.of) == 2 and self._compared(part.of[0], *part.of[1]):
+            return
+        if part.how == "name":
+            self.free.add(str(part.of[0]))
+            return
+        for each in part.of:
+            for inner in each if isinstance(each, tuple | list) else (each,):
+                if hasattr(inner, "how"):
+                    self._of(inner)
+
+    def _compared(self, left: Any, sign: str, right: Any) -> bool:
+        if sign in ("in", "not in"):
+            listed = self._constant(right)
+            return left.how == "name" and isinstance(listed, list | tuple) and all(self._met(left, c) for c in listed)
+        if sign not in _ORDER:
+            return False
+        return self._met(left, self._constant(right)) or self._met(right, self._constant(left))
+
+    def _met(self, name: Any, constant: Json) -> bool:
+        """Notes that a name is compared with a constant; False when it is not one name and one constant."""
+        if name.how != "name" or constant is _NONE or str(name.of[0]) in self.fixed:
+            return False
+        self.compared.setdefault(str(name.of[0]), []).append(constant)
+        return True
+
+    def _constant(self, part: Any) -> Any:
+        if part.how == "constant":
+            return part.of[0]
+        if part.constant:
+            return part.run({})
+        if part.how == "name":
+            return self.fixed.get(str(part.of[0]), _NONE)
+        return _NONE
+
+    def domain(self, port: Any, given: Sequence[Json] | None = None) -> Domain:
+        """The values of an entry or output that has this declaration."""
+        if given is not None:
+            return Domain(tuple(given), False)
+        if port.choices:
+            return Domain(tuple(port.choices))
+        if port.type == "boolean":
+            return Domain((False, True))
+        low, high = port.minimum, port.maximum
+        whole = port.type == "integer"
+        if whole and low is not None and high is not None and high - low < MOST:
+            return Domain(tuple(range(int(low), int(high) + 1)))
+        constants = self.compared.get(port.name, [])
+        exact = port.name not in self.free
+        if port.type in ("integer", "number") and constants:
+            return Domain(tuple(_regions([c for c in constants if isinstance(c, int | float)], low, high, whole)), exact)
+        if port.type in ("integer", "number") and exact:
+            return Domain((0 if low is None else low,))
+        if port.type == "string" and exact:
+            texts = list(dict.fromkeys(c for c in constants if isinstance(c, str)))
+            other = next(word for word in ("something else", "", *map(str, range(99))) if word not in texts)
+            return Domain((*texts, other))
+        return Domain(None)
+
+
+_NONE: Any = object()
+
+
+def _regions(constants: Iterable[float], low: float | None, high: float | None, whole: bool) -> Iterator[Json]:
+    """A value below, at, between and above the constants."""
+    points = sorted({*constants, *(b for b in (low, high) if b is not None)})
+    found: list[float] = [points[0] - 1]
+    for one, other in zip(points, [*points[1:], math.inf], strict=True):
+        found += [one, (one + other) / 2 if other < math.inf else one + 1]
+    if whole:
+        found = sorted({*(int(p) for p in found), *(math.floor(p) for p in found), *(math.ceil(p) for p in found)})
+    seen: set[float] = set()
+    for value in found:
+        inside = (low is None or value >= low) and (high is None or value <= high)
+        if inside and value not in seen:
+            seen.add(value)
+            yield int(value) if whole else value

@@ -1,0 +1,92 @@
+"""The base of the model's nodes: each has the rules of its kind as `tree/nodes/` has them, on numbered slots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.spec import NodeSpec
+from bt_runtime.proof.model.scope import ModelScope
+from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN, Tick
+
+
+
+class ModelNode:
+    """`i` is the slot of its status. A node that nobody asks about keeps only that it is running."""
+
+    __slots__ = ("children", "i", "path", "shown", "spec", "scope")
+
+    def __init__(self, spec: NodeSpec, scope: ModelScope, path: str) -> None:
+        self.spec = spec
+        self.scope = scope
+        self.path = path
+        self.children: list[Any] = []
+        self.shown = False  # does anybody ask for its status, or for one below
+        self.i = scope.model.slot()
+
+    def step(self, t: Tick) -> int:
+        raise NotImplementedError
+
+    def halted(self, t: Tick) -> None:
+        """`terminate` of a halt, after the children's."""
+
+    def leave(self, t: Tick, status: int) -> int:
+        t.s[self.i] = status if self.shown or status == RUN else SKIP
+        return status
+
+    def halt(self, t: Tick) -> None:
+        if t.s[self.i] == RUN:
+            for child in self.children:
+                child.halt(t)
+            self.halted(t)
+            t.s[self.i] = SKIP
+
+    def reset(self, t: Tick) -> None:
+        """Forgets the results that are shown here and below."""
+        if self.shown and t.s[self.i] != SKIP:
+            t.s[self.i] = SKIP
+            for child in self.children:
+                child.reset(t)
+
+    def clear(self, t: Tick, start: int) -> None:
+        if self.shown:
+            for child in self.children[start:]:
+                child.reset(t)
+
+    def value(self, t: Tick, field: str) -> Any:
+        """The field's value now; UNKNOWN where only a run knows it. Raises as the engine's node does."""
+        return self.scope.value(t, self.spec, field)
+
+    def number(self, t: Tick, field: str) -> Any:
+        """A field's number; what only a run knows is told, because it cannot be gone on with."""
+        found = self.value(t, field)
+        if found is UNKNOWN_VALUE:
+            t.model.doubt(f"`{field}` of {self.path} is computed from what only a run knows")
+            return 1
+        return found
+
+    def holds(self, t: Tick, field: str) -> bool:
+        """A test; either answer where only a run knows it."""
+        found = self.value(t, field)
+        if found is UNKNOWN_VALUE:
+            return bool(t.choose(2))
+        return bool(found)
+
+    def crash(self, t: Tick) -> int:
+        t.crashed += 1
+        return BAD
+
+
+class _UnknownValue:
+    """Stands for a value that only a run knows."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+    def __hash__(self) -> int:
+        return 7
+
+
+UNKNOWN_VALUE = _UnknownValue()
+Faults = (BtError, ArithmeticError, LookupError, TypeError, ValueError)  # what breaks a node
+__all__ = ["BAD", "OK", "RUN", "SKIP", "UNKNOWN", "UNKNOWN_VALUE", "Faults", "ModelNode", "Tick"]

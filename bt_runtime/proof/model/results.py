@@ -1,0 +1,58 @@
+"""With what a part of a tree may answer a tick, as far as its kinds tell; never too little."""
+
+from __future__ import annotations
+
+from bt_runtime.language.spec import NodeSpec
+from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP
+
+Results = frozenset[int]
+EVERY: Results = frozenset((SKIP, RUN, OK, BAD))
+_RAN: Results = frozenset((RUN, OK, BAD))
+
+
+def results_of(spec: NodeSpec, depth: int = 0) -> Results:
+    """The statuses that a tick of this part may return."""
+    name = spec.kind.name
+    if spec.kind.family == "skill":
+        return frozenset((OK, BAD)) if spec.kind.data["entry"].instant else _RAN
+    if name in _LEAVES:
+        return _LEAVES[name]
+    if name == "wait":
+        conditional = "until" in spec.values or "updated" in spec.values
+        return _RAN if conditional or hasattr(spec.values.get("seconds"), "evaluate") else frozenset((RUN, OK))
+    if name == "tree":
+        below = results_of(spec.subtree.root, depth + 1) if spec.subtree is not None and depth < 200 else EVERY
+        return below | {BAD} | ({RUN} if spec.again is not None else frozenset())
+    if not spec.children:
+        return EVERY if spec.kind.foreign else _RAN
+    inner = [results_of(child, depth + 1) for child in spec.children]
+    if name in ("sequence", "sequence_with_memory", "reactive_sequence"):
+        return _in_order(inner, OK, BAD, bool(spec.values.get("yield")))
+    if name in ("fallback", "reactive_fallback"):
+        return _in_order(inner, BAD, OK, bool(spec.values.get("yield")))
+    if name == "guard":
+        tests = {RUN} if any(RUN in each for each in inner[1:]) else set[int]()
+        return inner[0] | tests | {SKIP, BAD}
+    if name == "invert":
+        return frozenset({OK: BAD, BAD: OK}.get(each, each) for each in inner[0])
+    if name == "force":
+        said = OK if spec.values["status"] == "success" else BAD
+        return frozenset(said if each in (OK, BAD) else each for each in inner[0])
+    return EVERY
+
+
+_LEAVES: dict[str, Results] = {
+    "check": frozenset((OK, BAD)), "set": frozenset((OK, BAD)), "unset": frozenset((OK,)), "log": frozenset((OK, BAD)),
+    "succeed": frozenset((OK,)), "fail": frozenset((BAD,)),
+}  # fmt: skip
+
+
+def _in_order(inner: list[Results], onward: int, end: int, yields: bool) -> Results:
+    found: set[int] = {end} if any(end in each for each in inner) else set()
+    if yields or any(RUN in each for each in inner):
+        found.add(RUN)
+    if all(onward in each or SKIP in each for each in inner) and any(onward in each for each in inner):
+        found.add(onward)
+    if all(SKIP in each for each in inner):
+        found.add(SKIP)
+    return frozenset(found)

@@ -1,0 +1,141 @@
+"""Entries of a model by name: which slot a name is, here and in subtrees, and expressions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.language import ports
+from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.expression import Expression, Template
+from bt_runtime.language.kinds.kind import DATA_TYPES
+from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.language.values import Nested
+from bt_runtime.proof.model.tick import UNKNOWN, UNSET, Tick
+from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.proof.model.model import Model
+
+
+def names_in(value: Json) -> Iterable[str]:
+    """The names of entries that a value reads, wherever in it; also those that `exists` asks about."""
+    if isinstance(value, Expression):
+        return (*value.names, *value.asked)
+    if isinstance(value, Template):
+        return [name for hole in value.holes for name in (*hole.expression.names, *hole.expression.asked)]
+    if isinstance(value, Nested):
+        return names_in(value.shape)
+    if isinstance(value, Mapping):
+        return [name for each in value.values() for name in names_in(each)]
+    if isinstance(value, list | tuple):
+        return [name for each in value for name in names_in(each)]
+    return ()
+
+
+class ModelScope:
+    """The entries that one tree sees, as `tree/blackboard.py` has them."""
+
+    def __init__(self, model: Model, tree: TreeSpec, path: str = "", parent: ModelScope | None = None) -> None:
+        self.model, self.tree, self.path, self.parent = model, tree, path, parent
+        self.shared: dict[str, str] = {}
+        self.open = False
+        self.own: Mapping[str, Port] = tree.ports
+        self.found: dict[str, int] = {}
+
+    def slot(self, name: str) -> int:
+        """The slot of the entry that this name means here."""
+        at = self.found.get(name)
+        if at is None:
+            if name in self.shared and self.parent is not None:
+                at = self.parent.slot(self.shared[name])
+            elif self.parent is not None and self.open and name not in self.own:
+                at = self.parent.slot(name)
+            else:
+                at = self.model.entry(self.path, name)
+            self.found[name] = at
+        return at
+
+    def ports(self, name: str) -> Iterable[Port]:
+        """The declarations that a value written under this name is held to."""
+        if name in self.own:
+            yield self.own[name]
+        if self.parent is not None and name in self.shared:
+            yield from self.parent.ports(self.shared[name])
+        elif self.parent is not None and self.open and name not in self.own:
+            yield from self.parent.ports(name)
+
+    # Reading and writing ---------------------------------------------------------------------
+
+    def evaluate(self, t: Tick, value: Json) -> Any:
+        """The value now: a literal, or an expression over the entries."""
+        if not hasattr(value, "evaluate"):
+            return value
+        scope = _Sight(self, t)
+        unknown = False
+        for name in value.names:
+            unknown = t.read(self.slot(name)) == UNKNOWN or unknown
+        if unknown:
+            from bt_runtime.proof.model.node import UNKNOWN_VALUE
+
+            return UNKNOWN_VALUE
+        return value.evaluate(scope)
+
+    def value(self, t: Tick, spec: NodeSpec, field: str) -> Any:
+        found = spec.values[field]
+        if not hasattr(found, "evaluate"):
+            return found
+        value, declared = self.evaluate(t, found), spec.kind.field(field)
+        if declared is not None and declared.type in DATA_TYPES and value.__class__.__name__ != "_UnknownValue":
+            ports.check(declared, value)
+            ports.check_number(field, value)
+        return value
+
+    def assign(self, t: Tick, values: Mapping[str, Json]) -> None:
+        """Computes all values before it writes the first."""
+        ready = [(name, self.evaluate(t, value)) for name, value in values.items()]
+        for name, value in ready:
+            self.write(t, name, value)
+
+    def write(self, t: Tick, name: str, value: Any) -> None:
+        number = UNKNOWN
+        if value.__class__.__name__ != "_UnknownValue":
+            for port in self.ports(name):
+                ports.check(port, value)
+            number = t.model.number(value)
+        t.write(self.slot(name), number)
+
+    def clear(self, t: Tick, keep: Iterable[str]) -> None:
+        """Forgets the entries of this scope's own, but for those to keep."""
+        for slot in self.model.slots_of(self.path, frozenset(keep)):
+            t.write(slot, UNSET)
+
+    def shared_entries(self, given: Mapping[str, Json]) -> None:
+        for name, value in given.items():
+            entry = entry_named(value)
+            if entry is not None:
+                self.shared[name] = entry
+
+
+class _Sight(Mapping[str, Any]):
+    """The entries as an expression reads them."""
+
+    __slots__ = ("scope", "t")
+
+    def __init__(self, scope: ModelScope, t: Tick) -> None:
+        self.scope, self.t = scope, t
+
+    def __getitem__(self, name: str) -> Any:
+        number = self.t.read(self.scope.slot(name))
+        if number == UNSET:
+            raise KeyError(name)
+        return self.t.model.values[number]
+
+    def __contains__(self, name: object) -> bool:
+        return self.t.read(self.scope.slot(str(name))) != UNSET
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0

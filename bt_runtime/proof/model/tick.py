@@ -1,0 +1,158 @@
+"""One tick of a model: the state while it changes, and the choices that were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.proof.zone import Zone
+
+if TYPE_CHECKING:
+    from bt_runtime.proof.model.model import Model
+
+SKIP, RUN, OK, BAD = range(4)  # as a node's status between ticks SKIP means that it shows nothing
+WORDS = ("idle", "running", "success", "failure")
+UNSET, UNKNOWN, LATER = range(3)  # values of entries: none, any of its type, chosen when it is first read
+
+
+class State(NamedTuple):
+    """What is between two ticks: slots of nodes and entries, clocks, and when the next tick may come."""
+
+    slots: tuple[int, ...]
+    zone: Zone
+    armed: tuple[int, ...]  # clocks at whose time the next tick comes at the latest
+    urgent: bool  # the next tick comes at once
+
+
+class Unknown(BtError):
+    """A value that only a run knows is needed to go on."""
+
+
+class Tick:
+    """Choices are made in order: those of `prefix` first, then always the first one."""
+
+    __slots__ = ("armed", "crashed", "events", "fresh", "memo", "model", "prefix", "s", "trail", "urgent", "zone")
+
+    def __init__(self, model: Model, state: State, prefix: Sequence[int] = (), record: bool = False) -> None:
+        self.model = model
+        self.s = list(state.slots)
+        self.zone = state.zone
+        self.prefix = prefix
+        self.trail: list[tuple[int, int]] = []  # the choice, out of how many
+        self.memo: dict[int, int] = {}  # entries from outside, as this tick sees them
+        self.events: list[tuple[Any, ...]] | None = [] if record else None
+        self.armed: set[int] = set()
+        self.urgent = False
+        self.crashed = 0  # nodes that broke
+        self.fresh: set[int] = set()  # clocks, and slots of nodes, that were started in this tick
+        if not state.urgent:
+            self.pass_time(state.armed)
+
+    def choose(self, count: int) -> int:
+        trail = self.trail
+        at = len(trail)
+        choice = self.prefix[at] if at < len(self.prefix) else 0
+        trail.append((choice, count))
+        return choice
+
+    def next(self) -> list[int] | None:
+        """The choices that come after these, in order; None: these were the last."""
+        trail = self.trail
+        at = len(trail)
+        while at and trail[at - 1][0] + 1 == trail[at - 1][1]:
+            at -= 1
+        return [*(c for c, _ in trail[: at - 1]), trail[at - 1][0] + 1] if at else None
+
+    def note(self, *event: Any) -> None:
+        if self.events is not None:
+            self.events.append(event)
+
+    def state(self) -> State:
+        zone = self.zone
+        if zone.names:
+            s = self.s
+            zone = zone.widened({k: s[k] for k in zone.names})
+        return State(tuple(self.s), zone, tuple(sorted(self.armed)), self.urgent)
+
+    # Time ------------------------------------------------------------------------------------
+
+    def pass_time(self, armed: tuple[int, ...]) -> None:
+        zone = self.zone
+        if not zone.names:
+            return
+        passed: Zone | None = zone.elapsed()
+        for clock in armed:
+            if clock in zone.names and passed is not None:
+                passed = passed.at_most(clock, self.s[clock])
+        assert passed is not None  # no time at all is always possible
+        self.zone = passed
+
+    def start(self, clock: int, seconds: float) -> None:
+        """Starts a clock whose time comes in so many seconds."""
+        limit = min(round(seconds * 1000), 1 << 40) if seconds == seconds else 0
+        self.stop(clock)
+        if limit > 0:
+            self.s[clock] = limit
+            self.zone = self.zone.started(clock)
+            self.fresh.add(clock)
+            self.note("start", clock)
+
+    def stop(self, clock: int) -> None:
+        if self.s[clock]:
+            self.s[clock] = 0
+            self.zone = self.zone.dropped(clock)
+
+    def over(self, clock: int) -> bool:
+        """True when this clock's time has come; where both are possible it is a choice."""
+        limit = self.s[clock]
+        if not limit:
+            return True
+        zone = self.zone
+        late = zone.at_least(clock, limit)
+        early = zone.at_most(clock, limit - 1)
+        if late is not None and (early is None or self.choose(2)):
+            self.zone = late
+            self.note("over", clock, limit)
+            self.stop(clock)
+            return True
+        assert early is not None
+        self.zone = early
+        self.note("not over", clock, limit)
+        return False
+
+    def wake(self, clock: int) -> None:
+        """The next tick comes when this clock's time has, at the latest."""
+        if self.s[clock]:
+            self.armed.add(clock)
+
+    # Entries ---------------------------------------------------------------------------------
+
+    def read(self, slot: int) -> int:
+        """The number of the entry's value."""
+        found = self.memo.get(slot)
+        if found is not None:
+            return found
+        found = self.s[slot]
+        outside = self.model.outside.get(slot)
+        if outside is not None:
+            found = outside[self.choose(len(outside)) if len(outside) > 1 else 0]
+            self.memo[slot] = found
+            self.note("set", self.model.names[slot], self.model.values[found])
+        elif found == LATER:
+            values = self.model.inputs[slot]
+            found = self.s[slot] = values[self.choose(len(values)) if len(values) > 1 else 0]
+            self.note("input", self.model.names[slot], self.model.values[found])
+        return found
+
+    def write(self, slot: int, value: int) -> None:
+        if not self.model.kept[slot] and value != UNSET:
+            value = UNKNOWN
+        before, self.s[slot] = self.s[slot], value
+        if before != value and before > LATER < value:
+            self.urgent = True  # what was ticked before may see the change at the next tick
+        elif (before == UNSET) != (value == UNSET):
+            self.urgent = True
+        self.memo.pop(slot, None)
+        for mark in self.model.marks.get(slot, ()):
+            self.s[mark] = 1 if value != UNSET else 0

@@ -1,0 +1,231 @@
+"""The search: all states of a model beside what a property leaves to be kept, the shortest stories first."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from bt_runtime.language.properties import formula
+from bt_runtime.language.properties.formula import Formula
+from bt_runtime.language.properties.property import LATE, Property
+from bt_runtime.proof.automaton import Automaton, Left
+from bt_runtime.proof.model.model import Model, Step
+from bt_runtime.proof.model.tick import RUN, State
+
+STATES = 1_000_000  # that are looked at, unless whoever asks says otherwise
+Mark = Formula | int  # an `U` that is put off, or a clock or node that goes on
+Told = Callable[[int, int], object]
+
+
+class Limits(NamedTuple):
+    states: int = STATES
+    end: float = math.inf  # of the machine's monotonic clock
+    told: Told = lambda states, left: None
+
+
+class Story(NamedTuple):
+    """How a property is broken: the choices of each tick, and from which tick on they repeat for ever."""
+
+    ticks: tuple[tuple[int, ...], ...]
+    repeats: int | None = None
+
+
+class Found(NamedTuple):
+    """`whole`: all states were seen, or a story was found."""
+
+    story: Story | None
+    states: int
+    whole: bool
+    late: bool = False
+
+
+class Node(NamedTuple):
+    state: State
+    left: Left
+
+
+def search(model: Model, property: Property, limits: Limits = Limits()) -> Found:
+    """Looks for a run that breaks the property."""
+    return Search(model, property, limits).run()
+
+
+def automaton_of(model: Model, property: Property) -> Automaton:
+    """Accepts the runs that break the property."""
+    texts = [reader.atom.text for reader in model.atoms]
+    return Automaton(formula.negated(property.formula), [*texts, *(LATE for _ in model.clocks)])
+
+
+class Search:
+    def __init__(self, model: Model, property: Property, limits: Limits) -> None:
+        self.model, self.limits = model, limits
+        self.automaton = automaton_of(model, property)
+        self.endless = self.automaton.endless
+        self.assumed = property.assuming == "skills_end"
+        self.ends = [node.i for node in model.ends] if self.assumed else []
+        self.nodes: dict[Node, int] = {}
+        self.came: list[tuple[int, tuple[int, ...]]] = []  # for each node: from where, by which choices
+        self.edges: list[list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = []
+        self.todo: deque[Node] = deque()
+        self.known: dict[State, list[Step]] = {}
+
+    def run(self) -> Found:
+        self.enter(Node(self.model.first(), self.automaton.start), -1, ())
+        limits, checked = self.limits, 0
+        while self.todo:
+            checked += 1
+            if checked & 15 == 0:
+                if time.monotonic() >= limits.end:
+                    return Found(None, len(self.nodes), False, True)
+                limits.told(len(self.nodes), len(self.todo))
+            if len(self.nodes) >= limits.states:
+                return Found(None, len(self.nodes), False)
+            story = self.beyond(self.todo.popleft())
+            if story is not None:
+                return Found(story, len(self.nodes), True)
+        story = self.cycle() if self.endless else None
+        return Found(story, len(self.nodes), True)
+
+    def beyond(self, node: Node) -> Story | None:
+        """Enters all that comes after this node; the story when a run is broken there."""
+        at = self.nodes[node]
+        for step in self.steps(node.state):
+            for left, put_off in self.automaton.after(node.left, step.bits):
+                if not left or (step.status != RUN and self.automaton.accepts_for_ever(left, step.bits)):
+                    ended = step.status != RUN and bool(left)
+                    ticks = (*self.way(at), step.choices)
+                    return Story(ticks, len(ticks) if ended else None)
+                if step.status == RUN:
+                    to = self.enter(Node(step.state, left), at, step.choices)
+                    if self.endless:
+                        marks = put_off | self.going_on(node.state, step)
+                        self.edges[at].append((to, marks, step.choices))
+        return None
+
+    def steps(self, state: State) -> list[Step]:
+        found = self.known.get(state)
+        if found is None:
+            seen: dict[tuple[int, int, State], Step] = {}
+            for step in self.model.steps(state):
+                seen.setdefault((step.status, step.bits, step.state), step)
+            found = list(seen.values())
+            if len(self.known) < 200_000:
+                self.known[state] = found
+        return found
+
+    def going_on(self, before: State, step: Step) -> frozenset[Mark]:
+        """Clocks that are waited for and, where skills end, nodes that run on: a fair run does not stay so for ever."""
+        after = step.state
+        marks: list[Mark] = [c for c in after.armed if before.slots[c] and c not in step.fresh]
+        marks += [i for i in self.ends if before.slots[i] == RUN == after.slots[i] and i not in step.fresh]
+        return frozenset(marks)
+
+    def enter(self, node: Node, before: int, choices: tuple[int, ...]) -> int:
+        found = self.nodes.get(node)
+        if found is None:
+            found = self.nodes[node] = len(self.came)
+            self.came.append((before, choices))
+            if self.endless:
+                self.edges.append([])
+            self.todo.append(node)
+        return found
+
+    def way(self, at: int) -> tuple[tuple[int, ...], ...]:
+        found: list[tuple[int, ...]] = []
+        while True:
+            at, choices = self.came[at]
+            if at < 0:
+                return tuple(reversed(found))
+            found.append(choices)
+
+    # Cycles ----------------------------------------------------------------------------------
+
+    def cycle(self) -> Story | None:
+        """A story that repeats for ever, fairly: in a part whose nodes lead to each other, nothing is always put off."""
+        best: tuple[int, list[int]] | None = None
+        for part in _parts([[to for to, *_ in each] for each in self.edges]):
+            inside = set(part)
+            marks = [marks for at in part for to, marks, _ in self.edges[at] if to in inside]
+            if marks and not frozenset.intersection(*marks):
+                first = min(part)  # nodes are numbered by how far they are from the start
+                if best is None or first < best[0]:
+                    best = first, part
+        if best is None:
+            return None
+        first, part = best
+        stem, round_ = self.way(first), self.round(first, set(part))
+        return Story((*stem, *round_), len(stem))
+
+    def round(self, start: int, part: set[int]) -> tuple[tuple[int, ...], ...]:
+        """A way from this node back to it on which nothing is put off all the time."""
+        always = frozenset[Mark]().union(*(marks for at in part for to, marks, _ in self.edges[at] if to in part))
+        ways: list[tuple[int, ...]] = []
+        at = start
+        while always:
+            path = self.path(at, part, lambda edge, wanted=always: not wanted <= edge[1])
+            ways += [choices for _, _, choices in path]
+            for _, marks, _ in path:
+                always &= marks
+            at = path[-1][0]
+        if at != start or not ways:
+            ways += [choices for _, _, choices in self.path(at, part, lambda edge: edge[0] == start)]
+        return tuple(ways)
+
+    def path(
+        self, start: int, part: set[int], wanted: Callable[[tuple[int, frozenset[Mark], tuple[int, ...]]], bool]
+    ) -> list[tuple[int, frozenset[Mark], tuple[int, ...]]]:
+        """The shortest way inside the part that ends with an edge as wanted."""
+        came: dict[int, list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = {start: []}
+        todo = deque([start])
+        while todo:
+            at = todo.popleft()
+            for edge in self.edges[at]:
+                if edge[0] not in part:
+                    continue
+                if wanted(edge):
+                    return [*came[at], edge]
+                if edge[0] not in came:
+                    came[edge[0]] = [*came[at], edge]
+                    todo.append(edge[0])
+        raise AssertionError("a part whose nodes lead to each other has such a way")
+
+
+def _parts(edges: list[list[int]]) -> Iterator[list[int]]:
+    """The parts of a graph whose nodes lead to each other (Tarjan), without recursion."""
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on: set[int] = set()
+    for root in range(len(edges)):
+        if root in index:
+            continue
+        work: list[tuple[int, Iterator[int]]] = [(root, iter(edges[root]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on.add(root)
+        while work:
+            at, following = work[-1]
+            for to in following:
+                if to not in index:
+                    index[to] = low[to] = len(index)
+                    stack.append(to)
+                    on.add(to)
+                    work.append((to, iter(edges[to])))
+                    break
+                if to in on:
+                    low[at] = min(low[at], index[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[at])
+                if low[at] == index[at]:
+                    part = []
+                    while True:
+                        last = stack.pop()
+                        on.discard(last)
+                        part.append(last)
+                        if last == at:
+                            break
+                    yield part
