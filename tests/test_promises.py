@@ -9,7 +9,7 @@ import pytest
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import Trial
-from bt_runtime.testing.explore import explore
+from bt_runtime.testing.check import check
 from bt_runtime.testing.fuzz import fuzz
 
 MANIFEST = """\
@@ -88,7 +88,7 @@ def red(test: str) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("search", [fuzz, lambda tree, **asked: explore(tree, **asked).finding])
+@pytest.mark.parametrize("search", [fuzz, lambda tree, **asked: check(tree, **asked)[0].finding])
 def test_a_broken_promise_is_found_and_shown_as_a_test_that_is_red(robot, search):
     found = search("careless", never=PROMISE)
     assert "never: charging and driving - broken at 0 s, in tick 2" in found.why
@@ -116,9 +116,9 @@ def test_the_smallest_case_of_a_random_search_says_nothing_that_does_not_matter(
 
 def test_a_tree_that_keeps_its_promise_is_not_accused_and_every_state_of_it_is_seen(robot):
     assert fuzz("careful", never=PROMISE, runs=40) is None
-    explored = explore("careful", never=PROMISE)
-    assert (explored.finding, explored.whole) == (None, True)
-    assert explored.states > 4
+    [result] = check("careful", never=PROMISE)
+    assert (result.finding, result.outcome) == (None, "proved")
+    assert result.states > 4
 
 
 def test_the_same_seed_finds_the_same(robot):
@@ -149,25 +149,31 @@ def test_a_node_that_raises_is_a_finding_and_a_skill_that_is_made_to_raise_is_no
     assert fuzz("careful", runs=30) is None
 
 
+def one(tree, **asked):
+    """The result of the only promise."""
+    [result] = check(tree, **asked)
+    return result
+
+
 def test_outputs_of_skills_and_listed_values_are_tried(robot):
     text = HEAD + '  sequence: [{look: {door: "{seen}"}}, {check: seen == "closed"}, {set: {shut: true}}]\n'
-    found = explore(text, never="exists(shut) and shut")
-    assert found.finding is not None and '{"door": "closed"}' in found.finding.test
-    assert red(found.finding.test)
-    assert explore(text, never="exists(shut) and shut", values={"door": ["open"]}).finding is None
+    found = one(text, never="exists(shut) and shut").finding
+    assert found is not None and '{"door": "closed"}' in found.test
+    assert red(found.test)
+    kept = one(text, never="exists(shut) and shut", values={"door": ["open"]})
+    assert kept.outcome == "proved" and "`door` had only the values that were listed" in kept.doubts
 
 
 def test_promises_look_at_nodes_by_their_paths(robot):
-    found = explore("careless", never="/rover/charge is running and driving").finding
-    assert "/rover/charge is running, " in found.why or "/rover/charge is running" in found.why
+    found = one("careless", never="/rover/charge is running and driving").finding
+    assert "/rover/charge is running" in found.why
     assert red(found.test) == found.why
 
 
 def test_time_limits_are_met_in_every_order_with_what_skills_do(robot):
     text = HEAD + "  fallback: [{timeout: {seconds: 5, child: {drive: {place: hall}}}}, {dock: {}}]\n"
-    explored = explore(text, never="/rover/1 is running and /rover/0 is running")
-    assert (explored.finding, explored.whole) == (None, True)
-    late = explore(text, never="/rover/1 is success").finding
+    assert one(text, never="/rover/1 is running and /rover/0 is running").outcome == "proved"
+    late = one(text, never="/rover/1 is success").finding
     assert late is not None and red(late.test)
 
 
@@ -179,41 +185,38 @@ root: {repeat: {times: -1, child: {sequence: [{set: {n: "{n + 1 if exists(n) els
 
 
 def test_too_many_states_are_told_with_how_many_were_seen(robot, capsys):
-    explored = explore(ENDLESS, never="n < 0", states=30)
-    assert (explored.finding, explored.states, explored.whole) == (None, 30, False)
+    assert one(ENDLESS, never="n < 0", states=30).outcome == "open"
     (robot / "trees" / "counts.yaml").write_text(ENDLESS)
     assert main(["check", "counts", "--never", "n < 0", "--states", "30"]) == 4
-    assert "30 states were seen, no promise was broken in them, and there are more" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "never: n < 0: not decided" in told and "there are more than" in told and "allow more --seconds" in told
 
 
 def test_a_search_whose_time_is_up_tells_how_many_states_were_seen_and_tells_its_progress(robot, capsys, monkeypatch):
     seen = []
-    explored = explore(ENDLESS, never="n < 0", states=30, told=lambda states, left: seen.append(states))
-    assert seen == sorted(seen) and seen[-1] == 30 and not explored.late
+    one(ENDLESS, never="n < 0", states=100, told=lambda states, left: seen.append(states))
+    assert seen and seen[-1] <= 200
     (robot / "trees" / "counts.yaml").write_text(ENDLESS)
     monkeypatch.setattr("bt_runtime.cli.authoring.check.EVERY", 0.0)
-    assert main(["check", "counts", "--never", "n < 0", "--seconds", "0.2", "--states", "1000000"]) == 4
+    assert main(["check", "counts", "--never", "n < 0", "--seconds", "0.2"]) == 4
     told = capsys.readouterr().err
-    assert "1 states were seen, 1 of them are yet to be continued" in told
-    assert "states were seen in 0.2 s, no promise was broken" in told and "allow more --seconds" in told
+    assert "of them are yet to be continued" in told and "the time was over after" in told
 
 
-def test_an_output_that_no_node_wires_needs_no_values(robot):
-    (robot / "skills" / "base.yaml").write_text(MANIFEST + LOOK)
-    text = "version: 1\ntree: t\nskills: [base]\n{}root: {{look_for: {{{}}}}}\n"
-    assert explore(text.format("", ""), never="/t is failure and 1 > 2").finding is None
-    with pytest.raises(BtError, match="the values of `left` cannot be listed"):
-        explore(text.format("blackboard: {l: integer}\n", "left: '{l}'"), never="l == 7")
+def test_a_process_that_grows_too_large_ends_the_search_and_tells_it(robot, capsys):
+    (robot / "trees" / "counts.yaml").write_text(ENDLESS)
+    assert main(["check", "counts", "--never", "n < 0", "--memory", "1"]) == 4
+    assert "the process is larger than 1 MB" in capsys.readouterr().err
 
 
-def test_an_entry_whose_values_cannot_be_listed_asks_for_them(robot):
-    with pytest.raises(BtError, match="the values of `n` cannot be listed: it is of type integer") as error:
-        explore(DIVIDES, never="n == 7")
-    assert "--values 'n=" in error.value.hint
-    assert explore(DIVIDES, never="n == 7", values={"n": [1, 7]}).finding is not None
+def test_an_entry_of_any_value_is_taken_in_each_way_in_which_the_tree_tells_values_apart(robot):
+    text = "version: 1\ntree: t\ninputs: {n: integer}\nroot: {check: n == 7}\n"
+    assert one(text, never="tree is success").finding is not None
+    assert one(text, never="n < 7 and tree is success").outcome == "proved"
+    assert one(DIVIDES, never="n == 7").finding is not None
 
 
-@pytest.mark.parametrize("search", [lambda *a, **k: fuzz(*a, runs=5, **k), explore])
+@pytest.mark.parametrize("search", [lambda *a, **k: fuzz(*a, runs=5, **k), check])
 def test_a_promise_about_an_entry_or_a_node_that_is_never_there_is_refused(robot, search):
     with pytest.raises(BtError, match="no entry is named `chargin`") as error:
         search("careful", never="chargin and driving")
@@ -222,18 +225,18 @@ def test_a_promise_about_an_entry_or_a_node_that_is_never_there_is_refused(robot
         search("careful", never="/rover/charg is running")
 
 
-@pytest.mark.parametrize("search", [fuzz, explore])
-def test_a_node_that_asks_a_model_is_told_instead_of_played(robot, search):
+def test_a_node_that_asks_a_model_may_do_anything_and_a_search_by_cases_refuses_it(robot):
     text = "version: 1\ntree: t\nroot: {fallback: [{agent: {name: think, goal: x}}, {fail: no}]}\n"
     with pytest.raises(BtError, match=r"`agent` \(text:3\) asks a model"):
-        search(text, never="/t/think is failure")
+        fuzz(text, never="/t/think is failure")
     assert fuzz(text, never="/t/think is failure", double=["**/think"], runs=20) is not None
+    assert one(text, never="/t/1 is running").outcome == "proved"
 
 
 def test_the_commands_show_the_test_and_end_with_1_when_a_promise_is_broken(robot, capsys):
     assert main(["check", "careless", "--never", PROMISE, "--test", "found.py"]) == 1
     shown = capsys.readouterr()
-    assert shown.err.startswith("never: charging and driving - broken at 0 s") and "found.py" in shown.err
+    assert "never: charging and driving - broken at 0 s" in shown.err and "found.py" in shown.err
     assert "Found by `btr check careless --never 'charging and driving'`" in (robot / "found.py").read_text()
     assert red((robot / "found.py").read_text())
     assert main(["fuzz", "careless", "--never", PROMISE, "--seed", "3"]) == 1
@@ -241,7 +244,7 @@ def test_the_commands_show_the_test_and_end_with_1_when_a_promise_is_broken(robo
     assert main(["fuzz", "careful", "--never", PROMISE, "--runs", "20"]) == 0
     assert "20 cases (seed 0), and every promise was kept" in capsys.readouterr().err
     assert main(["check", "careful", "--never", PROMISE]) == 0
-    assert "states were seen, and every promise is kept" in capsys.readouterr().err
+    assert "never: charging and driving: proved" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -262,6 +265,6 @@ def test_what_is_asked_wrongly_is_told_in_words(robot, capsys, words, said):
 def test_no_implementation_is_imported(robot):
     with Trial("careful", skills={"drive": 1}) as trial:
         trial.tick()
-    assert explore("careful", never=PROMISE).finding is None
+    assert check("careful", never=PROMISE)[0].finding is None
     assert fuzz("careful", runs=3) is None
     assert not (robot / "skills" / "imported").exists()

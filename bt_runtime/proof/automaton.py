@@ -38,7 +38,9 @@ class Automaton:
     def ways(self, left: Left) -> list[Way]:
         found = self._ways.get(left)
         if found is None:
-            found = self._ways[left] = _least(list(dict.fromkeys(self._unfolded([*left], 0, 0, NOTHING, NOTHING, NOTHING))))
+            found = self._ways[left] = _least(
+                list(dict.fromkeys(self._unfolded([*left], 0, 0, NOTHING, NOTHING, NOTHING)))
+            )
         return found
 
     def after(self, left: Left, bits: int) -> list[tuple[Left, frozenset[Formula]]]:
@@ -85,6 +87,20 @@ class Automaton:
         yield Way(yes, no, left, put_off)
 
     @property
+    def finite(self) -> bool:
+        """True when a word may be accepted because nothing is left to be kept."""
+        seen: set[Left] = set()
+        todo = [self.start]
+        while todo:
+            left = todo.pop()
+            if not left:
+                return True
+            if left not in seen:
+                seen.add(left)
+                todo += [way.left for way in self.ways(left)]
+        return False
+
+    @property
     def endless(self) -> bool:
         """True when a word may be accepted although something is always left to be kept: then cycles count."""
         edges: dict[Left, list[tuple[Left, frozenset[Formula]]]] = {}
@@ -126,12 +142,16 @@ class Automaton:
 
 def _least(ways: list[Way]) -> list[Way]:
     """Without the ways that ask for more than another one."""
+
     def more(way: Way, other: Way) -> bool:
         return (way.yes & other.yes == other.yes and way.no & other.no == other.no and other.left <= way.left
                 and other.put_off <= way.put_off)  # fmt: skip
 
-    return [w for i, w in enumerate(ways)
-            if not any(more(w, other) and (not more(other, w) or j < i) for j, other in enumerate(ways) if j != i)]  # fmt: skip
+    def beaten(at: int) -> bool:
+        others = ((j, other) for j, other in enumerate(ways) if j != at and more(ways[at], other))
+        return any(not more(other, ways[at]) or j < at for j, other in others)
+
+    return [way for at, way in enumerate(ways) if not beaten(at)]
 
 
 def _cycles(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> bool:

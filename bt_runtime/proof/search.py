@@ -40,6 +40,7 @@ class Found(NamedTuple):
     states: int
     whole: bool
     late: bool = False
+    seen: int = 0  # atoms that held in some tick
 
 
 class Node(NamedTuple):
@@ -47,9 +48,9 @@ class Node(NamedTuple):
     left: Left
 
 
-def search(model: Model, property: Property, limits: Limits = Limits()) -> Found:
+def search(model: Model, property: Property, limits: Limits | None = None) -> Found:
     """Looks for a run that breaks the property."""
-    return Search(model, property, limits).run()
+    return Search(model, property, limits or Limits()).run()
 
 
 def automaton_of(model: Model, property: Property) -> Automaton:
@@ -69,6 +70,7 @@ class Search:
         self.came: list[tuple[int, tuple[int, ...]]] = []  # for each node: from where, by which choices
         self.edges: list[list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = []
         self.todo: deque[Node] = deque()
+        self.seen = 0  # atoms that held in some tick
         self.known: dict[State, list[Step]] = {}
 
     def run(self) -> Found:
@@ -86,12 +88,13 @@ class Search:
             if story is not None:
                 return Found(story, len(self.nodes), True)
         story = self.cycle() if self.endless else None
-        return Found(story, len(self.nodes), True)
+        return Found(story, len(self.nodes), True, False, self.seen)
 
     def beyond(self, node: Node) -> Story | None:
         """Enters all that comes after this node; the story when a run is broken there."""
         at = self.nodes[node]
         for step in self.steps(node.state):
+            self.seen |= step.bits
             for left, put_off in self.automaton.after(node.left, step.bits):
                 if not left or (step.status != RUN and self.automaton.accepts_for_ever(left, step.bits)):
                     ended = step.status != RUN and bool(left)
@@ -143,7 +146,7 @@ class Search:
     # Cycles ----------------------------------------------------------------------------------
 
     def cycle(self) -> Story | None:
-        """A story that repeats for ever, fairly: in a part whose nodes lead to each other, nothing is always put off."""
+        """A story that repeats for ever: in a part whose nodes lead to each other, nothing is always put off."""
         best: tuple[int, list[int]] | None = None
         for part in _parts([[to for to, *_ in each] for each in self.edges]):
             inside = set(part)
@@ -164,7 +167,7 @@ class Search:
         ways: list[tuple[int, ...]] = []
         at = start
         while always:
-            path = self.path(at, part, lambda edge, wanted=always: not wanted <= edge[1])
+            path = self.path(at, part, _without(always))
             ways += [choices for _, _, choices in path]
             for _, marks, _ in path:
                 always &= marks
@@ -190,6 +193,10 @@ class Search:
                     came[edge[0]] = [*came[at], edge]
                     todo.append(edge[0])
         raise AssertionError("a part whose nodes lead to each other has such a way")
+
+
+def _without(marks: frozenset[Mark]) -> Callable[[tuple[int, frozenset[Mark], tuple[int, ...]]], bool]:
+    return lambda edge: not marks <= edge[1]
 
 
 def _parts(edges: list[list[int]]) -> Iterator[list[int]]:

@@ -15,7 +15,7 @@ class Zone(NamedTuple):
     names: tuple[int, ...] = ()  # of the clocks, after clock 0
     bounds: tuple[Row, ...] = ((0,),)
 
-    def index(self, name: int) -> int:
+    def place(self, name: int) -> int:
         return self.names.index(name) + 1
 
     def started(self, name: int) -> Zone:
@@ -29,7 +29,7 @@ class Zone(NamedTuple):
         """The zone without this clock."""
         if name not in self.names:
             return self
-        at = self.index(name)
+        at = self.place(name)
         rows = tuple(row[:at] + row[at + 1 :] for i, row in enumerate(self.bounds) if i != at)
         return Zone(tuple(n for n in self.names if n != name), rows)
 
@@ -48,17 +48,17 @@ class Zone(NamedTuple):
 
     def at_most(self, name: int, limit: int) -> Zone | None:
         """The part in which the clock shows no more; None when there is none."""
-        return self._tightened(self.index(name), 0, limit)
+        return self._tightened(self.place(name), 0, limit)
 
     def at_least(self, name: int, limit: int) -> Zone | None:
         """The part in which the clock shows no less; None when there is none."""
-        return self._tightened(0, self.index(name), -limit)
+        return self._tightened(0, self.place(name), -limit)
 
     def least(self, name: int) -> int:
-        return -self.bounds[0][self.index(name)]
+        return -self.bounds[0][self.place(name)]
 
     def most(self, name: int) -> int:
-        return self.bounds[self.index(name)][0]
+        return self.bounds[self.place(name)][0]
 
     def _tightened(self, i: int, j: int, bound: int) -> Zone | None:
         rows = self.bounds

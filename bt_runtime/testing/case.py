@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.debug.script import Act, Later, literal, said
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
-from bt_runtime.testing.promise import Broken, Promises
+from bt_runtime.testing.promise import Broken, Promises, named
 from bt_runtime.testing.trial import Trial
 from bt_runtime.testing.waiting import StillRunning
 from bt_runtime.tree.node import RUNNING, SUCCESS
@@ -51,13 +51,15 @@ class Subject:
     """A tree under repeated test, with its promises."""
 
     def __init__(
-        self, tree: str | Path | Tree, never: Any = (), always: Any = (), project: Path | str | None = None
-    ) -> None:
-        self.given = tree
+        self, tree: str | Path | Tree, never: Any = (), always: Any = (), project: Path | str | None = None,
+        ltl: Any = (), properties: Any = (), text: Any = None,
+    ) -> None:  # fmt: skip
+        self.given = tree if text is None else text
         self.tree = tree if isinstance(tree, Tree) else load(tree, project=project)
         self.never = [never] if isinstance(never, str) else list(never)
         self.always = [always] if isinstance(always, str) else list(always)
-        self.promises = Promises(self.never, self.always)
+        self.ltl, self.properties = list(ltl), list(properties)
+        self.promises = Promises(self.never, self.always, self.ltl, named(self.tree.spec, self.properties))
         self.last: Trial | None = None
 
     def play(self, case: Case) -> tuple[str, Case]:
@@ -68,7 +70,7 @@ class Subject:
                 for move in case.moves:
                     done.append(move)
                     moved(trial, move)
-                    if trial.status is not RUNNING and move[0] not in ("set", "halt"):
+                    if trial.status is not RUNNING and move[0] not in ("set", "halt", "repeats"):
                         break
                 else:
                     done.append(("end",))
@@ -115,8 +117,9 @@ class Subject:
         head = [f"from bt_runtime.testing import {', '.join(names)}", ""]
         head += [f"TREE = {_quoted(source)}", ""] if source else []
         name = "".join(c if c.isalnum() else "_" for c in self.tree.name).strip("_").lower()
+        keeps = f"keeps_{'_and_'.join(self.properties)}" if self.properties else "keeps_its_promises"
         about = f'    """Found by `{found_by}`."""'
-        return "\n".join([*head, "", f"def test_{name}_keeps_its_promises():", about, *lines, *body,
+        return "\n".join([*head, "", f"def test_{name}_{keeps}():", about, *lines, *body,
                           "        assert not trial.crashes", ""])  # fmt: skip
 
     def _options(self, case: Case) -> list[tuple[str, str]]:
@@ -130,6 +133,8 @@ class Subject:
             ("substitute", _mapping(doubles)),
             ("never", literal(self.never)),
             ("always", literal(self.always)),
+            ("ltl", literal(self.ltl)),
+            ("properties", literal(self.properties)),
         ]
 
 
@@ -148,6 +153,8 @@ def moved(trial: Trial, move: Move) -> None:
             trial.board[entry] = value
         case ("halt",):
             trial.run.halt("the test halts it")
+        case ("repeats", ticks):
+            trial.repeats(ticks)
         case _:
             raise BtError(f"{move!r} is no move", "moves: tick, set, halt, …, as `btr fuzz` writes them")
 

@@ -17,7 +17,7 @@ from bt_runtime.events import Applied, Crash, Line, Notice, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
-from bt_runtime.testing.promise import Promises
+from bt_runtime.testing.promise import Promises, named
 from bt_runtime.testing.script import Cast, Unscripted
 from bt_runtime.testing.waiting import StillRunning, has_own_life, leaves, stands_for, still_running
 from bt_runtime.tree.clock import Manual
@@ -46,6 +46,8 @@ class Trial:
         substitute: Mapping[str, Act | list[Act] | Script] | None = None,
         never: str | Iterable[str] = (),
         always: str | Iterable[str] = (),
+        ltl: str | Iterable[str] = (),
+        properties: Iterable[str] = (),
         inputs: Mapping[str, Json] | None = None,
         world: Any = None,
         services: Mapping[str, Any] | None = None,
@@ -53,18 +55,19 @@ class Trial:
         project: Path | str | None = None,
         slow: float | None = SLOW,
     ) -> None:
-        """Builds a trial. `allow`: skills that may run their real implementation; "*": all of them."""
+        """Builds a trial. `allow`: skills that may run their real implementation; "*": all of them. `properties`: the
+        names of properties of the tree that must hold."""
         self.clock = Manual()
         self.visits: Counter[str] = Counter()  # path → how often that node was ticked
         self.skills = casting.scripts_of(skills or {})
         self.doubles = {pattern: _script(acts) for pattern, acts in (substitute or {}).items()}
         self.lines: list[Line] = []  # what `log` nodes wrote
         self.ticks: list[Tick] = []
-        self.promises = Promises(never, always)
         self.began: dict[str, float] = {}  # path → since when a leaf has been running
         self.at_once = 0  # ticks since time passed
         self.due = 0.0  # when the tree wants its next tick
         tree = casting.loaded(text, skills or {}, project)
+        self.promises = Promises(never, always, ltl, named(tree.spec, properties))
         given = {"world"} if world is not None or "world" in (services or {}) else set()
         self.allow = {allow} if isinstance(allow, str) else {*allow}
         casting.misnamed(self.skills, casting.skills_of(tree.spec), self.allow)
@@ -129,6 +132,10 @@ class Trial:
             if not tick.running:
                 break
         return self.status
+
+    def repeats(self, ticks: int) -> None:
+        """Raises when a promise is broken in a run that goes through its latest ticks again and again."""
+        self.promises.repeats(ticks)
 
     def advance(self, seconds: float) -> Status:
         """Moves the clock, then ticks once."""

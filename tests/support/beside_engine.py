@@ -7,11 +7,11 @@ from collections import deque
 from random import Random
 from typing import Any
 
-from bt_runtime.run.run import Tree
 from bt_runtime.language.properties.property import of
 from bt_runtime.proof.model.build import model_of
 from bt_runtime.proof.model.model import Options
 from bt_runtime.proof.model.tick import BAD, OK, RUN, UNKNOWN, UNSET, WORDS, State, Tick
+from bt_runtime.run.run import Tree
 from bt_runtime.skills.skill import Skill
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 from bt_runtime.tree.context import POLL
@@ -127,7 +127,9 @@ class Beside:
             if where or slot in model.outside:
                 continue
             number, there = t.s[slot], name in trial.board
-            if number != UNKNOWN and (there != (number != UNSET) or (there and trial.board[name] != model.values[number])):
+            if number != UNKNOWN and (
+                there != (number != UNSET) or (there and trial.board[name] != model.values[number])
+            ):
                 return f"{name}: engine {trial.board.get(name)!r}, model {model.values[number]!r}"
         return self.times() if status == RUN else ""
 

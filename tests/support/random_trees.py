@@ -36,8 +36,17 @@ class Maker:
 
     def text(self, **head: Any) -> str:
         root = self.node(4)
-        ports = {"a": {"type": "boolean", "default": False}, "n": {"type": "integer", "minimum": 0, "maximum": 2, "default": 0}}
-        tree = {"version": 1, "tree": "t", "blackboard": {**ports, "b": {"type": "boolean", "default": False}}, **head, "root": root}
+        ports = {
+            "a": {"type": "boolean", "default": False},
+            "n": {"type": "integer", "minimum": 0, "maximum": 2, "default": 0},
+        }
+        tree = {
+            "version": 1,
+            "tree": "t",
+            "blackboard": {**ports, "b": {"type": "boolean", "default": False}},
+            **head,
+            "root": root,
+        }
         return str(yaml.safe_dump(tree, sort_keys=False))
 
     def node(self, depth: int) -> dict[str, Any]:
@@ -58,7 +67,9 @@ class Maker:
         whole = {"children": given} if isinstance(given, list) else dict(given) if isinstance(given, dict) else None
         if kind in ("set", "wait", "check") or whole is None:
             return made
-        for field in self.random.sample(["when", "unless", "on_success", "on_failure", "on_halt"], self.random.choice((1, 2))):
+        for field in self.random.sample(
+            ["when", "unless", "on_success", "on_failure", "on_halt"], self.random.choice((1, 2))
+        ):
             whole[field] = self.test() if field in ("when", "unless") else self.values()
         return {kind: whole}
 
@@ -72,12 +83,20 @@ class Maker:
         if kind == "while":
             return {"while": {"check": self.test(), "do": self.node(depth), "else": self.node(depth)}}
         if kind == "switch":
-            return {"switch": {"on": "n", "cases": {"0": self.node(depth), "1": self.node(depth)}, "default": self.node(depth)}}
+            return {
+                "switch": {
+                    "on": "n",
+                    "cases": {"0": self.node(depth), "1": self.node(depth)},
+                    "default": self.node(depth),
+                }
+            }
         if kind == "try":
             on = self.random.choice(("failure", "any"))
             return {"try": {"do": self.node(depth), "catch": self.node(depth), "finally": self.node(depth), "on": on}}
         if kind == "recovery":
-            return {"recovery": {"times": self.random.choice((1, 2)), "do": self.node(depth), "recover": self.node(depth)}}
+            return {
+                "recovery": {"times": self.random.choice((1, 2)), "do": self.node(depth), "recover": self.node(depth)}
+            }
         if kind == "parallel":
             given: dict[str, Any] = {"children": self.nodes(depth)}
             given |= self.random.choice(({}, {"success": 1}, {"failure": -1}, {"order": "in_turn"}, {"wait_all": True}))
@@ -93,7 +112,8 @@ class Maker:
         more: dict[str, Any] = {
             "retry": {"times": self.random.choice((2, 3))}, "repeat": {"times": self.random.choice((2, 3))},
             "timeout": {"seconds": self.random.choice((1, 2, 3))}, "delay": {"seconds": self.random.choice((1, 2))},
-            "rate": {"hz": self.random.choice((0.5, 1)), "else": self.random.choice(("result", "skip", "running", "failure"))},
+            "rate": {"hz": self.random.choice((0.5, 1)),
+                     "else": self.random.choice(("result", "skip", "running", "failure"))},
             "force": {"status": self.random.choice(("success", "failure"))},
             "once": {"then": self.random.choice(("result", "skip"))},
             "precondition": {"if": self.test(), "else": self.random.choice(("failure", "success", "skip", "running"))},
@@ -109,7 +129,11 @@ class Maker:
         if kind == "set":
             return {"set": self.values()}
         if kind == "check":
-            return {"check": {"updated": self.random.choice(ENTRIES)}} if self.random.random() < 0.2 else {"check": self.test()}
+            return (
+                {"check": {"updated": self.random.choice(ENTRIES)}}
+                if self.random.random() < 0.2
+                else {"check": self.test()}
+            )
         if kind == "unset" and self.random.random() < 0.3:
             return {"unset": "b"}
         if kind == "wait" and self.timed:

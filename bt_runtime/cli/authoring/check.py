@@ -1,37 +1,60 @@
-"""`btr check`: explores every state of a tree with bounded entries; prints the shortest broken promise as a test."""
+"""`btr check`: proves the properties of a tree, or shows the shortest story that breaks one, as a test."""
 
 from __future__ import annotations
 
 import argparse
+import resource
+import shlex
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.authoring import promised
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
+
+if TYPE_CHECKING:
+    from bt_runtime.testing.check import Result
 
 EVERY = 5.0  # seconds between two lines of progress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     promised.configure(parser)
+    text = "a formula that must hold: 'G(low -> F /main/dock is running)'; may be repeated"
+    parser.add_argument("--ltl", action="append", default=[], metavar="FORMULA", help=text)
+    text = "one of the tree's own properties; may be repeated (default: all of them)"
+    parser.add_argument("--property", action="append", default=[], metavar="NAME", help=text)
+    parser.add_argument("--skills-end", action="store_true", help="take for granted that every started skill ends")
     parser.add_argument(
-        "--states", type=int, default=5_000, metavar="N", help="look at so many at most (default: 5000)"
+        "--states", type=int, default=1_000_000, metavar="N", help="look at so many at most (default: 1000000)"
     )
     parser.add_argument(
         "--seconds", type=float, default=600, metavar="S", help="look for so many seconds at most (default: 600)"
     )
+    parser.add_argument(
+        "--memory", type=float, default=2_000, metavar="MB", help="stop when the process is larger (default: 2000)"
+    )
+    parser.add_argument("--no-cache", dest="cache", action="store_false", help="prove again what was proved before")
+
+
+class _TooLarge(Exception):
+    pass
 
 
 class _Progress:
-    """A line on standard error every few seconds; on a terminal it is redrawn."""
+    """A line on standard error every few seconds; on a terminal it is redrawn. Raises when memory runs out."""
 
-    def __init__(self) -> None:
+    def __init__(self, megabytes: float) -> None:
         self.live = sys.stderr.isatty()
         self.next = time.monotonic() + EVERY
         self.shown = False
+        self.most = megabytes * 1000
 
     def told(self, states: int, left: int) -> None:
+        if states & 1023 < 16 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > self.most:
+            raise _TooLarge
         if time.monotonic() >= self.next:
             self.next = time.monotonic() + (1.0 if self.live else EVERY)
             self.shown = self.live
@@ -44,33 +67,69 @@ class _Progress:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bt_runtime.testing.explore import explore
+    from bt_runtime.testing.check import Checking
 
-    if args.states < 1:
-        raise BtError("--states takes a number from 1", "such as --states 20000")
-    if not args.seconds > 0:
-        raise BtError("--seconds takes a number above 0", "such as --seconds 60")
-    if not args.never and not args.always:
-        raise BtError("nothing is promised of the tree", "say what is to be checked: --never EXPR, --always EXPR")
-    progress = _Progress()
+    for name, value in (("states", args.states), ("seconds", args.seconds), ("memory", args.memory)):
+        if not value > 0:
+            raise BtError(f"--{name} takes a number above 0", f"such as --{name} 1000")
+    asked = promised.options(args, "check")
+    own = args.property or ([] if args.never or args.always or args.ltl else None)
+    checking = Checking(
+        asked["tree"], asked["never"], asked["always"], args.ltl, own, None, asked["inputs"], asked["values"],
+        args.skills_end, f"btr check {shlex.quote(args.tree)}",
+    )  # fmt: skip
+    progress, results = _Progress(args.memory), list["Result"]()
     try:
-        explored = explore(
-            **promised.options(args, "check"), states=args.states, seconds=args.seconds, told=progress.told
-        )
+        for result in checking.results(args.states, args.seconds, progress.told, args.cache):
+            progress.end()
+            progress.shown = False
+            _tell(result, args)
+            results.append(result)
+    except _TooLarge:
+        print(f"the process is larger than {args.memory:g} MB: nothing more was looked at", file=sys.stderr)
+        print("  help: list fewer --values, fix entries with --set, or allow more --memory", file=sys.stderr)
+        return Exit.BUDGET
     finally:
         progress.end()
-    if explored.finding is not None:
-        return promised.show(explored.finding, args)
-    if explored.whole:
-        print(f"all {explored.states:,} states were seen, and every promise is kept", file=sys.stderr)
-        return Exit.SUCCESS
-    when, more = (f" in {args.seconds:g} s", "--seconds") if explored.late else ("", "--states")
-    print(
-        f"{explored.states:,} states were seen{when}, no promise was broken in them, and there are more",
-        file=sys.stderr,
-    )
-    print(
-        f"  help: list fewer --values, fix entries with --set, or allow more {more}",
-        file=sys.stderr,
-    )
-    return Exit.BUDGET
+    _write([r.finding.test for r in results if r.finding is not None], args)
+    outcomes = {result.outcome for result in results}
+    return Exit.FAILURE if "refuted" in outcomes else Exit.BUDGET if "open" in outcomes else Exit.SUCCESS
+
+
+def _tell(result: Result, args: argparse.Namespace) -> None:
+    said = {"proved": "proved", "refuted": "broken", "open": "not decided"}[result.outcome]
+    how = "known from before" if result.kept else f"{result.states:,} states in {result.seconds:.2f} s"
+    print(f"{_named(result)}: {said} ({how})", file=sys.stderr)
+    for remark in result.remarks:
+        print(f"  note: {remark}", file=sys.stderr)
+    for doubt in result.doubts:
+        print(f"  not covered: {doubt}", file=sys.stderr)
+    for line in result.story:
+        print(f"  {line}", file=sys.stderr)
+    if result.finding is not None:
+        print(f"  {result.finding.why}", file=sys.stderr)
+    if result.outcome == "open":
+        print("  help: list --values, fix entries with --set, or allow more --seconds or --states", file=sys.stderr)
+
+
+def _named(result: Result) -> str:
+    from bt_runtime.testing.promise import promised as in_words
+
+    return in_words(result.property)
+
+
+def _numbered(tests: list[str]) -> list[str]:
+    """Tests of one name get a number behind it, since they may stand in one file."""
+    return [t.replace("promises():", f"promises_{n}():") if n > 1 else t for n, t in enumerate(tests, 1)]
+
+
+def _write(tests: list[str], args: argparse.Namespace) -> None:
+    text = "\n\n".join(_numbered(tests))
+    if not tests or args.test is None:
+        print(text, end="")
+        return
+    try:
+        disk.write(args.test, text)
+    except OSError as error:
+        raise BtError(f"{args.test} cannot be written: {error.strerror}", "name another file") from error
+    print(f"a test that shows it: {args.test}", file=sys.stderr)

@@ -31,7 +31,7 @@ def manifest_schema(keys: Mapping[str, Schema] | None = None) -> Schema:
                            "errorMessage": "A manifest has a name, for instance `skills: house`"},
                 "about": _text("What these skills are for."),
                 "impl": _text(f"{_IMPL} The skills that do not say otherwise use it."),
-                "properties": {"type": ["object", "null"], "description": "What must hold in trees that name this manifest.",
+                "properties": {"type": ["object", "null"], "description": "What must hold in trees that name it.",
                                "errorMessage": "`properties` is a mapping of names to what must hold"},
                 "kinds": {
                     "type": "object",

@@ -1,6 +1,6 @@
 """Formulas of linear temporal logic: nested tuples, a parser of their text, and their negation normal form.
 
-    parse("G(holding -> F placed)")    # ("R", ("false",), ("or", ("not atom", "holding"), ("U", …, ("atom", "placed"))))
+parse("G(holding -> F placed)")    # ("R", ("false",), ("or", ("not atom", "holding"), ("U", …, ("atom", "placed"))))
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic
+from bt_runtime.language import source
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.properties.atom import read
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.schema import ASSUMING, ON_VIOLATION, UNDECIDED, WORDS, properties_schema
-from bt_runtime.language import source
-from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.validate import Check
 from bt_runtime.language.values import NAME, inside
@@ -37,7 +37,9 @@ class Properties:
         if not NAME.fullmatch(key.text):
             return  # the schema has said so
         if len(words) != 1:
-            many = f"says {', '.join(name.text for name, _ in words)} at once" if words else "says nothing that must hold"
+            many = (
+                f"says {', '.join(name.text for name, _ in words)} at once" if words else "says nothing that must hold"
+            )
             self.fault(f"the property `{key.text}` {many}", key, f"give it one of: {', '.join(WORDS)}")
             return
         [(word, of)] = words
@@ -77,7 +79,7 @@ class Properties:
                 if isinstance(node, Scalar) and not isinstance(node.value, int | float):
                     read(node.text)
             except ExpressionError as own:
-                plain = own.message == error.message and " is " not in node.text
+                plain = isinstance(node, Scalar) and " is " not in node.text
                 span = inside(node, own.start, own.end) if plain else node.span
                 self.faults.append(own.diagnostic(self.file, span))
                 return

@@ -15,7 +15,7 @@ def properties_schema() -> Schema:
     return {
         "type": ["object", "null"],
         "description": "What must hold in every run: proved by `btr check`, and watched while the tree runs.",
-        "errorMessage": "`properties` is a mapping of names to what must hold: `{calm: {never: go_to is running and charging}}`",
+        "errorMessage": "`properties` maps names to what must hold: `{calm: {never: go_to is running and low}}`",
         "propertyNames": {"pattern": NAME, "errorMessage": "A property is named by ASCII letters, digits and _"},
         "additionalProperties": _property(),
     }  # fmt: skip
@@ -35,7 +35,7 @@ def _property() -> Schema:
                 "leads_to": _part("Whenever `from` holds, `to` holds then or later.", ("from", "to"), ()),
                 "within": _part(
                     "Whenever `from` holds (without it: at the start), `to` holds (without it: the tree has ended) "
-                    "in so many seconds.", ("from", "to"), ("seconds",), seconds=_number("Seconds of the tree's clock."),
+                    "in so many seconds.", ("from", "to"), ("seconds",), seconds=_number("Seconds of the clock."),
                 ),
                 "at_most": _part(
                     "`of` begins to hold at most so many times in a run.", ("of",), ("times", "of"),

@@ -14,8 +14,9 @@ from bt_runtime.mcp.tools.answer import Answer, paged
 from bt_runtime.mcp.tools.site import Site
 from bt_runtime.mcp.tools.tool import PAGE, PAGED, TREE, Tool, count, mapping, seconds, text, texts
 from bt_runtime.project import child, trust
-from bt_runtime.testing.explore import explore
+from bt_runtime.testing.check import check as checked
 from bt_runtime.testing.fuzz import fuzz as fuzzed
+from bt_runtime.testing.promise import promised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from bt_runtime.testing.case import Finding
 
-MOST_STATES, MOST_RUNS = 5_000, 200
+MOST_STATES, MOST_RUNS = 100_000, 200
 CHECK_TIME = 20.0  # seconds that `check` may take
 TEST_TIME = 120.0  # seconds that the project's tests may take
 MOST_OUTPUT = 200_000  # bytes of their output that are read
@@ -83,19 +84,28 @@ def fuzz(
 
 def check(
     site: Site, tree: str, never: list[str] | None = None, always: list[str] | None = None,
-    values: Mapping[str, list[Any]] | None = None, states: int = MOST_STATES,
+    ltl: list[str] | None = None, values: Mapping[str, list[Any]] | None = None, states: int = MOST_STATES,
 ) -> Answer:  # fmt: skip
-    """Goes through every state of a tree whose entries are bounded."""
-    if not never and not always:
-        raise BtError("nothing is promised of the tree", 'say it: "never": ["charging and driving"]')
+    """Proves promises of a tree, or its own properties when none is given."""
+    own = [] if never or always or ltl else None
     with held(site):
-        found = explore(
-            site.loaded(tree), never=never or [], always=always or [], values=values or {},
-            states=min(states, MOST_STATES), seconds=CHECK_TIME, project=site.root, found_by="check",
+        found = checked(
+            site.loaded(tree), never=never or [], always=always or [], ltl=ltl or [], properties=own,
+            values=values or {}, states=min(states, MOST_STATES), seconds=CHECK_TIME, project=site.root,
+            found_by="check",
         )  # fmt: skip
-    whole = "all states" if found.whole else "not all states"
-    answer = _found(found.finding, f"{whole} were seen ({found.states:,}), no promise was broken")
-    return answer._replace(data={**answer.data, "whole": found.whole, "states": found.states})
+    broken = next((each for each in found if each.finding is not None), None)
+    told = [f"{promised(each.property)}: {_OUTCOMES[each.outcome]}" for each in found]
+    told += [f"not covered: {doubt}" for each in found for doubt in each.doubts]
+    answer = _found(broken.finding if broken is not None else None, "\n".join(told))
+    whole = all(each.outcome != "open" for each in found)
+    kept = all(each.outcome == "proved" for each in found)
+    return answer._replace(
+        data={**answer.data, "kept": kept, "whole": whole, "states": sum(each.states for each in found)}
+    )
+
+
+_OUTCOMES = {"proved": "proved", "refuted": "broken", "open": "not decided"}
 
 
 def _found(found: Finding | None, kept: str) -> Answer:
@@ -148,8 +158,8 @@ TOOLS = (
         fuzz, ("tree",), returns=_KEPT,
     ),
     Tool(
-        "check", "Prove or break a promise by going through every state.",
-        {**_PROMISES, "values": mapping("what entries may be: {battery: [0, 1]}"),
+        "check", "Prove promises over all runs of a tree; without any, its own properties.",
+        {**_PROMISES, "ltl": texts("formulas"), "values": mapping("what entries may be: {battery: [0, 1]}"),
          "states": count("", 1, MOST_STATES)},
         check, ("tree",), returns={**_KEPT, "whole": {"type": "boolean"}, "states": {"type": "integer"}},
     ),

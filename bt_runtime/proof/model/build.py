@@ -12,13 +12,22 @@ from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.chooser import Guard, If, Precondition, Recovery, SkipUnless, Switch, Try, While
 from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
 from bt_runtime.proof.model.decorators import (
-    Counted, Delay, ForEach, Force, Invert, Once, Pass, Rate, Timeout, UntilFailure,
+    Counted,
+    Delay,
+    Force,
+    ForEach,
+    Invert,
+    Once,
+    Pass,
+    Rate,
+    Timeout,
+    UntilFailure,
 )  # fmt: skip
 from bt_runtime.proof.model.domain import Tests
-from bt_runtime.proof.model.leaves import Any_, Check, Fail, Leaf, Log, Set, Subtree, Unset, Wait
+from bt_runtime.proof.model.leaves import Any_, Check, Fail, Gate, Leaf, Log, Set, Subtree, Unset, Wait
 from bt_runtime.proof.model.model import Model, Options, Within, _Reader
 from bt_runtime.proof.model.node import ModelNode
-from bt_runtime.proof.model.results import EVERY, results_of
+from bt_runtime.proof.model.results import EVERY, ends_with_skills, results_of
 from bt_runtime.proof.model.scope import ModelScope, names_in
 from bt_runtime.proof.model.skill import Agent, Skill
 from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN
@@ -94,7 +103,8 @@ class _Builder:
                         made += [(entry, {name}) for name, of in value.items() if (entry := entry_named(of))]
                 else:
                     self.read.update(names_in(value))
-                    if spec.kind.field(field) is not None and spec.kind.field(field).type == "key":
+                    declared = spec.kind.field(field)
+                    if declared is not None and declared.type == "key":
                         self.read.add(str(value))
         before = -1
         while before != len(self.read):
@@ -108,25 +118,39 @@ class _Builder:
 
     # Nodes -----------------------------------------------------------------------------------
 
-    def node(self, spec: NodeSpec, scope: ModelScope, path: str, level: int) -> ModelNode:
+    def node(self, spec: NodeSpec, scope: ModelScope, path: str, level: int, inside: bool = False) -> ModelNode:
+        if path in self.model.options.gates and not inside:
+            gate = self.enter(Gate(spec, scope, path), path)
+            gate.children = [self.node(spec, scope, path, level, True)]
+            return gate
         model, kind = self.model, spec.kind
         for value in spec.values.values():
             for name in names_in(value):
                 self.slot(scope, name)
         keep = model.options.keep
         if keep is not None and not keep(spec):
-            return self.enter(Any_(spec, scope, path, tuple(sorted(results_of(spec))), []), path)
+            writes = sorted({self.slot(scope, name) for name in _written_inside(spec, scope)})
+            any_ = Any_(spec, scope, path, tuple(sorted(results_of(spec))), writes)
+            if ends_with_skills(spec):
+                model.ends.append(any_)
+            return self.enter(any_, path)
         made: ModelNode
         if kind.family == "skill":
-            for field in kind.fields:
-                if field.writes and field.name in spec.values:
-                    self.slot(scope, spec.values[field.name].text.strip())
+            for output in kind.fields:
+                if output.writes and output.name in spec.values:
+                    self.slot(scope, spec.values[output.name].text.strip())
             made = Skill(spec, scope, path)
             model.skills.setdefault(kind.name, []).append(made)
+            model.ends.append(made)
             if made.holds_it:
                 model.holders.append((made.holds_it, made.entry.uses))
             return self.enter(made, path)
-        if kind.asks or kind.foreign or kind.name not in KINDS or (spec.again is not None and level >= model.options.levels):
+        if (
+            kind.asks
+            or kind.foreign
+            or kind.name not in KINDS
+            or (spec.again is not None and level >= model.options.levels)
+        ):
             return self.enter(self.agent(spec, scope, path), path)
         for name, value in spec.values.items():
             if isinstance(value, Mapping) and (name == "values" or name.startswith("on_")):
@@ -168,11 +192,14 @@ class _Builder:
         if spec.kind.foreign:
             model.doubt(f"`{spec.kind.name}` at {path} is none of ours: what it reads and writes cannot be seen")
         elif spec.again is not None:
-            model.doubt(f"{path}: a tree that contains itself was followed {model.options.levels} levels deep, then left open")
+            model.doubt(
+                f"{path}: a tree that contains itself was followed {model.options.levels} levels deep, then left open"
+            )
         results = (RUN, OK, BAD) if not spec.kind.foreign else tuple(sorted(EVERY))
         if spec.kind.skips:
             results = (SKIP, *results)
         made = Agent(spec, scope, path, results, tuple(dict.fromkeys(allowed)), writes)
+        model.ends.append(made)
         for name in made.asked:
             model.skills[name].append(made)
         return made
@@ -233,7 +260,7 @@ class _Builder:
             at = node
             while at is not None and not at.shown:
                 at.shown = True
-                at = above.get(at)  # type: ignore[assignment]
+                at = above.get(at)
 
 
 def child_name(spec: NodeSpec) -> str:
@@ -291,6 +318,19 @@ def written_by(spec: NodeSpec) -> Iterator[str]:
     for field in spec.kind.fields:
         if field.writes and field.name not in spec.values and isinstance(field.default, str):
             yield field.default
+
+
+def _written_inside(spec: NodeSpec, scope: ModelScope) -> Iterator[str]:
+    """The entries of this scope that a part writes, wherever in it."""
+    for below in spec.walk():
+        yield from written_by(below)
+        if below.subtree is not None or below.again is not None:
+            yield from (entry for value in (below.values.get("with") or {}).values() if (entry := entry_named(value)))
+            if below.values.get("autoremap"):
+                yield from scope.tree.ports
+        if below.kind.family == "skill":
+            written = (f for f in below.kind.fields if f.writes and f.name in below.values)
+            yield from (below.values[f.name].text.strip() for f in written)
 
 
 __all__ = ["BtError", "model_of", "skills_of", "walk", "written_by"]

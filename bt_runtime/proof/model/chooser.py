@@ -158,7 +158,9 @@ class Try(Chooser):
         if s[self.at] == 2:
             return s[self.result]
         if s[self.at] == 0 and status == BAD and self.branch(CATCH) is not None:
-            broke = bool(s[self.broke]) and bool(t.choose(2))  # the node that broke may be another than that which failed
+            broke = bool(s[self.broke]) and bool(
+                t.choose(2)
+            )  # the node that broke may be another than that which failed
             if broke or self.spec.values["on"] != "exception":
                 return self.caught(t)
         if self.branch(FINALLY) is not None and not (s[self.at] == 0 and status == SKIP):

@@ -7,6 +7,7 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.proof.model.chooser import ELSE, Chooser
+from bt_runtime.proof.model.leaves import Any_
 from bt_runtime.proof.model.node import BAD, OK, RUN, SKIP, UNKNOWN_VALUE, ModelNode, Tick
 from bt_runtime.proof.model.scope import ModelScope
 
@@ -56,7 +57,7 @@ def next_round(node: Chooser, t: Tick) -> None:
     clocks = _idle(node.children[0], t)
     if clocks:
         t.armed.update(clocks)
-    else:
+    elif not _open(node.children[0]):
         t.urgent = True
 
 
@@ -66,6 +67,11 @@ def _idle(node: ModelNode, t: Tick) -> list[int]:
         return [node.clock] if not t.s[node.active] and t.s[node.clock] else []
     found = [_idle(child, t) for child in node.children]
     return [clock for each in found for clock in each] if found and all(found) else []
+
+
+def _open(node: ModelNode) -> bool:
+    """Is there a part below of which only the results are known? Then nobody knows when it wants a tick."""
+    return isinstance(node, Any_) or any(map(_open, node.children))
 
 
 class UntilFailure(Chooser):
@@ -81,7 +87,7 @@ class UntilFailure(Chooser):
 
 
 class ForEach(Chooser):
-    """`items` counts those that are left of a list that was given; of an entry that is used up, the entry holds them."""
+    """`items` numbers what is left of a list that was given; an entry that is used up holds what is left itself."""
 
     __slots__ = ("due", "items", "passed")
 

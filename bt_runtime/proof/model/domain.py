@@ -1,4 +1,4 @@
-"""Which values an entry may have: all of a small type, or one for each way in which the tree's tests tell them apart."""
+"""Which values an entry may have: all of a small type, or one for each way in which tests tell them apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Tests:
     """What the expressions of a tree compare each name with."""
 
     def __init__(self, fixed: Mapping[str, Json]) -> None:
-        self.fixed = fixed  # names whose value never changes
+        self.fixed = dict(fixed)  # names whose value never changes
         self.compared: dict[str, list[Json]] = {}  # name → constants
         self.free: set[str] = set()  # names of which more is asked than a comparison with constants
 
@@ -94,7 +94,9 @@ class Tests:
         constants = self.compared.get(port.name, [])
         exact = port.name not in self.free
         if port.type in ("integer", "number") and constants:
-            return Domain(tuple(_regions([c for c in constants if isinstance(c, int | float)], low, high, whole)), exact)
+            return Domain(
+                tuple(_regions([c for c in constants if isinstance(c, int | float)], low, high, whole)), exact
+            )
         if port.type in ("integer", "number") and exact:
             return Domain((0 if low is None else low,))
         if port.type == "string" and exact:

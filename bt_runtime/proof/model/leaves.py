@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bt_runtime.language import ports
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.chooser import Chooser
 from bt_runtime.proof.model.node import BAD, OK, RUN, SKIP, UNKNOWN, UNKNOWN_VALUE, Faults, ModelNode, Tick
@@ -155,8 +156,6 @@ class Subtree(Chooser):
                 inner.write(t, name, port.default)
 
     def seed(self, t: Tick, name: str, port: Any) -> None:
-        from bt_runtime.language import ports
-
         number = t.read(self.inner.slot(name))
         if number != UNSET:
             if name in self.tree.inputs and number != UNKNOWN:
@@ -165,12 +164,33 @@ class Subtree(Chooser):
             t.write(self.inner.slot(name), t.model.number(port.default))
 
 
+class Mismatch(BaseException):
+    """A steered part has returned another result than was wanted: these choices lead nowhere."""
+
+
+class Gate(ModelNode):
+    """A part whose result in each tick is wanted to be what a story says."""
+
+    __slots__ = ()
+
+    def step(self, t: Tick) -> int:
+        wanted = t.model.wanted.get(self.path)
+        before, t.hint = t.hint, wanted or 0
+        status = int(self.children[0].step(t))
+        t.hint = before
+        if wanted is not None and status != wanted:
+            raise Mismatch
+        return self.leave(t, status)
+
+
 class Any_(ModelNode):
     """A part of which nothing is known but how it may end, and what it may write: any of it, at any time."""
 
     __slots__ = ("results", "writes")
 
-    def __init__(self, spec: NodeSpec, scope: ModelScope, path: str, results: tuple[int, ...], writes: list[int]) -> None:
+    def __init__(
+        self, spec: NodeSpec, scope: ModelScope, path: str, results: tuple[int, ...], writes: list[int]
+    ) -> None:
         super().__init__(spec, scope, path)
         self.results = results
         self.writes = writes
@@ -187,4 +207,4 @@ class Any_(ModelNode):
             t.write(slot, UNKNOWN)
 
 
-__all__ = ["Any_", "Check", "Fail", "Leaf", "Log", "Set", "Subtree", "Unset", "Wait", "SKIP", "UNKNOWN_VALUE"]
+__all__ = ["SKIP", "UNKNOWN_VALUE", "Any_", "Check", "Fail", "Gate", "Leaf", "Log", "Set", "Subtree", "Unset", "Wait"]

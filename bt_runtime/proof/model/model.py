@@ -38,6 +38,7 @@ class Options(NamedTuple):
     sample: bool = False  # try some values where not all can be told apart, rather than leave them unknown
     levels: int = 2  # how often a tree may contain itself
     keep: Callable[[NodeSpec], bool] | None = None  # which parts are modelled; of the others only the results are
+    gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
 
 
 class Model:
@@ -56,7 +57,9 @@ class Model:
         self.stirred: dict[int, tuple[int, ...]] = {}  # … whose writing is waited for
         self.inputs: dict[int, tuple[int, ...]] = {}
         self.holders: list[tuple[int, tuple[str, ...]]] = []  # slots of skills that hold things while they run
+        self.counts: dict[tuple[str, str], int] = {}  # slots with the starts of skills that may be started so often
         self.breaks = False  # does it matter whether a skill raises
+        self.wanted: dict[str, int] = {}  # path of a steered part → the result that it is to return
         self.doubts: dict[str, None] = {}  # what was not covered
         self.root: ModelNode
         self.nodes: dict[str, ModelNode] = {}  # path → the node that speaks for it
@@ -89,6 +92,12 @@ class Model:
         at = self.slot()
         self.marks.setdefault(entry, []).append(at)
         return at
+
+    def count(self, impl: str, sentence: str) -> int:
+        """The slot with how often a skill was started in the run."""
+        if (impl, sentence) not in self.counts:
+            self.counts[impl, sentence] = self.slot()
+        return self.counts[impl, sentence]
 
     def number(self, value: Any) -> int:
         """The number of a value; equal values of one type have the same."""
@@ -205,7 +214,11 @@ class Within:
             t.stop(self.clock)
         elif s[self.runs] and t.over(self.clock):
             return True
-        elif not s[self.runs] and not bits & self.to and (bits & self.since if self.since is not None else not s[self.over]):
+        elif (
+            not s[self.runs]
+            and not bits & self.to
+            and (bits & self.since if self.since is not None else not s[self.over])
+        ):
             s[self.runs] = 1
             t.start(self.clock, self.seconds)
         s[self.over] = 1
@@ -288,7 +301,9 @@ def unknown_names(model: Model, atoms: Sequence[Atom]) -> Iterator[BtError]:
                 yield _unknown(atom, path, f"no node is at {path}", sorted(model.nodes), "nodes")
         for watch in atom.watches.values():
             if watch.skill not in model.skills:
-                known = sorted({kind.name for kind in model.tree.registry if kind.family == "skill"} | set(model.skills))
+                known = sorted(
+                    {kind.name for kind in model.tree.registry if kind.family == "skill"} | set(model.skills)
+                )
                 if watch.skill not in known:
                     yield _unknown(atom, watch.skill, f"no skill is named `{watch.skill}`", known, "skills")
         for name in atom.entries:
@@ -298,7 +313,9 @@ def unknown_names(model: Model, atoms: Sequence[Atom]) -> Iterator[BtError]:
 
 def _unknown(atom: Atom, name: str, why: str, known: list[str], what: str) -> BtError:
     close = nearest(name, known)
-    return BtError(f"`{atom.text}`: {why}", f"did you mean `{close}`?" if close else f"{what}: {', '.join(known) or 'none'}")
+    return BtError(
+        f"`{atom.text}`: {why}", f"did you mean `{close}`?" if close else f"{what}: {', '.join(known) or 'none'}"
+    )
 
 
 __all__ = ["RUN", "UNKNOWN_VALUE", "Model", "Options", "Step", "unknown_names"]

@@ -7,14 +7,13 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.proof.model.scope import ModelScope
-from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN, Tick
-
+from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN, UNKNOWN_VALUE, Tick
 
 
 class ModelNode:
     """`i` is the slot of its status. A node that nobody asks about keeps only that it is running."""
 
-    __slots__ = ("children", "i", "path", "shown", "spec", "scope")
+    __slots__ = ("children", "i", "path", "scope", "shown", "spec")
 
     def __init__(self, spec: NodeSpec, scope: ModelScope, path: str) -> None:
         self.spec = spec
@@ -77,16 +76,5 @@ class ModelNode:
         return BAD
 
 
-class _UnknownValue:
-    """Stands for a value that only a run knows."""
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-    def __hash__(self) -> int:
-        return 7
-
-
-UNKNOWN_VALUE = _UnknownValue()
 Faults = (BtError, ArithmeticError, LookupError, TypeError, ValueError)  # what breaks a node
 __all__ = ["BAD", "OK", "RUN", "SKIP", "UNKNOWN", "UNKNOWN_VALUE", "Faults", "ModelNode", "Tick"]

@@ -56,3 +56,22 @@ def _in_order(inner: list[Results], onward: int, end: int, yields: bool) -> Resu
     if all(SKIP in each for each in inner):
         found.add(SKIP)
     return frozenset(found)
+
+
+def ends_with_skills(spec: NodeSpec) -> bool:
+    """True when this part certainly ends, once each skill in it does: nothing goes round or waits for an entry."""
+    for each in spec.walk():
+        name, values = each.kind.name, each.values
+        if name in ("until_failure", "while", "for_all", "precondition") or each.kind.foreign or each.again is not None:
+            return False
+        if name in ("retry", "repeat", "recovery") and not (
+            isinstance(values.get("times"), int) and values["times"] >= 0
+        ):
+            return False
+        if name == "wait" and "seconds" not in values:
+            return False
+        if name in ("reactive_sequence", "reactive_fallback", "guard", "parallel", "pipeline", "rate"):
+            return False
+        if each.subtree is not None and not ends_with_skills(each.subtree.root):
+            return False
+    return True

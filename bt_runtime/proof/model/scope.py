@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bt_runtime.language import ports
 from bt_runtime.language.checks.references import entry_named
@@ -11,11 +11,8 @@ from bt_runtime.language.expression import Expression, Template
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.language.values import Nested
-from bt_runtime.proof.model.tick import UNKNOWN, UNSET, Tick
+from bt_runtime.proof.model.tick import UNKNOWN, UNKNOWN_VALUE, UNSET, Entries, Tick
 from bt_runtime.types import Json
-
-if TYPE_CHECKING:
-    from bt_runtime.proof.model.model import Model
 
 
 def names_in(value: Json) -> Iterable[str]:
@@ -36,7 +33,7 @@ def names_in(value: Json) -> Iterable[str]:
 class ModelScope:
     """The entries that one tree sees, as `tree/blackboard.py` has them."""
 
-    def __init__(self, model: Model, tree: TreeSpec, path: str = "", parent: ModelScope | None = None) -> None:
+    def __init__(self, model: Entries, tree: TreeSpec, path: str = "", parent: ModelScope | None = None) -> None:
         self.model, self.tree, self.path, self.parent = model, tree, path, parent
         self.shared: dict[str, str] = {}
         self.open = False
@@ -76,8 +73,6 @@ class ModelScope:
         for name in value.names:
             unknown = t.read(self.slot(name)) == UNKNOWN or unknown
         if unknown:
-            from bt_runtime.proof.model.node import UNKNOWN_VALUE
-
             return UNKNOWN_VALUE
         return value.evaluate(scope)
 
@@ -86,7 +81,7 @@ class ModelScope:
         if not hasattr(found, "evaluate"):
             return found
         value, declared = self.evaluate(t, found), spec.kind.field(field)
-        if declared is not None and declared.type in DATA_TYPES and value.__class__.__name__ != "_UnknownValue":
+        if declared is not None and declared.type in DATA_TYPES and value is not UNKNOWN_VALUE:
             ports.check(declared, value)
             ports.check_number(field, value)
         return value
@@ -99,7 +94,7 @@ class ModelScope:
 
     def write(self, t: Tick, name: str, value: Any) -> None:
         number = UNKNOWN
-        if value.__class__.__name__ != "_UnknownValue":
+        if value is not UNKNOWN_VALUE:
             for port in self.ports(name):
                 ports.check(port, value)
             number = t.model.number(value)

@@ -17,7 +17,7 @@ BREAKS = -1  # the result of a skill that raises
 
 
 class Skill(ModelNode):
-    __slots__ = ("entry", "holds_it", "instant", "name", "number_", "outputs", "results",
+    __slots__ = ("entry", "first", "holds_it", "instant", "name", "number_", "outputs", "results",
                  "taken", "watches")  # fmt: skip
 
     def __init__(self, spec: NodeSpec, scope: ModelScope, path: str) -> None:
@@ -38,7 +38,9 @@ class Skill(ModelNode):
         if model.breaks:
             self.results.append((BREAKS, ()))
         self.holds_it = model.slot() if self.entry.uses else 0
-        self.number_ = model.slot() if self.entry.agent_options.at_most is not None else 0
+        limited = self.entry.agent_options.at_most is not None
+        self.number_ = model.count(self.entry.impl, self.entry.sentence) if limited else 0
+        self.first = {s: next((i for i, r in enumerate(self.results) if r[0] == s), 0) for s in (RUN, OK, BAD)}
         self.watches: list[tuple[Watch, int]] = []  # those with a condition, and the slot of the last start's answer
 
     def watch(self, watch: Watch) -> int:
@@ -95,7 +97,10 @@ class Skill(ModelNode):
 
     def poll(self, t: Tick) -> int:
         results = self.results
-        status, values = results[t.choose(len(results))] if len(results) > 1 else results[0]
+        at = t.choose(len(results)) if len(results) > 1 else 0
+        if t.hint:
+            at = (at + self.first[t.hint]) % len(results)
+        status, values = results[at]
         if status == BREAKS:
             t.note("poll", self.name, self.path, BREAKS, {})
             return self.crash(t)
@@ -103,7 +108,11 @@ class Skill(ModelNode):
             for (_, slot), value in zip(self.outputs, values, strict=True):
                 t.write(slot, value)
         if t.events is not None:
-            given = {f.name: t.model.values[v] for (f, _), v in zip(self.outputs, values, strict=True) if v != UNKNOWN} if values else {}
+            given = (
+                {f.name: t.model.values[v] for (f, _), v in zip(self.outputs, values, strict=True) if v != UNKNOWN}
+                if values
+                else {}
+            )
             t.note("poll", self.name, self.path, status, given)
         return status
 
@@ -120,7 +129,13 @@ class Agent(ModelNode):
     __slots__ = ("asked", "doing", "results", "writes")
 
     def __init__(
-        self, spec: NodeSpec, scope: ModelScope, path: str, results: tuple[int, ...], asked: tuple[str, ...], writes: list[int]
+        self,
+        spec: NodeSpec,
+        scope: ModelScope,
+        path: str,
+        results: tuple[int, ...],
+        asked: tuple[str, ...],
+        writes: list[int],
     ) -> None:
         super().__init__(spec, scope, path)
         self.results, self.asked, self.writes = results, asked, writes

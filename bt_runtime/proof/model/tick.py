@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.proof.zone import Zone
-
-if TYPE_CHECKING:
-    from bt_runtime.proof.model.model import Model
 
 SKIP, RUN, OK, BAD = range(4)  # as a node's status between ticks SKIP means that it shows nothing
 WORDS = ("idle", "running", "success", "failure")
@@ -25,16 +21,62 @@ class State(NamedTuple):
     urgent: bool  # the next tick comes at once
 
 
-class Unknown(BtError):
-    """A value that only a run knows is needed to go on."""
+class UnknownValue:
+    """Stands for a value that only a run knows."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+    def __hash__(self) -> int:
+        return 7
+
+
+UNKNOWN_VALUE = UnknownValue()
+
+
+class Entries(Protocol):
+    """A model as its ticks and scopes see it: entries by slot, and their values by number."""
+
+    names: dict[int, str]
+    values: list[Any]
+    kept: dict[int, bool]
+    marks: dict[int, list[int]]
+    outside: dict[int, tuple[int, ...]]
+    inputs: dict[int, tuple[int, ...]]
+    holders: list[tuple[int, tuple[str, ...]]]
+    wanted: dict[str, int]
+    breaks: bool
+    ends: list[Any]
+
+    def slot(self) -> int: ...
+    def entry(self, path: str, name: str) -> int: ...
+    def slots_of(self, path: str, without: frozenset[str]) -> list[int]: ...
+    def mark(self, entry: int) -> int: ...
+    def count(self, impl: str, sentence: str) -> int: ...
+    def number(self, value: Any) -> int: ...
+    def doubt(self, text: str) -> None: ...
+    def domain(self, field: Any, slot: int) -> tuple[int, ...]: ...
 
 
 class Tick:
     """Choices are made in order: those of `prefix` first, then always the first one."""
 
-    __slots__ = ("armed", "crashed", "events", "fresh", "memo", "model", "prefix", "s", "trail", "urgent", "zone")
+    __slots__ = (
+        "armed",
+        "crashed",
+        "events",
+        "fresh",
+        "hint",
+        "memo",
+        "model",
+        "prefix",
+        "s",
+        "trail",
+        "urgent",
+        "zone",
+    )
 
-    def __init__(self, model: Model, state: State, prefix: Sequence[int] = (), record: bool = False) -> None:
+    def __init__(self, model: Entries, state: State, prefix: Sequence[int] = (), record: bool = False) -> None:
         self.model = model
         self.s = list(state.slots)
         self.zone = state.zone
@@ -43,6 +85,7 @@ class Tick:
         self.memo: dict[int, int] = {}  # entries from outside, as this tick sees them
         self.events: list[tuple[Any, ...]] | None = [] if record else None
         self.armed: set[int] = set()
+        self.hint = 0  # the status that the part around is wanted to return
         self.urgent = False
         self.crashed = 0  # nodes that broke
         self.fresh: set[int] = set()  # clocks, and slots of nodes, that were started in this tick
@@ -96,7 +139,7 @@ class Tick:
             self.s[clock] = limit
             self.zone = self.zone.started(clock)
             self.fresh.add(clock)
-            self.note("start", clock)
+            self.note("start", clock, limit)
 
     def stop(self, clock: int) -> None:
         if self.s[clock]:

@@ -20,13 +20,13 @@ from pathlib import Path
 
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
-from bt_runtime.testing.play import Choices, Oracle, Play
 from bt_runtime.testing.promise import Broken
-from bt_runtime.testing.state import seen_as
 from bt_runtime.testing.trial import Trial
 from bt_runtime.testing.values import Values
 from bt_runtime.tree.node import RUNNING
 from bt_runtime.types import Json
+from tests.support.brute_force_play import Choices, Oracle, Play
+from tests.support.brute_force_state import seen_as
 
 STATES = 5_000  # that are looked at, unless whoever asks says otherwise
 

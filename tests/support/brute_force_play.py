@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
@@ -93,9 +94,8 @@ class Play:
         assert trial is not None
         began, now = bool(trial.ticks), trial.clock.now()
         if began:
-            written = self.oracle.choose(self.choices.changes(trial))
-            if written is not None:
-                self.do(("set", *written))
+            for name, value in self.oracle.choose(self.choices.changes(trial)):
+                self.do(("set", name, value))
         due = trial.due if began else now
         waits = math.isfinite(due) and due > now
         if waits and self.oracle.choose((False, True)):
@@ -132,7 +132,7 @@ class Choices:
         self.starts = {n: self.listed(p, values) for n, p in tree.inputs.items() if n not in inputs}
         outside = [port for port in values.outside() if port.name not in inputs]
         self.entries = {port.name: self.listed(port, values) for port in outside}
-        self.starts |= {port.name: self.entries[port.name] for port in outside if port.required}
+        self.starts |= self.entries
 
     def playable(self, tree: Any) -> None:
         for node in nodes_of(tree):
@@ -166,11 +166,10 @@ class Choices:
             )
         return found
 
-    def changes(self, trial: Trial) -> list[tuple[str, Json] | None]:
-        """Returns the possible changes of entries: none, or another value for one entry."""
-        board = trial.board
-        there = [(name, values) for name, values in self.entries.items() if len(values) > 1]
-        return [None, *((name, value) for name, values in there for value in values if value != board.get(name, _NO))]
+    def changes(self, trial: Trial) -> list[list[tuple[str, Json]]]:
+        """The possible changes of entries: any values for any of them at once."""
+        ways = [[(name, value) for value in values] for name, values in self.entries.items()]
+        return [[each for each in way if each[1] != trial.board.get(each[0], _NO)] for way in product(*ways)]
 
 
 _NO = object()

@@ -1,0 +1,156 @@
+"""Decides a property: first on the part of the tree that it depends on, and on more of it where that is too rough."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.properties import formula
+from bt_runtime.language.properties.property import Property
+from bt_runtime.language.spec import TreeSpec
+from bt_runtime.proof.automaton import Automaton
+from bt_runtime.proof.cone import Cone, places_of
+from bt_runtime.proof.model.build import model_of
+from bt_runtime.proof.model.model import Model, Options, unknown_names
+from bt_runtime.proof.model.tick import UNKNOWN
+from bt_runtime.proof.search import Found, Limits, search
+from bt_runtime.proof.story import Telling, concrete, left_out, told
+from bt_runtime.types import Json
+
+Outcome = Literal["proved", "refuted", "open"]
+
+
+class Verdict(NamedTuple):
+    property: Property
+    outcome: Outcome
+    telling: Telling | None = None  # how it is broken
+    states: int = 0
+    nodes: int = 0  # that the deciding model had
+    seconds: float = 0.0
+    doubts: tuple[str, ...] = ()  # what was not covered
+    remarks: tuple[str, ...] = ()  # such as that it holds whatever the tree does
+
+
+class Asked(NamedTuple):
+    """What is decided, and within which bounds."""
+
+    tree: TreeSpec
+    inputs: Mapping[str, Json] = {}
+    values: Mapping[str, Sequence[Json]] = {}
+    limits: Limits = Limits()
+    levels: int = 2
+
+
+Follows = Callable[[Telling], bool]
+
+
+def decide(asked: Asked, property: Property, follows: Follows = lambda telling: True) -> Verdict:
+    """`follows` says whether the engine goes through a story; one that it does not is not taken for an answer."""
+    began = time.monotonic()
+    made = _Deciding(asked, property, follows)
+    verdict = made.run()
+    return verdict._replace(seconds=time.monotonic() - began, remarks=(*made.remarks, *verdict.remarks))
+
+
+class _Deciding:
+    def __init__(self, asked: Asked, property: Property, follows: Follows) -> None:
+        self.asked, self.property, self.follows = asked, property, follows
+        self.remarks = list(remarks(property))
+        self.states = 0
+        self.doubts: dict[str, None] = {}
+
+    def run(self) -> Verdict:
+        last: Found | None = None
+        for fault in unknown_names(model_of(self.asked.tree), self.property.atoms):
+            raise fault
+        for keep, whole in self.cones():
+            model = self.model(keep)
+            found = last = search(model, self.property, self.limits())
+            self.states += found.states
+            if found.story is None and found.whole:
+                return self.proved(model, found)
+            if found.story is not None:
+                telling = told(model, found.story) if whole else self.made_concrete(model, found)
+                if telling is not None and self.follows(telling):
+                    return self.verdict("refuted", model, telling)
+            if not found.whole and found.late:
+                break
+        return self.sampled(last)
+
+    def sampled(self, last: Found | None) -> Verdict:
+        """Nothing is proved. Looks for a story among some values of what has too many."""
+        model = self.model(None, True)
+        open_ = any(UNKNOWN in each for each in (*model.inputs.values(), *model.outside.values()))
+        found = search(model, self.property, self.limits())
+        self.states += found.states
+        if found.story is not None:
+            telling = told(model, found.story)
+            if self.follows(telling):
+                return self.verdict("refuted", model, telling)
+        if last is not None and last.late:
+            why = f"the time was over after {self.states:,} states"
+        elif last is not None and last.story is None:
+            why = f"there are more than {self.states:,} states"
+        else:
+            why = "the model has a story that the tree does not follow: some values or results are not known to it"
+        return self.verdict("open", model, None, (why,) if not open_ or why else ())
+
+    def cones(self) -> Iterator[tuple[Cone | None, bool]]:
+        places = places_of(self.asked.tree)
+        before = 0
+        for deep in (False, True):
+            cone = Cone(places, self.property, deep)
+            if len(cone.kept) > before and not cone.whole:
+                yield cone, False
+            before = len(cone.kept)
+        yield None, True
+
+    def model(self, cone: Cone | None, sample: bool = False, gates: frozenset[str] = frozenset()) -> Model:
+        asked = self.asked
+        options = Options(asked.inputs, asked.values, sample, asked.levels, cone.keeps() if cone else None, gates)
+        return model_of(asked.tree, (self.property,), options)
+
+    def made_concrete(self, rough: Model, found: Found) -> Telling | None:
+        assert found.story is not None
+        return concrete(rough, found.story, self.model(None, False, left_out(rough)))
+
+    def limits(self) -> Limits:
+        limits = self.asked.limits
+        before = self.states
+        return limits._replace(
+            states=max(1, limits.states - before), told=lambda states, left: limits.told(before + states, left)
+        )
+
+    def proved(self, model: Model, found: Found) -> Verdict:
+        verdict = self.verdict("proved", model, None)
+        return verdict._replace(remarks=tuple(self.vacuous(model, found)))
+
+    def vacuous(self, model: Model, found: Found) -> Iterator[str]:
+        """What was asked for never comes: the property holds, and says nothing."""
+        key = {"leads_to": "from", "before": "then", "at_most": "of", "within": "from"}.get(self.property.word, "")
+        if key in self.property.given:
+            text = " ".join(str(self.property.given[key]).split())
+            if not found.seen & model.bit_of(text):
+                yield f"`{text}` never holds: nothing else was to be shown"
+
+    def verdict(self, outcome: Outcome, model: Model, telling: Telling | None, more: tuple[str, ...] = ()) -> Verdict:
+        doubts = (*model.doubts, *more) if outcome != "refuted" else ()
+        return Verdict(self.property, outcome, telling, self.states, len(model.nodes), 0.0, doubts)
+
+
+def remarks(property: Property) -> Iterator[str]:
+    """A formula that no run can keep, or that every run does."""
+    if property.word == "within":
+        return
+    for made, text in (
+        (property.formula, "no run can keep it"),
+        (formula.negated(property.formula), "every run keeps it"),
+    ):
+        automaton = Automaton(made, list(dict.fromkeys(formula.atoms(made))))
+        if not automaton.endless and not automaton.finite:
+            yield f"{text}, whatever the tree does"
+
+
+__all__ = ["Asked", "BtError", "Outcome", "Verdict", "decide"]

@@ -1,0 +1,198 @@
+"""Stories made concrete: the ticks of a story with all that happens in them, and when each comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bt_runtime.proof.model.leaves import Any_, Mismatch
+from bt_runtime.proof.model.model import Model, Step
+from bt_runtime.proof.model.node import ModelNode
+from bt_runtime.proof.model.tick import LATER, RUN, WORDS, State, Tick
+from bt_runtime.proof.search import Story
+
+Event = tuple[Any, ...]
+MOST_TRIES = 20_000  # ticks that are tried to make one story concrete
+ROUNDS = 4  # how often a cycle is gone through until the same state comes again
+
+
+class Moment(NamedTuple):
+    """One tick of a story."""
+
+    events: tuple[Event, ...]
+    status: str
+    shown: Mapping[str, str]  # path → what the node shows
+    reads: Mapping[str, Any] = {}  # the entries that the property reads
+    armed: tuple[int, ...] = ()
+    urgent: bool = False
+
+
+class Telling(NamedTuple):
+    """A story tick by tick. `repeats`: the tick from which on it repeats; None: it is broken at its end."""
+
+    moments: tuple[Moment, ...]
+    repeats: int | None = None
+
+
+def told(model: Model, story: Story) -> Telling:
+    """A story of this model with what happens in it."""
+    state, moments = model.first(), []
+    for choices in story.ticks:
+        step, t = model.replay(state, choices)
+        moments.append(_moment(model, step, t))
+        state = step.state
+    return Telling(tuple(moments), story.repeats)
+
+
+def _moment(model: Model, step: Step, t: Tick) -> Moment:
+    shown = {path: WORDS[t.s[node.i]] for path, node in model.nodes.items() if node.shown or t.s[node.i] == RUN}
+    slots = {slot for reader in model.atoms for slot in reader.slots}
+    reads = {model.names[slot]: model.values[t.read(slot)] for slot in sorted(slots) if t.read(slot) > LATER}
+    return Moment(tuple(t.events or ()), WORDS[step.status], shown, reads, step.state.armed, step.state.urgent)
+
+
+def left_out(model: Model) -> frozenset[str]:
+    """The paths of the parts of which a model knows the results alone."""
+    return frozenset(path for path, node in model.nodes.items() if isinstance(node, Any_))
+
+
+def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
+    """The same story in a model that leaves nothing out, steered by the results of what was left out; None: the
+    story is none of the tree."""
+    states, wanted = [rough.first()], []
+    for choices in story.ticks:
+        step, t = rough.replay(states[-1], choices)
+        wanted.append((step, {e[1]: e[2] for e in t.events or () if e[0] == "any"}))
+        states.append(step.state)
+    if story.repeats is not None and story.repeats < len(wanted):
+        wanted += wanted[story.repeats :] * (ROUNDS - 1)
+    found = _Steered(fine, wanted).run()
+    if found is None:
+        return None
+    chosen, states = found
+    if story.repeats is None or story.repeats >= len(story.ticks):
+        return told(fine, Story(tuple(chosen), None if story.repeats is None else len(chosen)))
+    length = len(story.ticks) - story.repeats
+    ends = [story.repeats + length * n for n in range(ROUNDS + 1)]
+    for at, first in enumerate(ends):
+        for last in ends[at + 1 :]:
+            if states[first] == states[last]:
+                return told(fine, Story(tuple(chosen[:last]), first))
+    return None
+
+
+class _Steered:
+    """A search, tick by tick, for choices that give what a rough story says."""
+
+    def __init__(self, model: Model, wanted: Sequence[tuple[Step, Mapping[str, int]]]) -> None:
+        self.model, self.wanted, self.left = model, wanted, MOST_TRIES
+
+    def run(self) -> tuple[list[tuple[int, ...]], list[State]] | None:
+        states, chosen = [self.model.first()], list[tuple[int, ...]]()
+        ways = [self.ways(states[0], 0)]
+        while ways:
+            if len(chosen) == len(self.wanted):
+                return chosen, states
+            step = next(ways[-1], None)
+            if step is None:
+                ways.pop()
+                if chosen:
+                    chosen.pop()
+                    states.pop()
+                continue
+            chosen.append(step.choices)
+            states.append(step.state)
+            ways.append(self.ways(step.state, len(chosen)) if len(chosen) < len(self.wanted) else iter(()))
+        return None
+
+    def ways(self, state: State, at: int) -> Iterator[Step]:
+        rough, results = self.wanted[at]
+        seen: set[State] = set()
+        prefix: list[int] | None = []
+        while prefix is not None and self.left > 0:
+            self.left -= 1
+            self.model.wanted = dict(results)
+            t = Tick(self.model, state, prefix)
+            try:
+                step: Step | None = self.model.tick(t)
+            except Mismatch:
+                step = None
+            finally:
+                self.model.wanted = {}
+            prefix = t.next()
+            if step is not None and (step.status, step.bits) == (rough.status, rough.bits) and step.state not in seen:
+                seen.add(step.state)
+                yield step
+
+
+def times(telling: Telling) -> list[int] | None:
+    """When each tick comes, in milliseconds from the first, as early as possible; None: at no times."""
+    lower: list[tuple[int, int, int]] = []  # tick i comes at least so long after tick j
+    began: dict[int, tuple[int, int]] = {}  # clock → the tick in which it was started, its time
+    for at, moment in enumerate(telling.moments):
+        if at:
+            before = telling.moments[at - 1]
+            lower.append((at, at - 1, 0))
+            if before.urgent:
+                lower.append((at - 1, at, 0))
+            lower += [(began[c][0], at, -began[c][1]) for c in before.armed if c in began]
+        for event in moment.events:
+            if event[0] == "start":
+                began[event[1]] = (at, event[2])
+            elif event[0] == "over":
+                lower.append((at, began[event[1]][0], event[2]))
+            elif event[0] == "not over":
+                lower.append((began[event[1]][0], at, 1 - event[2]))
+    found = [0] * len(telling.moments)
+    for _ in range(len(found) * 2 + 2):
+        changed = False
+        for i, j, least in lower:
+            if found[i] < found[j] + least:
+                found[i] = found[j] + least
+                changed = True
+        if not changed:
+            return found
+    return None
+
+
+def words(telling: Telling) -> Iterator[str]:
+    """The story in words, a line for each tick."""
+    when = times(telling) or [0] * len(telling.moments)
+    before = Moment((), "", {})
+    for at, moment in enumerate(telling.moments):
+        said = [text for event in moment.events if (text := _said(event))]
+        said += [f"{path} runs" for path in _leaves(moment) if path not in _leaves(before)]
+        said += [f"{name} = {value!r}" for name, value in moment.reads.items()
+                 if (name, value) not in before.reads.items() and f"{name} is {value!r}" not in said]  # fmt: skip
+        before = moment
+        ended = f" - the tree: {moment.status}" if moment.status != "running" else ""
+        again = "from here on for ever: " if telling.repeats == at else ""
+        yield f"{again}tick {at + 1} at {when[at] / 1000:g} s: {', '.join(said) or 'nothing new'}{ended}"
+    if telling.repeats == len(telling.moments):
+        yield "and so it stays"
+
+
+def _leaves(moment: Moment) -> list[str]:
+    """The running nodes below which nothing runs."""
+    running = [path for path, word in moment.shown.items() if word == "running"]
+    return [path for path in running if not any(other.startswith(f"{path}/") for other in running)]
+
+
+def _said(event: Event) -> str:
+    match event:
+        case ("set" | "input", name, value):
+            return f"{name} is {value!r}"
+        case ("poll", name, path, status, given):
+            gives = f" with {', '.join(f'{k} = {v!r}' for k, v in given.items())}" if given else ""
+            what = {1: "goes on", 2: f"succeeds{gives}", 3: "fails", -1: "breaks"}[status]
+            return f"{name} ({path}) {what}"
+        case ("cancel", name, path):
+            return f"{name} ({path}) is cancelled"
+        case ("agent", path, status, doing):
+            return f"{path} {'does ' + ', '.join(doing) if doing else WORDS[status]}"
+        case ("any", path, status):
+            return f"{path}: {WORDS[status]}"
+    return ""
+
+
+__all__ = ["ModelNode", "Moment", "Telling", "concrete", "left_out", "times", "told", "words"]
