@@ -87,7 +87,7 @@ def check(
     ltl: list[str] | None = None, values: Mapping[str, list[Any]] | None = None, states: int = MOST_STATES,
 ) -> Answer:  # fmt: skip
     """Proves promises of a tree, or its own properties when none is given."""
-    own = [] if never or always or ltl else None
+    own: list[str] | None = [] if never or always or ltl else None
     with held(site):
         found = checked(
             site.loaded(tree), never=never or [], always=always or [], ltl=ltl or [], properties=own,
