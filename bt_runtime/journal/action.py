@@ -165,7 +165,7 @@ class TapedActivity:
         return True
 
     def _told(self) -> Ended | None:
-        """Now everybody may know; a disk that fails keeps nothing back for ever."""
+        """Reports the result to everybody; a disk that fails cannot hold it back for ever."""
         if self.tape.answer("told", self.number) is None:
             if self.dead or not self.tape.goes_on or self.tape.writer is None:
                 return None
@@ -226,7 +226,7 @@ class TapedActivity:
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
 
     def stopped(self) -> bool:
-        """Called inside a tick, so the answer is recorded."""
+        """Called inside a tick; its answer is recorded."""
         if self.gone or not (self.lingers or self.in_thread):
             return True
         if self.tape.answer("stopped", self.number) is None:

@@ -31,7 +31,7 @@ know((Observation, Choice, Writing, Verdict))
 
 
 class Opaque(NamedTuple):
-    """A value that was not kept, only described."""
+    """A value that was described, but not stored."""
 
     what: str
 
@@ -84,7 +84,7 @@ def shown(value: object) -> str:
 
 
 def full(value: Json) -> Any:
-    """The value that `plain` was given."""
+    """Restores the value that `plain` converted."""
     if isinstance(value, list):
         return [full(v) for v in value]
     if not isinstance(value, dict):
@@ -170,7 +170,7 @@ def patch(before: Json, now: Json) -> Json | None:
 
 
 def patched(before: Json, change: Json) -> Json:
-    """A new value; what was there before stays as it was."""
+    """Returns a new value with the change applied; the old value stays unchanged."""
     tables = {t: list({**_keyed(before[t]), **_keyed(change[t])}.values()) for t in TABLES}
     return {**before, **change, **tables}
 

@@ -1,4 +1,4 @@
-"""The folder of journals: finding one, seeing which is being written, letting old ones go."""
+"""The folder of journals: finds journals, tells which one is being written, and deletes old ones."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def is_path(name: str) -> bool:
 
 
 def after(path: Path) -> list[Path]:
-    """The journals of its folder that are younger."""
+    """Returns the younger journals of the same folder."""
     there = journals(path.parent)
     return there[there.index(path) + 1 :] if path in there else []
 
 
 def find(name: str, folder: Path) -> Path:
-    """A journal by its path, its run's name, the beginning of that, or `last`."""
+    """Finds a journal by its path, its run's name or the beginning of it, or `last`."""
     direct = Path(name)
     if is_path(name) and direct.is_file():
         return direct
@@ -82,7 +82,7 @@ def find(name: str, folder: Path) -> Path:
 
 
 def files_of(path: Path, locks: bool = True) -> Iterator[Path]:
-    """A journal and what SQLite keeps beside it."""
+    """Returns a journal's file and SQLite's files beside it."""
     beside = (Path(f"{path}-{what}") for what in ("wal", "shm", "journal"))
     for each in (path, *beside, *([lock.beside(path)] if locks else ())):
         if each.exists():
@@ -101,7 +101,7 @@ def remove(path: Path) -> None:
 
 
 def usage(path: Path) -> int:
-    """Bytes on the disk."""
+    """Returns the bytes that it uses on the disk."""
     return sum(each.stat().st_size for each in files_of(path))
 
 
@@ -126,6 +126,6 @@ def new_path(folder: Path, name: str) -> Path:
 
 
 def file_name(name: str) -> str:
-    """A name out of a file or a tree as the name of a file: never hidden, never of another folder, never too long."""
+    """Makes a file name of any name: not hidden, in no other folder, and not too long."""
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".")
     return safe.encode("utf-8", "ignore")[:MOST_NAME].decode("utf-8", "ignore") or "run"

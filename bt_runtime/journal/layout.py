@@ -37,7 +37,7 @@ TABLES = {
 
 
 def wall_time() -> float:
-    """Seconds since 1970; 0 by a clock that was never set, and stands before that."""
+    """Returns seconds since 1970; 0 when the clock is before 1970, because it was never set."""
     return max(0.0, time.time())
 
 
@@ -75,7 +75,7 @@ def changes_text(statuses: Iterable[tuple[int, str]], feedback: Iterable[tuple[i
 
 
 def changes_of(text: str) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    """Statuses and feedback, as `changes_text` wrote them."""
+    """Parses statuses and feedback, the reverse of `changes_text`."""
     statuses, feedback = [], []
     for change in text.split():
         number, said, quoted = change.partition("=")
@@ -120,7 +120,7 @@ def head_sum(head: Mapping[str, Json]) -> int:
 
 
 def checksum(event: Event, before: int) -> int:
-    """Chained, so that a row that is missing or was changed shows in all that follow."""
+    """Returns a chained checksum: a missing or changed row breaks all later ones."""
     return _crc(f"{event.seq}|{event.tick}|{event.at!r}|{event.kind}|{event.body}", before)
 
 
@@ -148,7 +148,7 @@ NEAR = 2**22  # characters of texts that were put together lately, kept at hand
 
 
 class Piece(NamedTuple):
-    """The first `keep` characters of the text `parent`, then `rest`."""
+    """A text stored as the first `keep` characters of the text `parent`, then `rest`."""
 
     id: int
     parent: int  # 0: none
@@ -166,7 +166,7 @@ class Texts:
         self.last = 0
 
     def add(self, text: str) -> tuple[int, Piece | None]:
-        """The text's number; a Piece when it is new."""
+        """Returns the text's number, and a Piece when the text is new."""
         if text in self.known:
             return self.known[text], None
         parent, keep = 0, 0
@@ -188,7 +188,7 @@ class Texts:
 
 
 def common(a: str, b: str) -> int:
-    """How many characters two texts begin with alike."""
+    """Returns the length of the common beginning of two texts."""
     if b.startswith(a):
         return len(a)
     low, high = 0, min(len(a), len(b))
@@ -202,7 +202,7 @@ def common(a: str, b: str) -> int:
 
 
 class Whole(Mapping[int, str]):
-    """Number → text, put together when it is asked for: many long texts may share what is kept once."""
+    """Maps numbers to texts, each built on demand, because long texts may share pieces."""
 
     def __init__(self, pieces: Iterable[Piece] = ()) -> None:
         self.pieces: dict[int, Piece] = {}
@@ -214,7 +214,7 @@ class Whole(Mapping[int, str]):
             self.add(piece)
 
     def add(self, piece: Piece, longest: float = float("inf"), deepest: float = float("inf")) -> bool:
-        """False: it cannot be what was written, or builds on what is not there."""
+        """Adds a piece; returns False when it is invalid or refers to a missing one."""
         id, parent, keep, rest = piece
         if not 0 <= parent < id or parent not in self.depths or not 0 <= keep <= self.lengths.get(parent, 0):
             return False

@@ -1,5 +1,5 @@
-"""A journal as plain values, in the order in which things happened: what exports, pages and scores read. Followers get
-the same lines of a live run, as they are noted."""
+"""A journal as plain values in order of time, for exports, pages and scores. Followers get the same lines of a live run
+as they are recorded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def first(head: Mapping[str, Json], damage: str = "") -> dict[str, Json]:
 
 
 def changed(changes: Iterable[tuple[int, str]], paths: Mapping[int, str]) -> list[list[str]]:
-    """[path, status] in the order in which they came; letters of resets are passed over."""
+    """Returns [path, status] in order; resets are skipped."""
     return [[paths.get(number, "?"), STATUS[letter]] for number, letter in changes if letter in STATUS]
 
 
@@ -65,7 +65,7 @@ Say = Callable[[str], None]  # a warning, for whoever reads the run's log
 
 
 class Follower(Protocol):
-    """Receives lines in the writing thread, and therefore must not block."""
+    """Receives lines in the writer's thread, so it must not block."""
 
     def begin(self, line: Line, say: Say) -> None: ...
     def take(self, line: Line, size: int) -> None: ...

@@ -100,7 +100,7 @@ def is_held(path: Path) -> bool:
 
 
 def _taken(path: Path) -> int | None:
-    """The open file, locked, and the one that lies there; None: another has it, or had it."""
+    """Returns the open and locked file, or None when another process holds it."""
     file = disk.opened(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,7 +18,7 @@ Note = tuple[str, dict[str, Json]]
 
 
 def notes(tick: Tick) -> Iterator[Note]:
-    """Grafts, and halts by their reason."""
+    """Returns notes of the tick's grafts, and of its halts, grouped by reason."""
     for graft in tick.grafts:
         yield "graft", {"how": graft.how, "path": graft.path, "yaml": graft.text}
     reasons: dict[Halt, list[int]] = {}

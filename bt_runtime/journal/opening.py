@@ -1,5 +1,4 @@
-"""The door through which every journal is read: a foreign file may be anything, and is opened as if it were hostile.
-Each row and entry is checked once, when it is read, so that no other code has to."""
+"""Every journal is read through this module. A file from elsewhere may be anything, so it is treated as hostile."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _NOTHING = "its beginning is damaged: nothing can be restored"
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads, and sees one moment of the file. Raises BtError when this is no journal."""
+    """Opens a read-only connection that sees one moment of the file. Raises BtError when the file is no journal."""
     _header(path)
     try:
         with closing(_connected(path)) as connection:
@@ -99,7 +98,7 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _tables_are_ours(path: Path, connection: sqlite3.Connection) -> None:
-    """Plain tables with our columns, and nothing else: no view, no trigger, nothing that computes."""
+    """True when the file has only plain tables with our columns: no view, no trigger, nothing that computes."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 20").fetchall()
     if len(rows) != len(TABLES) or set(rows) != {("table", name, sql) for name, sql in TABLES.items()}:
         raise BtError(f"{path} cannot be read as a journal: its tables are not those of one", _NOTHING)
@@ -135,7 +134,7 @@ def copy(path: Path, to: Path) -> Path:
 
 
 def _closed(copy: sqlite3.Connection) -> None:
-    """A copy is all there is of it: no log is missing beside it."""
+    """Opens a copy that has no log file beside it."""
     with suppress(ValueError, TypeError):  # what is damaged stays so, and is told when it is read
         end = End.of(json.loads(copy.execute("SELECT value FROM head WHERE name = 'end'").fetchone()[0]))
         copy.execute("UPDATE head SET value = ? WHERE name = 'end'", (end._replace(open=0).text(),))
@@ -179,7 +178,7 @@ _FILE = {"origin": str, "place": str, "text": str}
 
 
 class InvalidEntry(ValueError):
-    """This was not written by a recorder."""
+    """Raised for an entry that no recorder can have written."""
 
 
 def _refused(text: str) -> NoReturn:
@@ -261,7 +260,7 @@ def _shape(found: Mapping[str, Json]) -> None:
 
 
 def _facts(rows: list[Json]) -> None:
-    """Rows as `tree/describe/facts.py` makes them."""
+    """Checks rows in the form of `tree/describe/facts.py`."""
     for row in rows:
         need(isinstance(row, dict) and type(row.get("id")) is int and isinstance(row.get("place", ""), str))
         at, names = row.get("at"), [*row.get("names", {}).values(), *row.get("writes", {}).values()]
@@ -289,7 +288,7 @@ def _value(value: Json) -> Json:
 
 
 def reference(value: Json) -> int | None:
-    """The number of the text that stands for this value."""
+    """Returns the number of the text that this value refers to."""
     if not isinstance(value, dict) or value.get(codec.TAG) != "text":
         return None
     number = value.get("v")
@@ -312,7 +311,7 @@ def _within(value: list[Json] | dict[str, Json]) -> Iterable[Json]:
 
 
 def status_of(body: str) -> str:
-    """How a run ended, as its result says."""
+    """Returns how a run ended, from its result entry."""
     found = decoded(body)
     need(isinstance(found, dict) and found.get("status") in STATUSES)
     return str(found["status"])

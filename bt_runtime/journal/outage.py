@@ -24,22 +24,22 @@ _FINAL = ("SQLITE_IOERR_FSYNC", "SQLITE_IOERR_DIR_FSYNC", "SQLITE_CORRUPT", "SQL
 
 
 class Unsynced(OSError):
-    """The disk did not take what it was told to."""
+    """Raised when the disk failed to sync."""
 
 
 class Overtaken(Exception):
-    """Another process writes this journal: the file system's locks do not hold."""
+    """Raised when another process writes this journal, because the file system's locks do not work."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"another process has gone on with {path.name}; this file system's locks do not hold")
 
 
 class Gone(OSError):
-    """The file was removed, or another one stands in its place."""
+    """Raised when the journal's file was removed or replaced."""
 
 
 class Unwritable(Exception):
-    """An entry that cannot be put into a row."""
+    """Raised for an entry that cannot be stored."""
 
 
 class Outage:
@@ -84,7 +84,7 @@ _LONGEST = 400  # characters of the reason
 
 
 class WriteFailure(NamedTuple):
-    """Where a journal ends early, and how the run went on after that."""
+    """The point where a journal ends early, and how the run continued."""
 
     tick: int  # the last of which something was written
     why: str
@@ -139,7 +139,8 @@ class FailureMarker:
         os.fsync(self.file)
 
     def close(self, ours: bool = True) -> None:
-        """A journal that is whole needs none. Not `ours`: another process writes it, and its marker is left."""
+        """Deletes the marker, which a complete journal does not need. Not `ours`: another process writes the journal,
+        and its marker stays."""
         if self.file is not None:
             os.close(self.file)
             self.file = None

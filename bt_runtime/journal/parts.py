@@ -1,4 +1,4 @@
-"""What rooms add to a run's manifest. Each registers a part, by an entry point of the group `bt_runtime.journal`."""
+"""The parts that rooms add to a run's manifest, each registered by an entry point of the group `bt_runtime.journal`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Taping(Protocol):
-    """The tape as a part sees it: it writes down answers from outside, or gives those that were recorded."""
+    """The tape as a part sees it: it records answers from outside, or returns recorded ones."""
 
     broken: bool
 
     @property
     def writer(self) -> object | None:
-        """None: the recording is only played again, and nothing outside is asked."""
+        """None during a pure replay, which asks nothing outside."""
 
     @property
     def goes_on(self) -> bool:
@@ -55,7 +55,7 @@ class Kept(NamedTuple):
 
 
 class Part:
-    """What one room adds to a journal. Derive from it, and write what the room needs; the entry point names an object.
+    """The part of one room. A subclass overrides what its room needs; the entry point names an object.
 
     A journal is untrusted when it is read: `check` must find whatever the other methods rely on.
     """
@@ -83,7 +83,7 @@ class Registered(NamedTuple):
 
 
 def registered() -> Registered:
-    """All parts by name, ours first. What they keep as values can be read and written from here on."""
+    """Returns all parts by name, ours first, and registers the types of their values."""
     return _loaded(plugins.entries("journal"))
 
 

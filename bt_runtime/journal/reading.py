@@ -77,13 +77,13 @@ class Recording:
         return any(e.kind == "full" for e in self.events)
 
     def until_full(self) -> list[Event]:
-        """The events without gaps: those before the journal reached its size limit."""
+        """Returns the events before the journal reached its size limit, which have no gaps."""
         end = next((i for i, e in enumerate(self.events) if e.kind == "full"), len(self.events))
         return self.events[:end]
 
     @property
     def result(self) -> str:
-        """SUCCESS or FAILURE when the root has ended and nothing came after, else nothing."""
+        """SUCCESS or FAILURE when the root has ended and nothing followed; else ""."""
         for event in reversed(self.events):
             if event.kind == "result":
                 return str(self.body(event)["status"])
@@ -116,13 +116,13 @@ class Recording:
                 yield event, self.body(event)
 
     def length(self, event: Event) -> int:
-        """Characters of an event's texts, put together."""
+        """Returns the total length of an event's texts."""
         if _REFERENCE not in event.body:
             return 0
         return sum(self.texts.lengths[number] for _, number in _references(event, opening.decoded(event.body)))
 
     def changes(self, tick: int) -> list[tuple[int, str]]:
-        """(node, status) in the order in which they came, without resets; the ring may have forgotten old ones."""
+        """Returns (node, status) in order, without resets; old ticks may have been dropped."""
         statuses, _ = changes_of(self.ticks.get(tick, ""))
         return [(number, STATUS[letter]) for number, letter in statuses if letter in STATUS]
 

@@ -88,7 +88,7 @@ class Recorder(Gate):
         self.following = Following(self._warn)
 
     def name_of(self, name: str) -> str:
-        """A run that is made again keeps its name."""
+        """Returns the run's name; a rebuilt run keeps its own."""
         return self.recording.name if self.recording is not None else name
 
     # Beginning -------------------------------------------------------------------------------
@@ -220,7 +220,8 @@ class Recorder(Gate):
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
 
     def follow(self, follower: Follower) -> None:
-        """Told what is noted from now on, until the run is closed. Call it before the first tick."""
+        """Sends everything recorded from now on to a follower, until the run is closed. Call it before the first
+        tick."""
         if self.tape.writer is None:
             raise BtError("a run that is only played again tells nothing new", "follow the run that goes on")
         self.following.join(follower)
@@ -274,7 +275,7 @@ class Recorder(Gate):
         return self.entries
 
     def _inside(self) -> bool:
-        """True in the thread that ticks, during its tick."""
+        """True in the ticking thread, during its tick."""
         return bool(self.context.ticking) and self.context.blackboard.ticked_here()
 
     def _written(self, written: Written) -> None:
@@ -364,7 +365,7 @@ class Recorder(Gate):
             self.tape.writer.durable().wait(seconds)
 
     def finished(self, experiences: int) -> None:
-        """The root has ended, and nothing is left to do: its experiences are in the memory."""
+        """Records that the root has ended and that its experiences are stored."""
         if not self.over:
             self.over = True
             self.tape.note("closed", {"experiences": experiences})

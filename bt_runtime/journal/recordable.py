@@ -1,4 +1,4 @@
-"""The run as the journal sees it: what it writes down of one, and what it puts itself in between."""
+"""The parts of a run that the journal uses: what it records, and where it inserts its recorders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole journal in place of a damaged one, which is kept: at every moment one of the two is there."""
+"""Replaces a damaged journal by a whole one and keeps the damaged file; at every moment one of the two exists."""
 
 from __future__ import annotations
 

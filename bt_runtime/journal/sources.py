@@ -90,7 +90,7 @@ def _sha256(data: bytes) -> Digest:
 
 
 def lay_out(files: Iterable[Mapping[str, str]], folder: Path) -> None:
-    """A project of the recorded trees and manifests. Nothing that Python would import, nor settings, comes of it."""
+    """Writes the recorded trees and manifests to a project folder, without Python and settings."""
     (folder / project.PROJECT_FILE).write_text("# laid out from a journal\n", encoding="utf-8")
     for file in files:
         place = PurePosixPath(file["place"])
@@ -107,7 +107,7 @@ _LATER = ("uses", "follow", "instant", "test")  # written when there is somethin
 
 
 def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
-    """Skills that were given as Python objects: their shape, so that the tree can be checked without them."""
+    """Describes skills that were given as Python objects, so that the tree can be checked without them."""
     found = []
     for kind in kinds:
         entry: Entry = kind.data["entry"]
@@ -171,7 +171,7 @@ def short(qualified: str) -> str:
 
 
 def code(trees: Iterable[TreeSpec]) -> list[Path]:
-    """The Python files that their skills and classes are in."""
+    """Returns the Python files that define the trees' skills and classes."""
     found: dict[Path, None] = {}
     for spec in trees:
         for entry in (k.data["entry"] for k in spec.registry if "entry" in k.data):

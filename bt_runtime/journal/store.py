@@ -57,7 +57,7 @@ class Batch(NamedTuple):
 
 
 class Store:
-    """The writing side. One thread uses it. `head` of a new file is there as soon as the file is.
+    """Writes the file; used by one thread. The head of a new file exists as soon as the file does.
 
     `read`: the end of a journal that this process goes on with, as it read it; Overtaken when it is another now.
     """
@@ -93,7 +93,7 @@ class Store:
         self.next = time.monotonic() + SETTLE
 
     def _create(self, head: Mapping[str, str]) -> None:
-        """Tables and head come into being at once, and before there is a log: no file is ever without its head."""
+        """Creates tables and head in one transaction before any log, so that no file is without its head."""
         run = self.connection.execute
         run("BEGIN")
         run(f"PRAGMA application_id={MARK}")
@@ -131,7 +131,7 @@ class Store:
             return None
 
     def _begin(self) -> None:
-        """A transaction, if this process still is the one that writes."""
+        """Begins a transaction; raises when another process has become the writer."""
         self.connection.execute("BEGIN IMMEDIATE")
         said = self._said()
         if said is None or said.open != self.owner:
@@ -143,7 +143,7 @@ class Store:
         return found.st_dev, found.st_ino
 
     def check(self) -> None:
-        """Gone, when what is written from now on would be in no file of this name."""
+        """Raises Gone when the file was removed or replaced, so that writing is useless."""
         try:
             there = self._file() == self.file
         except FileNotFoundError:
@@ -232,7 +232,7 @@ class Store:
         return count - self._forget(latest.tick - self.limits.ticks)
 
     def _forget(self, tick: int) -> int:
-        """The status changes up to this tick go; how many ticks that were."""
+        """Deletes the status changes up to this tick; returns the number of ticks."""
         return self.connection.execute("DELETE FROM ticks WHERE tick <= ?", (tick,)).rowcount
 
     def _say(self, end: End) -> None:
@@ -272,7 +272,7 @@ class Store:
         return seq + len(standing)
 
     def settle(self) -> None:
-        """Now and then what was committed goes into the file itself, so that a copy of it alone is worth something."""
+        """Moves committed rows from the log into the file now and then, so that a bare copy of the file is useful."""
         if self.written > self.settled and time.monotonic() >= self.next:
             self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # waits for no reader
             self.settled, self.next = self.written, time.monotonic() + SETTLE
@@ -289,12 +289,12 @@ class Store:
 
 
 def safe(text: str) -> str:
-    """SQLite takes no lone surrogates."""
+    """Replaces unpaired surrogates, which SQLite refuses."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Ticket:
-    """Done once everything that was noted before it is on the disk, or cannot be: then `failed` says why."""
+    """Done when everything recorded before it is on the disk, or cannot be: then `failed` has the reason."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self.wake, self._event = wake, threading.Event()
@@ -316,7 +316,7 @@ class Ticket:
 
 
 class Made:
-    """A batch in the making."""
+    """A batch that is being collected."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

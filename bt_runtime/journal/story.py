@@ -1,4 +1,4 @@
-"""What happened in a recorded run, a line for each event that people ask about."""
+"""Tells a recorded run as a story: a line for each event of interest."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process:
 
 
 class Difference(BaseException):
-    """The run does not do what was recorded. No Exception: no node may swallow it."""
+    """Raised when a replayed run differs from its recording. It is no Exception, so that no node can catch it."""
 
     def __init__(self, tick: int, what: str) -> None:
         super().__init__(f"tick {tick}: {what}")
@@ -33,15 +33,15 @@ class Difference(BaseException):
 
 
 class Over(BaseException):
-    """The recording has ended, and there is nothing to go on with."""
+    """Raised at the end of a recording that cannot continue live."""
 
 
 class Failed(BtError):
-    """Something outside failed when the run was recorded, and fails again."""
+    """Raised in a replay for an outside failure that was recorded."""
 
 
 class Counting(Protocol):
-    """Whatever counts the ticks of a run: its engine."""
+    """The counter of a run's ticks: its engine."""
 
     @property
     def count(self) -> int: ...
@@ -150,7 +150,8 @@ class Tape:
     def call(
         self, kind: str, key: dict[str, Json], make: Callable[[], object], redo: Callable[[], object] | None = None
     ) -> Any:
-        """An answer that comes at once: recorded, or made now and written down. `redo` is done when it is recorded."""
+        """Returns an immediate answer: the recorded one, or a new one, which it records. `redo` is called for a
+        recorded one."""
         found = None if self.broken else self.take(kind, key)
         if found is not None:
             if redo is not None:

@@ -1,4 +1,4 @@
-"""The clock, the person and the world as a recorded run sees them, and any job: every answer passes the tape."""
+"""The recording wrappers of clock, person, world and jobs: every answer from outside goes through the tape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ CHANGING = frozenset({"restore", "reset", "act_as"})  # calls that change a worl
 
 
 class TapedClock:
-    """Stands still within a tick, so that one number a tick is enough. A gap between two processes is no time."""
+    """A clock that stands still within a tick, so that one recorded number per tick suffices. The time between two
+    processes does not count."""
 
     def __init__(self, tape: Tape, inner: RunClock, context: Context) -> None:
         self.tape, self.inner, self.context = tape, inner, context
@@ -48,7 +49,7 @@ class TapedClock:
         return self.time
 
     def read(self) -> float:
-        """After a recorded part, time goes on from where it stood."""
+        """Returns the time; after the recorded part it continues from the recorded time."""
         if self.gap:
             self.gap, self.ahead = False, self.time - self.inner.now()
         return self.inner.now() + self.ahead
@@ -134,7 +135,7 @@ class TapedPerson:
 
 
 class TapedWorld:
-    """`has`: what can be called. Without a world (`inner` None) only recorded answers are given."""
+    """`has`: the methods that the world has. Without a world (`inner` None) only recorded answers are given."""
 
     def __init__(self, tape: Taping, inner: Actor | None, has: Sequence[str], instant: bool, lasting: bool) -> None:
         for name in map(str, has):  # attributes, so that `isinstance` sees what it is able to do

@@ -54,7 +54,7 @@ class Writer:
         self, store: Store, texts: Texts, seq: int = 0, told: Callable[[str], None] | None = None,
         policy: str = POLICIES[0], following: Following | None = None, stop: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
-        """`stop` ends the run when another process has gone on with it."""
+        """`stop` ends the run when another process has continued it."""
         self.stop = stop or (lambda why: None)
         self.following = following or Following(lambda what: None)
         self.store, self.texts, self.seq, self.policy = store, texts, seq, policy
@@ -82,11 +82,11 @@ class Writer:
         self.stirred = True  # after it: what is not seen now is seen at the next look
 
     def clock(self, tick: int, now: float) -> None:
-        """The time of a tick: noted so often that it is written only with something else."""
+        """Notes the time of a tick. It is so frequent that it is written only with another entry."""
         self.queue.append((Writer._clock, tick, now))
 
     def changes(self, tick: Tick) -> None:
-        """As text at once: thousands of pairs that are kept for the next batch would keep the collector busy."""
+        """Notes changes as text at once: thousands of stored pairs would burden the garbage collector."""
         text = layout.changes_text(statuses(tick), feedback(tick))
         self.queue.append((Writer._changes, tick.number, layout.wall_time(), text, self.following.now()))
         self.stirred = True
@@ -118,7 +118,7 @@ class Writer:
         self.wanted.set()
 
     def keep_up(self) -> None:
-        """A program that ticks without a pause outruns any writer, and a skill would wait for its record for ever."""
+        """Slows a program that ticks without a pause, because it could outrun the writer for ever."""
         if len(self.queue) > BEHIND and self.latest is not None and not (self.latest.done or self.closing):
             time.sleep(MOMENT)
 

@@ -52,8 +52,8 @@ def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, st
 
 
 def mended(text: str, name: str, again: Callable[[str], Checked]) -> tuple[str, int]:
-    """The text after the sure fixes, round after round, and how many there were. `again` checks a text; `name` is the
-    file of its faults."""
+    """Applies the certain fixes repeatedly; returns the text and their number. `again` checks a text; `name` is the
+    file that faults name."""
     total = 0
     for _ in range(MOST_ROUNDS):
         own = [fault for fault in gathered([again(text)])[0] if fault.file == name]

@@ -1,4 +1,4 @@
-"""The person whom agents and cautious skills can ask. The first answer counts."""
+"""The person whom agents and skills with `confirm` ask. The first answer counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Reply:
-    """A question that was put."""
+    """A question that is open or answered."""
 
     wakes = True
 
@@ -31,7 +31,7 @@ class Reply:
 
 
 class Person:
-    """A run's service `person`: its questions stand open until somebody answers, on the run's page for instance."""
+    """A run's service `person`: each question stays open until somebody answers it, on the run's page for instance."""
 
     def __init__(self) -> None:
         self.context: Context | None = None
@@ -40,7 +40,7 @@ class Person:
         self.lock = threading.Lock()
 
     def joins(self, context: Context) -> None:
-        """The run that asks."""
+        """Returns the person's view for the run that asks."""
         self.context = context
 
     def ask(self, question: str) -> Reply:
@@ -59,7 +59,7 @@ class Person:
         return reply
 
     def shown(self, reply: Reply) -> str:
-        """The question as the log has it."""
+        """Formats the question for the log."""
         return reply.question
 
     def answer(self, number: int, text: str) -> None:
@@ -70,7 +70,7 @@ class Person:
         self._context().wake()
 
     def closed(self, reply: Reply, text: str) -> bool:
-        """False when it was before."""
+        """Closes a question; returns False when it was closed before."""
         with self.lock:
             if self.open.pop(reply.number, None) is None:
                 return False

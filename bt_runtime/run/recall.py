@@ -1,4 +1,4 @@
-"""Working memory in a run: where it is kept, what it notices, and how a manifest's skills act on it."""
+"""Working memory in a run: where it is stored, which facts it notes, and how a manifest's skills use it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ def noticer_of(context: Context) -> Noticer:
 
 
 def working_memory(context: Context, shared: bool = False) -> Remembering:
-    """A working memory, and what acts on it. `shared`: it is kept on the run's blackboard, else it is an episode's."""
+    """Returns a working memory and its actor. `shared`: it is stored on the run's blackboard, else it is an episode's
+    own."""
     board: Any = _Board(context) if shared else _Notes()
     working = WorkingMemory(board, noticer=noticer_of(context))
     return Remembering(working, Recaller(working))
 
 
 class _Notes:
-    """A board of one's own."""
+    """A separate board for an episode's working memory."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Any] = {}
@@ -48,7 +49,7 @@ class _Notes:
 
 
 class _Board:
-    """The run's blackboard, as working memory wants it."""
+    """The run's blackboard with the methods that working memory needs."""
 
     def __init__(self, context: Context) -> None:
         self.scope = context.blackboard.root
@@ -61,7 +62,7 @@ class _Board:
 
 
 class Recaller:
-    """Working memory as something to act on: what `impl: memory` in a manifest means."""
+    """Answers recalls as skills: the actor of `impl: memory` in a manifest."""
 
     instant = True
 

@@ -102,7 +102,7 @@ class Resources:
             self._attach_agents(context, project)
 
     def _attach_agents(self, context: Context, project: Path | None) -> None:
-        """Equips agents now, where something was given for them: a tree may have none, and needs nothing of theirs."""
+        """Equips agents before the run, if something was given for them; a tree without agents needs nothing."""
         from bt_runtime.agents.services import agent_services
 
         agents = agent_services(context)

@@ -260,7 +260,7 @@ class Run:
         self.runner.woken.clear()
 
     async def aclose(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
-        """`close` in an event loop: what stops on it can do so meanwhile."""
+        """Closes the run within an event loop, so that async skills can stop on it."""
         if not self._closed:
             self.engine.halt(reason, "run")
             self._not_stopped(await self.context.resources.settled(timeout), timeout)
@@ -274,7 +274,7 @@ class Run:
 
     @contextmanager
     def _blocking(self) -> Iterator[None]:
-        """A loop that this thread is in cannot run meanwhile: async skills get one of the run's own."""
+        """Returns the event loop that cannot run while this call blocks; async skills then use the run's own."""
         self.context.loop.own_only = True
         try:
             yield
@@ -329,7 +329,8 @@ class Run:
         return self.context.stream.listen(callback, *kinds, first=first)
 
     def follow(self, follower: Follower) -> None:
-        """Told all that the journal notes, off the tick; closed with the run. Call it before the first tick."""
+        """Sends everything that the journal records to a follower, outside the tick; it is closed with the run. Call it
+        before the first tick."""
         if self.journal is None:
             hint = 'give it one: `journal="runs/"`, or `journal=Recorder(None)` for none on the disk'
             raise BtError("a run without a journal notes nothing that could be followed", hint)
@@ -395,7 +396,7 @@ class Run:
             self.journal.asked(how, path, plan, index)
 
     def nodes(self) -> Iterable[Behaviour]:
-        """All nodes now, parents first."""
+        """All present nodes, parents first."""
         todo = [self.engine.root]
         while todo:
             node = todo.pop()

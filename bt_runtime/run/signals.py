@@ -1,4 +1,5 @@
-"""SIGTERM and Ctrl-C stop runs that the main thread does not `spin`: those of a loop of one's own, or of threads."""
+"""Handles SIGTERM and Ctrl-C for runs that the main thread does not `spin`: those with a loop of their own or in
+threads."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Signals:
         self._before: dict[int, Any] = {}
 
     def add(self, run: Run) -> None:
-        """A run that was made later."""
+        """Adds a run that was made later."""
         self.runs.append(run)
         if self.number is not None:
             run.halt(signal.Signals(self.number).name, for_good=True)

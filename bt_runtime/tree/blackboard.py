@@ -86,8 +86,8 @@ class Scope(Mapping[str, Json]):
         return sum(1 for name in self.visible() if name in self)
 
     def snapshot(self) -> dict[str, Json]:
-        """All entries as they are at one moment, in any thread: never half of an `update`. (`dict(scope)` reads one
-        entry after the other.)"""
+        """Returns all entries at one moment, from any thread: never half of an `update`. (`dict(scope)` reads the
+        entries one by one.)"""
         with self.board._lock:
             return {name: self[name] for name in self}
 
@@ -179,7 +179,7 @@ class _Change(NamedTuple):
 
 
 class Doubt(Protocol):
-    """Told of entries that a program wrote, and that are new or an input of the tree."""
+    """Called when a program writes an entry that is new or an input of the tree."""
 
     inputs: Container[str]
 
@@ -209,7 +209,7 @@ class Blackboard:
         self.doubt: Doubt | None = None  # of writes to the root scope from outside the tick; told outside the lock
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
-        """A scope for the subtree at this path; it takes part in pictures once it is registered."""
+        """Opens a scope for the subtree at this path. It joins snapshots once it is registered."""
         return Scope(self, path, parent, open)
 
     def register(self, scope: Scope) -> None:
@@ -319,7 +319,7 @@ class Blackboard:
 
 
 def _guard(scope: Scope, name: str, value: Json) -> None:
-    """Every scope that the name passes through on its way home may object to the value."""
+    """Checks a write in every scope that shares the name; each may refuse the value."""
     while True:
         if scope.guard is not None:
             scope.guard(name, value)

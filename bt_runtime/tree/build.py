@@ -1,4 +1,4 @@
-"""Spec → nodes. What comes out can be ticked; nothing here decides whether it may be (the loader did)."""
+"""Builds nodes from a spec. Whether the spec is valid was decided by the loader."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from bt_runtime.tree.nodes.subtree import Subtree
 
 
 def build(tree: TreeSpec, context: Context, scope: Scope) -> Behaviour:
-    """The nodes of a whole tree; its root's segment is the tree's name."""
+    """Builds the nodes of a whole tree. The root's segment is the tree's name."""
     context.tree = tree
     with PausedCollection():
         return build_nodes(tree.root, context, scope, tree.name, "", Path(tree.folder))
 
 
 def build_nodes(root: NodeSpec, context: Context, scope: Scope, segment: str, above: str, folder: Path) -> Behaviour:
-    """The nodes of one spec and all below. `above` is the path under which they will stand."""
+    """Builds the nodes of a spec and all below it. `above`: the path of their parent."""
     made: list[Behaviour] = []
     top = ChildCollector(context)
     try:
@@ -55,7 +55,7 @@ class ChildCollector:
 
 
 class BuildStep(NamedTuple):
-    """A spec, and where its node will stand."""
+    """A spec, and the place of its node."""
 
     spec: NodeSpec
     parent: Any  # a Parent or ChildCollector
@@ -74,7 +74,8 @@ class BuildStep(NamedTuple):
 
 
 def _build(top: BuildStep, made: list[Behaviour]) -> None:
-    """Iterative, so that no depth is too deep. Foreign nodes come after their children: decorators want theirs."""
+    """Builds iteratively, so that no tree is too deep. Foreign nodes are built after their children, which decorators
+    require."""
     todo = [top]
     while todo:
         at = todo.pop()

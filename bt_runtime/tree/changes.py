@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Shape:
-    """The tree's shape, which only the engine changes, between two ticks."""
+    """The tree's shape. Only the engine changes it, between two ticks."""
 
     def __init__(self, root: Behaviour, context: Context, max_depth: int, max_nodes: int) -> None:
         self.root = root
@@ -42,7 +42,7 @@ class Shape:
         self.kwargs = kwargs
 
     def counted(self) -> Census:
-        """The nodes by number, from now on."""
+        """Returns the nodes by number, and counts them from now on."""
         if self.census is None:
             from bt_runtime.tree.describe.census import Census
 
@@ -50,7 +50,7 @@ class Shape:
         return self.census
 
     def find(self, path: str) -> Behaviour:
-        """The node at this path (a guarded node's guard); raises Refused when there is none."""
+        """Returns the node at this path (of a guarded node its guard); raises Refused when there is none."""
         segments = [s for s in path.split("/") if s]
         node = self.root
         if not segments or segments[0] != segment_of(node):
@@ -131,7 +131,7 @@ class Shape:
         self._detach(old, why)
 
     def _grow(self, change: Request) -> None:
-        """The first child of a node that had none: an expansion, or a tree that contains itself."""
+        """Adds the first child of a node: an expansion, or a tree that contains itself."""
         parent = through(self.find(change.path))
         if parent.children or not isinstance(parent, Parent):
             raise Refused(f"{change.path} has grown already")
@@ -143,7 +143,7 @@ class Shape:
     def _made(
         self, change: Request, parent: Behaviour | None, segment: str, instead_of: Behaviour | None = None
     ) -> Behaviour:
-        """The new nodes, built and set up, within the caps; when they cannot be, nothing of them is left."""
+        """Builds and sets up the new nodes, within the limits; when that fails, nothing of them remains."""
         assert change.make is not None
         segment = change.name or segment
         beside = parent.children if parent is not None and change.name else []  # numbers never meet
@@ -193,7 +193,7 @@ class Shape:
 
 
 def through(node: Behaviour) -> Behaviour:
-    """The node itself behind its guard."""
+    """Returns the node inside its guard."""
     while node.children and segment_of(node.children[0]) == TRANSPARENT:
         node = node.children[0]
     return node

@@ -18,7 +18,7 @@ LOOK = 0.01  # seconds between two looks at a clock that cannot wait
 
 
 class Alarm:
-    """Set from any thread, and from a signal handler at any moment (there, an Event may deadlock)."""
+    """An event that any thread and any signal handler may set (in a handler, threading.Event may deadlock)."""
 
     def __init__(self) -> None:
         self._set = False
@@ -57,7 +57,7 @@ class Alarm:
 
 class RunClock(Protocol):
     def now(self) -> float:
-        """Seconds since whenever; may be called from any thread."""
+        """Returns seconds since an arbitrary moment; callable from any thread."""
         ...
 
     def wait(self, woken: Alarm, until: float) -> None:
@@ -97,7 +97,7 @@ class Manual:
 
 
 class Simulated:
-    """A clock that a simulator sets, from any thread: slower or faster than the machine's, to a pause, or back."""
+    """A clock that a simulator sets from any thread: slower, faster, paused, or set back."""
 
     def __init__(self, start: float = 0.0) -> None:
         self._now = start
@@ -177,5 +177,5 @@ def of_the_machine(clock: Any) -> bool:
 
 
 def steady(clock: Any) -> RunClock:
-    """The machine's own clock is so by itself."""
+    """True for a clock that never jumps back, as the machine's own."""
     return clock if isinstance(clock, Monotonic | Steady) else Steady(clock)

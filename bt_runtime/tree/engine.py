@@ -52,7 +52,7 @@ def tick_once(root: Behaviour) -> Status:
 
 
 class Engine:
-    """Owns a root and what its nodes share. Any thread may ask; one thread at a time ticks.
+    """Owns a root and its nodes' shared state. Any thread may send requests; only one thread at a time ticks.
 
     `loader` reads what grows from text; it knows the project and the skills of the tree.
     """
@@ -186,7 +186,7 @@ class Engine:
             self.watchdog.start()
 
     def _stopped(self, tick: Tick | None) -> Tick | None:
-        """A halt that was asked for when the tick had already been written down, or was not made at all."""
+        """Returns the tick of a halt that was requested after the tick had been recorded, or without a tick."""
         why, self._halt = self._halt, None
         assert why is not None
         self._listen()
@@ -203,7 +203,7 @@ class Engine:
         )
 
     def halt(self, reason: str, by: str = "operator", for_good: bool = False) -> int:
-        """Tells everything that runs to stop, and returns when it was told; inside a tick, at that tick's end.
+        """Halts everything that runs, and returns when all nodes were told; inside a tick, at its end.
 
         `for_good`: no later tick starts the tree anew.
         """
@@ -229,7 +229,7 @@ class Engine:
         return count
 
     def _tell(self) -> None:
-        """Emits events in their order. Runs outside the lock, because listeners may be slow."""
+        """Emits events in order, outside the lock, because listeners may be slow."""
         while self._untold and self._telling.acquire(blocking=False):
             try:
                 while self._untold:
@@ -323,7 +323,7 @@ class Engine:
             return Tick(self.count, self.status, math.inf, changes, said=said, shape=shape)
 
     def find(self, path: str) -> Behaviour:
-        """The node at this path (a guarded node's guard); raises Refused when there is none."""
+        """Returns the node at this path (of a guarded node its guard); raises Refused when there is none."""
         return self.shape.find(path)
 
     # Record ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Gates: who may hold a tick, or refuse, delay or wrap the start of an action. A debugger and a journal are gates.
+"""Gates may hold a tick, or refuse, delay or wrap the start of an action. Debugger and journal are gates.
 
 `context.gates.add(gate)` returns a function that removes the gate. Events tell what has happened; gates come before.
 """
@@ -28,7 +28,7 @@ class Action(NamedTuple):
 
 
 class Gate:
-    """Base of all gates. A gate overrides what it is for, and is asked for nothing else."""
+    """The base class of gates. A gate overrides some methods, and only those are called."""
 
     def hold(self) -> float | None:
         """Returns the time until which ticks are held; None allows the tick."""
@@ -48,7 +48,7 @@ class Gate:
 
 
 class Gates:
-    """The gates of one run, in the order in which they came: the first one is asked first and is the outermost."""
+    """The gates of a run, in order of arrival: the first one is asked first and is the outermost."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed  # called when a gate comes or goes

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Site(NamedTuple):
-    """The context, scope and folder that new nodes share with the nodes around them."""
+    """The place of new nodes: the context, scope and folder that they share with their neighbours."""
 
     context: Context
     scope: Scope
@@ -36,7 +36,7 @@ class Site(NamedTuple):
 
 
 class Growing(Protocol):
-    """The engine as growth sees it."""
+    """The part of the engine that growth uses."""
 
     context: Context
     shape: Shape
@@ -49,7 +49,7 @@ class Growing(Protocol):
 
 
 class Growth:
-    """Grows one engine's tree. Nodes call it in their tick, other callers at any time."""
+    """Grows the tree of an engine. Nodes call it in their tick, other callers at any time."""
 
     def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
         self.engine = engine
@@ -77,7 +77,7 @@ class Growth:
         return Owner(context.tree, scope or context.blackboard.root)
 
     def registry(self, node: Behaviour) -> Registry:
-        """The kinds that a text below this node may use."""
+        """Returns the kinds that a text below this node may use."""
         return self.owner(node).tree.registry
 
     # What is asked for -----------------------------------------------------------------------
@@ -85,13 +85,13 @@ class Growth:
     def graft(
         self, how: How, path: str, text: str, index: int | None = None, asked: Callable[[], None] = lambda: None
     ) -> Request:
-        """Nodes that somebody outside has written. Faults in the text are raised here and now; then it is `asked`."""
+        """Requests nodes that were written outside the tree. Raises the text's faults at once."""
         spec = self.checked(path, text)
         asked()
         return self.stand(Request(how, path, index=index, text=text, name=spec.name or ""), spec)
 
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
-        """A text as nodes for this place (of that tree, when it is known); raises Faults."""
+        """Checks a text as nodes for this place; raises Faults."""
         return self.loader().fragment(text, tree or self.owner(self.engine.find(path)).tree, f"graft at {path}")
 
     def stand(self, change: Request, spec: NodeSpec) -> Request:
@@ -107,7 +107,8 @@ class Growth:
         return self._ask(change, spec, site)
 
     def plan(self, node: Node, text: str, kinds: Sequence[Kind] = ()) -> Request:
-        """Nodes that a model planned, checked as any others, below the node that asked. `kinds`: beside the tree's."""
+        """Requests nodes that a model planned, below the node that asked; they are checked like any others. `kinds`:
+        additional kinds."""
         tree = self.owner(node).tree
         spec = self.loader().fragment(text, tree, f"plan of {node.path}", tuple(kinds))
         request = Request("grow", node.path, text=text, name=spec.name or "")
@@ -136,7 +137,7 @@ class Growth:
         return self.engine.request(Request("remove", path))
 
     def stock_tick(self) -> AbstractContextManager[None]:
-        """Around a tick that py_trees makes, not the engine: see there."""
+        """Surrounds a tick that py_trees makes instead of the engine."""
         return self.engine.stock_tick()
 
     def _ask(

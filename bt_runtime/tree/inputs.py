@@ -21,7 +21,7 @@ _NUMBER = "_0123456789"
 
 
 def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Json]:
-    """The entries with which a run of this tree begins: its inputs, and defaults. Raises Faults, all of them."""
+    """Returns the initial entries of a run: inputs and defaults. Raises Faults with all faults."""
     found = [_unknown(spec, name) for name in inputs if name not in spec.inputs and name not in spec.entries]
     values: dict[str, Json] = {}
     for name, port in spec.ports.items():
@@ -63,7 +63,7 @@ def _missing(spec: TreeSpec, port: Port) -> Diagnostic:
 
 
 class Doubts:
-    """Tells a program that has written an entry by a name that is probably misspelt, or an input: once for each."""
+    """Warns a program once for each entry that it writes under a probably misspelt name, or that is an input."""
 
     def __init__(self, context: Context, spec: TreeSpec) -> None:
         self.context, self.spec = context, spec

@@ -48,7 +48,7 @@ _KNOWN_BEHAVIOUR = vars(Success("known")).keys() == {
 
 
 class NodeError(BtError):
-    """A node broke and the run is strict: the path says which."""
+    """Raised in a strict run when a node fails with an exception; it names the node's path."""
 
     def __init__(self, path: str, cause: BaseException) -> None:
         super().__init__(f"{path}: {type(cause).__name__}: {text_of(cause)}")
@@ -56,7 +56,7 @@ class NodeError(BtError):
 
 
 class Node(Behaviour):
-    """Base of every node of ours. A leaf overrides initialise / update / terminate; a parent overrides `step`."""
+    """The base class of our nodes. A leaf overrides initialise, update and terminate; a parent overrides `step`."""
 
     kind: ClassVar[str] = ""
     starts: ClassVar[bool]  # does this class have an `initialise` of its own
@@ -142,7 +142,7 @@ class Node(Behaviour):
         return self.context
 
     def value(self, field: str) -> Any:
-        """A field's value now: literals as they are, templates computed over this node's scope."""
+        """Returns a field's present value: a literal as it is, a template computed from this node's scope."""
         found = self.spec.values[field]
         if not hasattr(found, "evaluate"):
             return found
@@ -181,17 +181,17 @@ class Node(Behaviour):
         return status
 
     def update(self) -> Status:
-        """Overridden by leaves; parents override `step`."""
+        """Updates a leaf; a parent overrides `step` instead."""
         return INVALID
 
     @property
     def idle_until(self) -> float:
-        """Started now, nothing below does anything before this time."""
+        """Returns the time before which a node started now would do nothing."""
         return -math.inf
 
     @property
     def on_turn(self) -> Behaviour | None:
-        """The child that is running, of a node that is `still`."""
+        """Returns the running child of a node that is `still`."""
         return None
 
     def terminated(self, status: Status) -> Status:
@@ -296,7 +296,7 @@ def record_crash(node: Behaviour, context: Context, error: Exception, strict: bo
 
 
 def path_of(node: Behaviour) -> str:
-    """`/tree/0/fetch`: the segments from the root down."""
+    """Returns the node's path: its segments from the root down, as `/tree/0/fetch`."""
     segments: list[str] = []
     at: Behaviour | None = node
     while at is not None:
@@ -410,7 +410,7 @@ def adopt(child: Behaviour, context: Context) -> Behaviour:
 
 
 def _stop_broken(child: Behaviour) -> None:
-    """A foreign node broke inside its tick: let it and its children clean up, whatever that raises."""
+    """Stops a foreign node that raised inside its tick, with its children; exceptions of the clean-up are ignored."""
     with suppress(Exception):
         child.stop(INVALID)
     child.status = FAILURE

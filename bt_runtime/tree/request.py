@@ -20,11 +20,11 @@ Make = Callable[[str], Behaviour]  # the path where they will stand → the new 
 
 
 class Refused(BtError):
-    """The change cannot be made; the tree is as it was."""
+    """Raised for a change that is not possible; the tree is unchanged."""
 
 
 class Request:
-    """A change that was asked for. `poll` gives Applied once it is made, and raises when it was refused."""
+    """A requested change. `poll` returns Applied once it is made, and raises when it was refused."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Request:
         return self.applied
 
     def cancel(self, reason: str) -> None:
-        """A change that has not been made yet will not be made."""
+        """Withdraws a change that has not been made yet."""
         if self.applied is None and self.refused is None:
             self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
 
@@ -68,14 +68,14 @@ def checked(path: object, plan: object = "", index: object = None) -> None:
 
 
 class Owner(NamedTuple):
-    """The tree of the nodes at a place, and the scope of their reads and writes."""
+    """The tree that the nodes at a place belong to, and their scope."""
 
     tree: TreeSpec
     scope: Scope
 
 
 class Grower(Protocol):
-    """Grows the tree while it runs: see `growth.py`. Every change is made between two ticks."""
+    """Grows the tree while it runs (see `growth.py`). Every change is made between two ticks."""
 
     @property
     def room(self) -> int: ...

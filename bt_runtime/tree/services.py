@@ -1,4 +1,4 @@
-"""The services of a tree's nodes: the world, the person, limits, and what the rooms above keep for nodes of theirs."""
+"""The services of a tree's nodes: the world, the person, limits, and parts that other rooms keep for their nodes."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Joining(Protocol):
-    """A person object that wants to know which run asks."""
+    """A person object that wants to be told which run asks."""
 
     def joins(self, context: object) -> None: ...
 
 
 class Person(Protocol):
-    """Who answers an agent's question. `confirm`, where it is there, is asked for a yes or no."""
+    """Answers an agent's questions. An optional `confirm` is asked yes-or-no questions."""
 
     def ask(self, question: str) -> Job[str]: ...
 
 
 class Actor(Protocol):
-    """A target of skills that are sentences: a world, or working memory."""
+    """Acts sentences: a world, or working memory."""
 
     def act(self, sentence: str) -> Observation: ...
 
 
 class Scripted(Protocol):
-    """A test's skills: by a skill's name, what is called in its stead."""
+    """A test's skills: maps a skill's name to the function called instead."""
 
     def get(self, name: str) -> Callable[..., Any] | None: ...
 
 
 class Part(Protocol):
-    """What a room above keeps with a run for its own nodes. It is made when a node first asks for it."""
+    """State that a room above keeps in a run for its own nodes; made when a node first asks for it."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """A run's; it may take what it knows by name from a program's services."""
+        """Makes the part of a run; it may take objects from the program's services."""
 
     def of_episode(self) -> Self:
-        """A copy in which everything of the task is new."""
+        """Returns a copy for an episode, in which the state of the task is new."""
 
 
 P = TypeVar("P", bound=Part)
@@ -83,7 +83,8 @@ class Services:
     around: Services | None = None  # of an episode: those of the tree that it stands in
 
     def part(self, kind: type[P]) -> P:
-        """The part of that class, made at the first call; an episode's is made of the part around it."""
+        """Returns the part of that class; the first call makes it, in an episode from the part of the surrounding
+        run."""
         found = self.parts.get(kind)
         if isinstance(found, kind):
             return found
@@ -123,7 +124,7 @@ class Services:
         return self.world if impl == "world" else self.memory if impl == "memory" else None
 
     def done_by_world(self, name: str, clock: RunClock) -> Any:
-        """The world's own skill of that name (`impl: world/skill`); raises where there is none."""
+        """Returns the world's own skill of that name (`impl: world/skill`); raises when there is none."""
         world = self.world
         if world is None:
             raise BtError(f"`{name}` is done by a world, and this run has none", "name one: `btr run TREE --env field`")

@@ -17,7 +17,7 @@ StepGate = Callable[..., Status]  # called with the step that it stands before, 
 
 
 class _Steps:
-    """The `step` of a gated node."""
+    """Replaces the `step` of a gated node."""
 
     def __init__(self, node: Behaviour) -> None:
         self.node = node

@@ -27,7 +27,7 @@ Tell = Callable[[Slow, bool], None]  # the second says whether it is this node's
 
 
 class Ticking(Protocol):
-    """The engine as the watchdog sees it."""
+    """The part of the engine that the watchdog uses."""
 
     count: int
     ticking_in: int
@@ -66,7 +66,7 @@ class Watchdog:
             del engine
 
     def look(self, engine: Ticking, now: float) -> None:
-        """Samples the node that is being ticked."""
+        """Notes which node is being ticked now."""
         thread, number = engine.ticking_in, engine.count
         frame = sys._current_frames().get(thread) if thread else None
         last, self._last = self._last, now

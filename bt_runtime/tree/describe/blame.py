@@ -22,13 +22,13 @@ class Blame(NamedTuple):
 
 
 def blame(root: Behaviour) -> Blame:
-    """Asked when the root has just failed: the values are those that stand now."""
+    """Explains the failure; call it when the root has just failed, while the entries have their values."""
     node = culprit(root)
     return Blame(path_of(node), node.feedback_message or failed_test(node))
 
 
 def culprit(root: Behaviour) -> Behaviour:
-    """The node by which the root failed: down the last child that failed, each time."""
+    """Returns the node that made the root fail: follows the last failed child at each level."""
     node = root
     while True:
         failed = [c for c in node.children if c.status is Status.FAILURE]
@@ -38,7 +38,7 @@ def culprit(root: Behaviour) -> Behaviour:
 
 
 def failed_test(node: Behaviour) -> str:
-    """`battery > 0.2` does not hold: battery is 0.1"""
+    """Describes a failed test: `battery > 0.2` does not hold: battery is 0.1"""
     if not isinstance(node, Node):
         return ""
     values = node.spec.values

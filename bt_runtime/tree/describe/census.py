@@ -99,7 +99,7 @@ def _counted(nodes: Iterable[Any]) -> list[Counted]:
 
 
 def statuses(tick: Tick) -> list[tuple[int, str]]:
-    """(number, letter) in the order in which they came; those that a new round cleared last, with the letter `i`."""
+    """Returns (number, letter) in order; nodes that were reset come last, with the letter `i`."""
     changes: Any = tick.changes
     resets: Any = tick.resets
     changed = [  # not by LETTERS: to hash a Status is a call of Python

@@ -28,7 +28,7 @@ HIDDEN = frozenset({"name"})
 
 
 def by_source(nodes: Sequence[Counted]) -> dict[tuple[str, str], list[Counted]]:
-    """(file, its text) → the nodes that were written there; of nodes made in Python nothing is written anywhere."""
+    """Groups nodes by the file and text that define them; nodes made in Python have none."""
     found: dict[tuple[str, str], list[Counted]] = {}
     for each in nodes:
         if isinstance(each.node, Node):
@@ -67,7 +67,7 @@ def _place(spec: NodeSpec, parent: Behaviour | None, places: dict[int, Mapping[i
 
 
 def _fields(spec: NodeSpec) -> tuple[list[Json], list[str]]:
-    """`[name, as it was written, the names that it reads]` of each field that was given, and all of these names."""
+    """Returns `[name, text, names it reads]` for each given field, and all names together."""
     found: list[Json] = []
     names: dict[str, None] = {}
     for name, value in spec.values.items():
@@ -89,7 +89,7 @@ def _fields(spec: NodeSpec) -> tuple[list[Json], list[str]]:
 
 
 def names_of(value: Any) -> list[str]:
-    """The entries that a value of a spec reads, or asks about."""
+    """Returns the entries that a value of a spec reads or tests with `exists`."""
     found = [*getattr(value, "names", ()), *sorted(getattr(value, "asked", ()))]
     if isinstance(getattr(value, "names", None), frozenset):
         found.sort()
@@ -122,7 +122,7 @@ def _writes(spec: NodeSpec) -> list[str]:
 
 
 def entries_of(*roots: NodeSpec) -> set[str]:
-    """The entries that these nodes, and all below them, read or write by name; of the trees they include as well."""
+    """Returns the entries that these nodes, and all below them, read or write by name, included trees as well."""
     found: set[str] = set()
     todo, seen = list(roots), set[int]()
     while todo:

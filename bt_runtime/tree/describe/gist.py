@@ -24,7 +24,7 @@ def kind_of(node: Behaviour) -> str:
 
 
 def gist(node: Behaviour) -> str:
-    """Never fails: it describes nodes that somebody else wrote."""
+    """Describes a node; never raises, because a plugin may define the node."""
     if not isinstance(node, Node):
         return ""
     kind, values = node.spec.kind, node.spec.values
@@ -52,12 +52,12 @@ def _cut(text: str) -> str:
 
 
 def _data(value: Any) -> str:
-    """A value that is computed is marked as such."""
+    """Formats a value; a computed one is marked."""
     return f"{{{value.text}}}" if isinstance(value, Expression) else said(value)
 
 
 def said(value: Any) -> str:
-    """A literal or a compiled expression, in the author's words."""
+    """Formats a literal or an expression as the author wrote it."""
     value = getattr(value, "shape", value)  # a list or mapping with templates in it
     text = getattr(value, "text", None)
     if isinstance(text, str):

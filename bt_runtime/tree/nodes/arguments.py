@@ -1,4 +1,4 @@
-"""Arguments of a foreign class, as YAML can say them: enums and policies by name, callables by import path."""
+"""Arguments of a foreign class in YAML: enums and policies by name, callables by import path."""
 
 from __future__ import annotations
 

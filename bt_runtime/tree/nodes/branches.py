@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Branches(Chooser, composites.Composite):
-    """Children stand at named places; at most one is active."""
+    """A node with children at named places; at most one of them is active."""
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -68,7 +68,7 @@ class Switch(Branches):
 
 
 class Try(Branches):
-    """Goes from `do` to `catch` if need be, and from there to `finally`."""
+    """Runs `do`, then `catch` if it failed, then `finally`."""
 
     at = "do"
     result: Status = INVALID  # while `finally` runs: what comes after it
@@ -100,7 +100,7 @@ class Try(Branches):
         return self.branch(place)
 
     def terminate(self, new_status: Status) -> None:
-        """Halted: what is below has stopped already; what is to be done in this case has this one tick."""
+        """Handles a halt: the children have stopped, and `finally` gets one tick."""
         super().terminate(new_status)
         why = self.context.halting
         todo: list[Any] = []

@@ -1,4 +1,4 @@
-"""A skill as a job, for a node that has chosen it: started, polled and cancelled as its own node would do it."""
+"""A skill as a job, for a node that chose it at run time: started, polled and cancelled as by a skill's own node."""
 
 from __future__ import annotations
 

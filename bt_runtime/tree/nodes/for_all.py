@@ -68,7 +68,7 @@ class ForAll(Composite):
             )
 
     def shed(self, most: int) -> None:
-        """The copies of an earlier round make way."""
+        """Removes the copies of an earlier round."""
         while self.going and most > 0:
             self.asked.append(self.context.growth.remove(path_of(self.going.popleft())))
             most -= 1

@@ -1,4 +1,4 @@
-"""A foreign node: any py_trees behaviour, by its import path, around children that are made already."""
+"""Makes a foreign node: any py_trees behaviour, by its import path, around existing children."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: Imported, scope: Scope) -> Behaviour:
-    """A py_trees behaviour by its import path."""
+    """Makes a py_trees behaviour from its import path."""
     reference = str(spec.values["class"])
     ours = reference.startswith("py_trees.")  # py_trees' own nodes need no trust
 
@@ -64,7 +64,7 @@ def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: I
 
 
 def _bridge(foreign: Any, give: dict[str, Any], take: dict[str, Any], scope: Scope) -> None:
-    """Around each of its ticks: entries go to py_trees' blackboard before it, keys of that come to ours after it."""
+    """Copies entries to py_trees' blackboard before each tick of the node, and back after it."""
     tick, theirs = foreign.tick, blackboard.Blackboard
     taken: dict[str, Any] = {}
 

@@ -1,4 +1,4 @@
-"""A node for skills that answer when they are called: conditions, and what takes no time. Called in the tick."""
+"""A node for skills that answer at once, such as conditions. They are called in the tick."""
 
 from __future__ import annotations
 

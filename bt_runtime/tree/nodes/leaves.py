@@ -1,4 +1,4 @@
-"""Leaves without a world: check, set, wait, log, succeed, fail."""
+"""Leaves that need no world: check, set, wait, log, succeed, fail."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Wait(Node):
 
 
 def resting(node: Any) -> Wait | None:
-    """The wait by which this running node does nothing until then; None when it has more to do, or may have."""
+    """Returns the wait that keeps this running node idle; None when it does anything else."""
     while getattr(node, "still", False) and node.status is RUNNING and "step" not in vars(node):  # no debugger's hook
         if type(node) is Wait:
             return None if node.conditional else node

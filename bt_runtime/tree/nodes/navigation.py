@@ -1,4 +1,4 @@
-"""Pipeline, recovery and round robin: what the trees of mobile robots are made of."""
+"""Pipeline, recovery and round robin: the control nodes of mobile robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parallel: children side by side with thresholds, or one after another whatever they return."""
+"""Parallel: ticks children together with thresholds, or one after another whatever they return."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Parallel(Composite, composites.Parallel):
         return FAILURE if self.to_the_end or bad >= most else RUNNING
 
     def limits(self, total: int) -> tuple[int, int]:
-        """So many successes make it succeed; so many failures make it fail, or keep it from succeeding."""
+        """Returns how many successes make it succeed, and how many failures make it fail."""
         need = _threshold(self.success, total)
         return need, min(_threshold(self.failure, total), total - need + 1)
 
@@ -141,5 +141,5 @@ class Parallel(Composite, composites.Parallel):
 
 
 def _threshold(count: int, total: int) -> int:
-    """-1 means all of them, -2 all but one; never more than there are."""
+    """Resolves a threshold: -1 means all children, -2 all but one; never more than there are."""
     return max(0, min(total, count if count >= 0 else total + 1 + count))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _shown_child(parent: Behaviour) -> Behaviour | None:
-    """The child a viewer should look at: the running one, else the last that has a result."""
+    """Returns the child to show: the running one, else the last with a result."""
     live = [c for c in parent.children if c.status is RUNNING]
     live = live or [c for c in parent.children if c.status is not INVALID]
     return live[-1] if live else None
@@ -49,10 +49,10 @@ class Parent(Node):
         return min((getattr(child, "idle_until", -math.inf) for child in self.children), default=-math.inf)
 
     def inserted(self, index: int) -> None:
-        """A child now stands at this index that was not there before."""
+        """Called when a child was inserted at this index."""
 
     def removed(self, index: int, child: Behaviour) -> None:
-        """The child that stood at this index is gone."""
+        """Called when the child at this index was removed."""
 
     def replaced(self, old: Behaviour, new: Behaviour) -> None:
         """Called when one child has replaced another."""
@@ -60,7 +60,7 @@ class Parent(Node):
     # py_trees' face: the same changes, asked for by its programs
 
     def allow(self, fixed: bool = False) -> None:
-        """Refuses a change that would pull the tree from under the tick, or leave a place empty."""
+        """Refuses a change that would remove the running child or leave a required place empty."""
         if self.context.ticking:
             raise BtError("the tree is being ticked", "ask for the change instead: run.replace(path, ...)")
         if fixed:
@@ -121,14 +121,14 @@ class Parent(Node):
         self.replaced(child, replacement)
 
     def clear(self, start: int) -> None:
-        """Children from this index on show results of an earlier round: clear them."""
+        """Resets the children from this index on, which show results of an earlier round."""
         for child in self.children[start:]:
             if child.status is not INVALID:
                 reset(child, self.context)
 
 
 def _name_of(child: Behaviour) -> str:
-    """The name that a person gave a node, when it was given one."""
+    """Returns the name that a person gave a node, or None."""
     return (child.spec.name or "") if isinstance(child, Node) else ""
 
 

@@ -47,7 +47,7 @@ def permitted(context: Context, entry: Entry | None, sentence: str, start: Calla
 
 
 class Refused(Stops):
-    """Fails at once: not permitted."""
+    """Fails at once, because the start is not permitted."""
 
     wakes = True
 
@@ -62,7 +62,7 @@ class Refused(Stops):
 
 
 class Asked(Stops):
-    """A person is asked; then it is the skill's own activity."""
+    """Asks a person first; then acts as the skill's own activity."""
 
     def __init__(
         self, context: Context, entry: Entry, sentence: str, start: Callable[[], Activity], person: Any

@@ -1,4 +1,4 @@
-"""Decorators that start their child again: one round a tick, so that none of them can hang it."""
+"""Decorators that restart their child: one round a tick, so that none of them blocks a tick."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Rounds(Decorator):
 
 
 class _Counted(_Rounds):
-    """`again` is the child's result that asks for another round, until `times` rounds gave it."""
+    """`again`: the child's result that starts another round, at most `times` times."""
 
     again: Status
     times = 0

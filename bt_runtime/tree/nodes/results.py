@@ -1,4 +1,4 @@
-"""Decorators that change what comes back: invert, force, once."""
+"""Decorators that change their child's result: invert, force, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequence and fallback: children in order, with a place that is kept while one is running."""
+"""Sequence and fallback: they run children in order, and keep their place while one is running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class _InOrder(Composite):
-    """`onward` is the result that hands over to the next child; the other one ends the node."""
+    """`onward` is the result that moves on to the next child; the other one ends the node."""
 
     onward: ClassVar[Status]
     empty: ClassVar[Status]
@@ -34,7 +34,7 @@ class _InOrder(Composite):
         self.yields = bool(spec.values.get("yield"))
 
     def step(self, result: Status | None = None) -> Status:
-        """`result` is that of the child at this node's place, when the engine has ticked it already."""
+        """`result`: the current child's result, when the engine has already ticked it."""
         first = self.at
         if self.status is not RUNNING and not (self.keeps_place and first):
             first, self.passed = 0, False
@@ -58,7 +58,7 @@ class _InOrder(Composite):
         return self.leave(onward if passed else INVALID)
 
     def pause(self, at: int, status: Status) -> Status:
-        """The child at this place is running, or has ended the node."""
+        """Keeps the place: the child there is running, or has ended the node."""
         if status is RUNNING and self.status is RUNNING and at == self.at:  # nothing has changed
             if self.context.visits is not None:
                 self.context.visits.append(self)
@@ -70,7 +70,7 @@ class _InOrder(Composite):
         return self.leave(status)
 
     def give_way(self, at: int) -> Status:
-        """The child at this place is next, at the next tick."""
+        """Ends this tick; the next tick continues with the child at this place."""
         if self.reached > at:
             self.clear(at)
         self.reached = self.at = at

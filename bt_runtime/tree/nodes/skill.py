@@ -1,4 +1,4 @@
-"""A node for any skill: starts it, polls it, cancels it, and keeps what it returns."""
+"""A node for a skill: starts, polls and cancels it, and stores its outputs."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class SkillNode(Node):
         return done.status
 
     def look(self, activity: Activity) -> None:
-        """Tells a running skill what its inputs are now, those that it follows."""
+        """Passes the present inputs to a running skill that follows them."""
         values = {f.name: self.value(f.name) for f in self.follows}
         if values != self.followed:
             for field in self.follows:
@@ -289,7 +289,7 @@ class SkillNode(Node):
 
 
 class Done(Stops):
-    """An action that ended when it was requested."""
+    """An action that had ended when it was requested."""
 
     wakes = True
 
@@ -304,7 +304,7 @@ class Done(Stops):
 
 
 def act(world: Any, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
-    """Acts in a world: at once if instant, else in a thread, one act at a time."""
+    """Acts a sentence in a world: at once if the world is instant, else in a thread, one act at a time."""
     return started(context, partial(_act, world, sentence, context), sentence, world, entry, None)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Subtree(Decorator):
-    """Its one child is the subtree's root. A tree that contains itself gets that child when it is reached."""
+    """Runs a subtree's root as its only child. A tree that contains itself gets that child when it is reached."""
 
     inner: Scope | None = None
     asked: Request | None = None  # the request for the child of a recursive subtree
@@ -30,7 +30,7 @@ class Subtree(Decorator):
         self.within = scope
 
     def open(self, tree: TreeSpec, path: str) -> Scope:
-        """The scope in which the subtree's nodes live: shared entries are tied, its ports are guarded."""
+        """Opens the subtree's scope: links shared entries, and checks writes to its ports."""
         self.tree = tree
         given = self.spec.values.get("with") or {}
         inner = self.context.blackboard.open(path, self.within, open=bool(self.spec.values.get("autoremap")))

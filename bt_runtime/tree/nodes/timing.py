@@ -1,4 +1,4 @@
-"""Decorators about time, by the run's clock: timeout, delay, rate."""
+"""Decorators that use the run's clock: timeout, delay, rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's action in the world whose skill `uses` a resource; waits for it as a node would."""
+"""Starts an agent's action in the world; if its skill `uses` a resource, waits for it like a node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def chosen(world: Any, sentence: str, context: Context, entry: Entry | None) -> Activity:
-    """Acts in a world for an agent and waits for resources, as no node does it for the agent."""
+    """Acts in a world for an agent, and waits for the resources, which a node would otherwise do."""
     begin = partial(act, world, sentence, context, entry)
     return Using(context, entry, sentence, begin) if entry is not None and entry.uses else begin()
 
