@@ -329,8 +329,7 @@ class Run:
         return self.context.stream.listen(callback, *kinds, first=first)
 
     def follow(self, follower: Follower) -> None:
-        """Sends everything that the journal records to a follower, outside the tick; it is closed with the run. Call it
-        before the first tick."""
+        """Sends all that the journal records to a follower, outside the tick. Call it before the first tick."""
         if self.journal is None:
             hint = 'give it one: `journal="runs/"`, or `journal=Recorder(None)` for none on the disk'
             raise BtError("a run without a journal notes nothing that could be followed", hint)

@@ -1,5 +1,4 @@
-"""Handles SIGTERM and Ctrl-C for runs that the main thread does not `spin`: those with a loop of their own or in
-threads."""
+"""SIGTERM and Ctrl-C for runs that the main thread does not `spin`: with a loop of their own, or in threads."""
 
 from __future__ import annotations
 

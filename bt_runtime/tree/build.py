@@ -74,8 +74,7 @@ class BuildStep(NamedTuple):
 
 
 def _build(top: BuildStep, made: list[Behaviour]) -> None:
-    """Builds iteratively, so that no tree is too deep. Foreign nodes are built after their children, which decorators
-    require."""
+    """Builds iteratively, for any depth. Foreign nodes come after their children, which decorators require."""
     todo = [top]
     while todo:
         at = todo.pop()

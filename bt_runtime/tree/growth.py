@@ -107,8 +107,7 @@ class Growth:
         return self._ask(change, spec, site)
 
     def plan(self, node: Node, text: str, kinds: Sequence[Kind] = ()) -> Request:
-        """Requests nodes that a model planned, below the node that asked; they are checked like any others. `kinds`:
-        additional kinds."""
+        """Requests a model's plan below the node that asked, checked like any text. `kinds`: additional kinds."""
         tree = self.owner(node).tree
         spec = self.loader().fragment(text, tree, f"plan of {node.path}", tuple(kinds))
         request = Request("grow", node.path, text=text, name=spec.name or "")

@@ -170,8 +170,7 @@ class Runner:
         return INVALID
 
     def _give_way(self, seen: Halt | None) -> Iterator[Pause]:
-        """Rests while skills wait for a thread: otherwise hundreds of runners would keep the interpreter's lock from
-        them."""
+        """Rests while skills wait for a thread: many runners would otherwise keep the interpreter's lock from them."""
         if not self.gave_way:
             text = f"ticks give way to skills, which wait for a thread: {self.hz:g} ticks a second are not kept"
             self.engine.context.emit(Notice("", "warning", text))
@@ -187,8 +186,7 @@ class Runner:
         return INVALID
 
     def _restless(self) -> float:
-        """Returns the rest before the next tick of a tree that always wants one at once: first none, then a bounded
-        rate."""
+        """The seconds to rest in a tree that always wants a tick at once: first none, then a bounded rate."""
         now = time.monotonic()
         self._spare = min(BURST, self._spare + (now - self._last) * MOST) - 1
         self._last = now

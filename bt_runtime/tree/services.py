@@ -83,8 +83,7 @@ class Services:
     around: Services | None = None  # of an episode: those of the tree that it stands in
 
     def part(self, kind: type[P]) -> P:
-        """Returns the part of that class; the first call makes it, in an episode from the part of the surrounding
-        run."""
+        """Returns the part of that class; the first call makes it, an episode's from the run's."""
         found = self.parts.get(kind)
         if isinstance(found, kind):
             return found
