@@ -11,11 +11,13 @@ from bt_runtime.edit import header, moves, state, subtree, swap, values
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.lines import Untouchable
 from bt_runtime.edit.outline import Path as NodePath
+from bt_runtime.edit.rehearsal import Rehearsal
 from bt_runtime.edit.session import Session
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.lsp import complete, navigate
 from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.project import disk
 from bt_runtime.types import Json
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
@@ -27,6 +29,7 @@ class Commands:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.rehearsals: dict[Path, Rehearsal] = {}
 
     def __call__(self, name: str, given: Given) -> Json:
         command: Callable[[Given], Json] | None = getattr(self, f"do_{name}", None)
@@ -237,6 +240,43 @@ class Commands:
         offset = document.text.offset(Position(int(given["line"]), int(given["character"])))
         found = complete.complete(self.session.workspace, document, offset)
         return {"items": [{"label": i.label, "insert": i.insert, "detail": i.detail} for i in found[:200]]}
+
+    # Trying ----------------------------------------------------------------------------------
+
+    def do_try(self, given: Given) -> Json:
+        """One move of a rehearsal; the first one, and `again`, begin with the text as it stands."""
+        path, move = self._path(given), str(given["move"])
+        session, held = self.session, self.session.buffer(path)
+        if move == "begin" or path not in self.rehearsals:
+            errors = [f for f in session.faults(path) if f.severity == "error"]
+            if errors:
+                raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")
+            project = session.workspace.home(path.parent)
+            self.rehearsals[path] = Rehearsal(held.text, path, project)
+        played = self.rehearsals[path]
+        if move == "tick":
+            played.tick(int(given.get("times", 1)))
+        elif move == "answer":
+            played.answer(str(given["node"]), str(given["result"]))
+        elif move == "set":
+            played.set(str(given["entry"]), values.written(str(given["value"])))
+        elif move == "chance":
+            played.chance(int(given["seed"]))
+        elif move in ("again", "back", "halt"):
+            getattr(played, move)()
+        elif move == "keep":
+            return {**played.told(), "kept": self._kept(played)}
+        return played.told()
+
+    def _kept(self, played: Rehearsal) -> str:
+        """Writes the story as a test file with a name of its own."""
+        folder = self.session.workspace.root / "tests"
+        folder.mkdir(exist_ok=True)
+        stem = re.sub(r"\W", "_", played.tree.name).lower()
+        names = (f"test_{stem}_played{'' if n == 1 else f'_{n}'}.py" for n in range(1, 1000))
+        file = next(folder / name for name in names if not (folder / name).exists())
+        disk.write(file, played.as_test().encode())
+        return f"tests/{file.name}"
 
     # Arguments -------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ class Buffer:
         self.base = self.text = text
         self.version = 0
         self.theirs: str | None = None  # somebody else's version that could not be merged
+        self.draft: Draft | None = None  # of the text, or of an earlier one
 
     @property
     def unsaved(self) -> bool:
@@ -78,7 +79,8 @@ class Session:
     def document(self, path: Path) -> Document:
         self.buffer(path)
         with self.lock:
-            self.workspace.check(path)
+            if path in self.workspace.queue or path not in self.workspace.documents:
+                self.workspace.check(path)
             found = self.workspace.document(path)
             if found is None:
                 raise BtError(f"{self.name(path)} is no file of this project", "trees stand in trees/")
@@ -91,8 +93,13 @@ class Session:
             return list(fixes.fixable(self.workspace.faults(document), {str(path): document.text.yaml}))
 
     def draft(self, path: Path) -> Draft:
-        document = self.document(path)
-        return Draft(self.buffers[path].text, registry_at(self.workspace, document))
+        held, registry = self.buffer(path), registry_at(self.workspace, self.document(path))
+        if held.draft is None or held.draft.text != held.text or held.draft.registry is not registry:
+            fresh = held.draft if held.draft is not None and held.draft.text == held.text else None
+            held.draft = Draft(held.text, registry)
+            if fresh is not None:
+                held.draft.document = fresh.document
+        return held.draft
 
     # Changes ---------------------------------------------------------------------------------
 
@@ -112,7 +119,9 @@ class Session:
     def apply(self, path: Path, label: str, gesture: Callable[[Draft], Draft]) -> None:
         """A gesture on one file."""
         with self.lock:
-            self.change(label, {path: gesture(self.draft(path)).text})
+            made = gesture(self.draft(path))
+            self.change(label, {path: made.text})
+            self.buffers[path].draft = made  # it was read already, to be held to what the gesture means
 
     def undo(self) -> Change:
         with self.lock:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli.authoring.lsp import files, sort
-from bt_runtime.edit.serving import PAGE, Editor
+from bt_runtime.edit.serving import PAGE, Editor, ace_folder
 from tests.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
@@ -208,6 +208,36 @@ def test_faults_stand_on_their_boxes(page: Browser) -> None:
     page.js("app.act('text', { text: app.state.text.replace('wait: 1', 'wiat: 1') })")
     page.until("app.state.faults.length")
     page.until("document.querySelectorAll('.box.bad').length === 1")
+
+
+@pytest.mark.skipif(ace_folder() is None, reason="needs the view extra")
+def test_the_text_is_completed_and_checked_as_it_is_typed(page: Browser) -> None:
+    """In the text editor: kinds are offered, what is typed becomes the tree, and a fault has a mark on its line."""
+    page.js("app.tab('text')")
+    page.until("app.typing.ace && app.typing.ace.getValue() === app.state.text")
+    now = version(page)
+    page.js("const a = app.typing.ace; a.focus(); a.gotoLine(10, 100); a.insert('\\n    - wa')")
+    changed(page, now)
+    page.until("app.state.faults.length && app.typing.ace.session.getAnnotations().length")
+    page.js("app.typing.ace.execCommand('startAutocomplete')")
+    page.until("app.typing.ace.completer && app.typing.ace.completer.popup && app.typing.ace.completer.popup.isOpen")
+    now = version(page)
+    page.keys(ENTER)
+    changed(page, now)
+    page.until("app.state.text.includes('    - wait:')")
+
+
+def test_a_tree_is_tried_by_clicks(page: Browser, editor: Editor) -> None:
+    """Begin, tick, and the boxes show what happened; the story is kept as a test file."""
+    page.click("[data-tab='try']")
+    page.click("#panel button")
+    page.until("app.told")
+    page.js("app.tried('tick', { times: 3 })")
+    page.until("app.told.moves === 1 && document.querySelectorAll('.box.S').length > 1")
+    page.js("app.tried('keep')")
+    page.until("app.told.kept")
+    kept = editor.session.workspace.root / page.js("return app.told.kept")
+    assert "def test_main_as_it_was_played" in kept.read_text()
 
 
 def test_the_page_fits_a_phone(editor: Editor) -> None:

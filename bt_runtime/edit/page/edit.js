@@ -114,18 +114,24 @@ class App {
   // What is shown ------------------------------------------------------------------------------
 
   show(state, path) {
-    const chosen = path ?? this.node?.path ?? [];
+    const chosen = path ?? this.node?.path ?? [], before = this.state?.text;
     this.state = state;
     this.fold = new EditFold(state, ++this.version);
     const found = state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0];
-    this.view.marks.clear();
-    for (const fault of state.faults) if (fault.node !== null) this.view.marks.set(fault.node, fault.severity === "error" ? "bad" : "warned");
+    if (this.told && before !== state.text) this.told = null; // another text: the story begins anew
+    this.marked();
     this.picked.clear();
     this.view.chosen = found ? found.id : null;
     this.head();
     this.panel();
     this.typing.show(state);
     this.frame();
+  }
+
+  // Faults on their boxes.
+  marked() {
+    this.view.marks.clear();
+    for (const fault of this.state.faults) if (fault.node !== null) this.view.marks.set(fault.node, fault.severity === "error" ? "bad" : "warned");
   }
 
   head() {
@@ -144,15 +150,17 @@ class App {
     if (!this.state) return;
     if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); this.typing.ace?.resize(); return; }
     const focused = document.activeElement?.id, top = $("panel").scrollTop;
-    const made = { node: nodeForm, head: headForm, faults: faultList }[this.shownTab](this);
+    const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
     $("panel").scrollTop = top;
     if (focused?.startsWith("field-")) $(focused)?.focus();
   }
 
   tab(name) {
+    const tried = this.shownTab === "try" || name === "try";
     this.shownTab = name;
     this.panel();
+    if (tried && this.fold) this.painted();
     if (name === "text" && this.node) { this.typing.show(this.state); this.typing.reveal(this.node); }
   }
 
@@ -301,7 +309,7 @@ class App {
       if (!["undo", "redo", "save", "format"].includes(name)) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
       $("all-keys").append(el("dt", {}, key), el("dd", {}, `${title}: ${about}`));
     }
-    $("all-keys").append(el("dt", {}, "↑ ↓ ← →"), el("dd", {}, "move in the tree; with Shift: choose several"), el("dt", {}, "1 2 3 4"), el("dd", {}, "node, tree, text, faults"));
+    $("all-keys").append(el("dt", {}, "↑ ↓ ← →"), el("dd", {}, "move in the tree; with Shift: choose several"), el("dt", {}, "1 2 3 4 5"), el("dd", {}, "node, tree, text, faults, try"));
   }
 }
 

@@ -44,7 +44,7 @@ App.prototype.key = function (e) {
   if (gesture) return;
   if (e.key === "?") { $("keys").showModal(); return; }
   if (e.ctrlKey || e.metaKey || e.altKey) return;
-  const tab = { 1: "node", 2: "head", 3: "text", 4: "faults" }[e.key];
+  const tab = { 1: "node", 2: "head", 3: "text", 4: "faults", 5: "try" }[e.key];
   if (tab) { this.tab(tab); return; }
   if (e.key.startsWith("Arrow")) {
     e.preventDefault();

@@ -17,7 +17,7 @@ class Typing {
     const found = await fetch("ace/mode-yaml.js").then((a) => a.ok, () => false);
     if (!found) return;
     for (const sheet of ["ace", "theme/github_light_default", "theme/github_dark"]) document.head.append(el("link", { rel: "stylesheet", href: `ace/css/${sheet}.css` }));
-    for (const name of ["ace", "mode-yaml", "ext-searchbox", "theme-github_light_default", "theme-github_dark"])
+    for (const name of ["ace", "mode-yaml", "ext-searchbox", "ext-language_tools", "theme-github_light_default", "theme-github_dark"])
       await new Promise((done) => document.head.append(el("script", { src: `ace/${name}.js`, on: { load: done, error: done } })));
     if (!window.ace) return;
     ace.config.set("useStrictCSP", true);
@@ -30,6 +30,8 @@ class Typing {
     this.ace.on("change", () => this.typed());
     this.ace.selection.on("changeCursor", () => this.moved());
     this.ace.commands.removeCommands(["gotoline"]);
+    this.ace.setOptions({ enableBasicAutocompletion: true, enableLiveAutocompletion: true });
+    this.ace.completers = [{ getCompletions: (editor, session, at, prefix, done) => this.completed(at, done), identifierRegexps: [/[\w-]/] }];
     this.show(this.app.state);
   }
 
@@ -37,7 +39,7 @@ class Typing {
 
   // The text as it is now; what is being typed is not disturbed.
   show(state) {
-    if (!state || clearTimeout(this.timer)) return;
+    if (!state || this.timer) return; // what is being typed comes first
     if (this.text !== state.text) {
       this.quiet = true;
       if (this.ace) { const at = this.ace.getCursorPosition(); this.ace.setValue(state.text, -1); this.ace.moveCursorToPosition(at); this.ace.clearSelection(); } else this.field.value = state.text;
@@ -46,11 +48,18 @@ class Typing {
     if (this.ace) this.ace.session.setAnnotations(state.faults.map((f) => ({ row: f.line - 1, column: f.column - 1, text: `${f.code}: ${f.message}`, type: f.severity === "error" ? "error" : "warning" })));
   }
 
+  // What the language server offers at this place, for the text as it is now.
+  async completed(at, done) {
+    if (this.timer) { clearTimeout(this.timer); this.timer = 0; await this.app.typed(this.text); }
+    const found = await this.app.send("complete", { path: this.app.state.path, line: at.row, character: at.column });
+    done(null, (found?.items ?? []).map((i, n) => ({ caption: i.label, meta: i.detail, score: 1000 - n, ...(i.insert ? { snippet: i.insert } : { value: i.label }) })));
+  }
+
   typed() {
     if (this.quiet) return;
     this.app.keep(this.text);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.app.typed(this.text), 250);
+    this.timer = setTimeout(() => { this.timer = 0; this.app.typed(this.text); }, 250);
   }
 
   moved() {

@@ -1,0 +1,45 @@
+"use strict";
+// A tree tried without a robot: each running skill waits for a click.
+
+function tryForm(app) {
+  const told = app.told, row = (...buttons) => el("div", { class: "chips" }, buttons);
+  const move = (title, what, given = {}) => el("button", { on: { click: () => app.tried(what, given) } }, title);
+  if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin"))];
+  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} moves`)];
+  made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
+  if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
+  for (const [line, column, , , asks, path] of told.nodes) {
+    if (!asks) continue;
+    const node = app.state.nodes.find((n) => n.line === line && n.column === column);
+    made.push(el("div", { class: "box-note" }, el("b", {}, node ? node.name || node.kind : path), " runs: ", move("Success", "answer", { node: path, result: "success" }), " ", move("Failure", "answer", { node: path, result: "failure" })));
+  }
+  const never = told.nodes.filter((n) => !n[3]).length;
+  made.push(el("p", { class: "dim" }, never ? `${never} of ${told.nodes.length} nodes were never reached.` : "Every node was reached."));
+  const entries = Object.entries(told.board);
+  if (entries.length) made.push(el("h2", {}, "Entries"), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("td", {}, name), el("td", { class: "code" }, value)))));
+  if (told.lines.length) made.push(el("h2", {}, "Log"), told.lines.map((line) => el("p", { class: "said" }, line)));
+  return made;
+}
+
+App.prototype.tried = async function (move, given = {}) {
+  const told = await this.send("try", { path: this.state.path, move, ...given });
+  if (!told) return;
+  this.told = told;
+  this.painted();
+  this.panel();
+  this.say(`${told.status}, ${told.nodes.filter((n) => n[4]).length} skills wait`);
+};
+
+// The statuses of the rehearsal on the boxes; dashed: never reached.
+App.prototype.painted = function () {
+  const found = new Map((this.shownTab === "try" && this.told ? this.told.nodes : []).map((n) => [`${n[0]}:${n[1]}`, n]));
+  for (const node of this.fold.nodes.values()) {
+    const told = found.get(`${node.line}:${node.column}`);
+    node.status = told ? told[2] : "I";
+    this.view.marks.delete(node.id);
+    if (told) this.view.marks.set(node.id, told[4] ? "asking" : told[3] ? "" : "never");
+  }
+  if (!found.size) this.marked();
+  this.view.moved = true;
+  this.frame();
+};
