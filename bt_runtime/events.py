@@ -6,8 +6,8 @@ Values, hardly any code. What agents tell has a name of its own in journals and 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from py_trees.common import Status
 
@@ -333,6 +333,9 @@ Event = (
     Started | Tick | Grown | Crash | Ended | Debugged | Line | Notice | Written | Unset | SkillEnded | Feedback
     | WorldActed | Asked | Answered | Woken | AgentEvent
 )  # fmt: skip
+
+EventType: TypeAlias = type[Event]
+Listener: TypeAlias = Callable[[Any], object]  # takes events of the types that it asked for
 
 # As journals, the page and exports name them.
 NAMES: Mapping[type[Any], str] = {

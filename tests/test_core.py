@@ -24,8 +24,8 @@ language: checks checks.entries checks.outcomes checks.references checks.semanti
 project: plugins
 run: resources run
 skills: loop pool resources
-tree: blackboard budget build changes clock context engine gates growth inputs node nodes nodes.leaves nodes.parent
-    nodes.sequences nodes.subtree request runner services stream watchdog
+tree: adopt blackboard budget build changes clock context engine gates growth inputs node nodes nodes.leaves
+    nodes.parent nodes.sequences nodes.subtree request runner services stream watchdog
 types:
 """
 # … and what a tree with a Python skill, expressions and reactive parts imports besides

@@ -4,45 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from py_trees.behaviour import Behaviour
 
+from bt_runtime.debug.debuggable import Debuggable
 from bt_runtime.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.debug.hook import Hooks, scope_of
-from bt_runtime.debug.pause import Pause
+from bt_runtime.debug.pause import Hit, Pause, StepOver
 from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
 from bt_runtime.debug.why import why
 from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Debugged, Grown, Line, Tick
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.gates import Gate
-from bt_runtime.tree.node import INVALID, RUNNING, path_of
+from bt_runtime.tree.node import path_of
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec, TreeSpec
-    from bt_runtime.tree.engine import Engine
 
 MOST_HITS = 64  # that are kept of one pause
-
-
-class Debuggable(Protocol):
-    """The part of a run that the debugger uses."""
-
-    engine: Engine
-    journal: Any
-    extensions: dict[type, Any]
-
-    def halt(self, reason: str, by: str = ..., for_good: bool = ...) -> int: ...
-
-
-class Hit(NamedTuple):
-    """A breakpoint that was reached."""
-
-    number: int
-    path: str
-    text: str
 
 
 class Debugger(Gate):
@@ -58,8 +40,7 @@ class Debugger(Gate):
         self.replaced: list[Replaced] = []
         self.hits: list[Hit] = []  # of the tick that was made last
         self.at = ""  # the node that the last pause was about
-        self.over_at: Behaviour | None = None  # until this node has ended no breakpoint is needed
-        self.over_begun = False
+        self.stepped: StepOver | None = None
         self.made_again = False  # a journal is being replayed: there is nobody to pause for
         self.number = 0
         self.closed = False
@@ -138,7 +119,7 @@ class Debugger(Gate):
             self.step()
             return
         with self._going():
-            self.over_at, self.over_begun = node, node.status is RUNNING
+            self.stepped = StepOver(node)
             self.pause_of.end()
 
     def run_to(self, path: str) -> None:
@@ -206,7 +187,13 @@ class Debugger(Gate):
     @property
     def busy(self) -> bool:
         """True while the debugger pauses the run, holds breakpoints or has changed a node."""
-        return self.paused or bool(self.hooks.rules or self.replaced or self.over_at)
+        return self.paused or bool(self.hooks.rules or self.replaced or self.stepped)
+
+    def let_go(self) -> None:
+        """Ends a pause, and lets the nodes begin that it holds."""
+        with self.engine.between():
+            self._pass()
+            self.pause_of.end()
 
     def close(self) -> None:
         """Takes all back, and leaves the run as if it had never been there."""
@@ -219,9 +206,9 @@ class Debugger(Gate):
             self._leave()
             self.closed = True
             self._look_at_growth(False)
-            if self.witness is not None:
-                self.witness.close()
-                self.witness = None
+            witness, self.witness = self.witness, None
+            if witness is not None:
+                witness.close()
 
     # Looking ---------------------------------------------------------------------------------
 
@@ -238,12 +225,7 @@ class Debugger(Gate):
 
     def told(self) -> dict[Behaviour, str]:
         """Maps each node that the debugger controls to what it was told to do."""
-        hooks = self.hooks
-        said = {
-            node: f"is forced by the debugger ({hook.force.text()})" for node, hook in hooks.hooks.items() if hook.force
-        }
-        said.update((node, "is held by the debugger, and has not begun") for node in hooks.held)
-        return said
+        return self.hooks.told()
 
     def entries(self, name: str = "", path: str = "") -> dict[str, Json]:
         """Returns the entries visible to a node, by default the node of the pause."""
@@ -294,12 +276,14 @@ class Debugger(Gate):
     def ticked(self, tick: Tick) -> Tick:
         self.hooks.passing.clear()
         self.hooks.may_hold = False
-        self._look_over()
+        if self.stepped is not None and (ended := self.stepped.ended()):
+            self.hits.append(Hit(0, path_of(self.stepped.node), ended))
+            self.stepped = None
         if self.hits:
             self.pause_of.begin()  # also in the middle of several steps
         if not tick.running:
             self.pause_of.end()  # there is no next tick to be held
-            self.over_at = None
+            self.stepped = None
         for hit in self.hits:
             self.at = hit.path
             if self.pause_of.on:
@@ -313,17 +297,6 @@ class Debugger(Gate):
             self.pause_of.renew(self._now())
             return tick._replace(due=min(tick.due, self.pause_of.until), deadline=self.pause_of.until)
         return tick
-
-    def _look_over(self) -> None:
-        """Ends a step-over once the node that is stepped over has ended."""
-        over = self.over_at
-        if over is None:
-            return
-        self.over_begun = self.over_begun or over.status is not INVALID
-        if self.over_begun and over.status is not RUNNING:
-            self.over_at = None
-            how = "was halted" if over.status is INVALID else f"has ended: {over.status.name}"
-            self.hits.append(Hit(0, path_of(over), f"{path_of(over)} {how}"))
 
     def _hit(self, point: Breakpoint, node: Behaviour, held: bool, why: str) -> None:
         """Records a hit; runs inside the tick, so handling is left for later."""
@@ -344,39 +317,6 @@ class Debugger(Gate):
         if self.witness is not None:
             self.witness.tick(tick)
 
-    # Made again from a journal ---------------------------------------------------------------
-
-    def redo(self, body: Mapping[str, Any]) -> None:
-        """Repeats a change that a debugger made in the recorded run."""
-        self.made_again = True
-        given = {name: value for name, value in body.items() if name != "do"}
-        known: dict[str, Callable[..., object]] = {
-            "break": lambda path, moment, condition, once: self.break_at(path, moment, condition, once),
-            "clear": lambda which: self.clear(which),
-            "force": lambda path, acts: self.force(path, *acts),
-            "replace": lambda path, text, by="": self.replace(path, text, by),
-            "take back": lambda which: self.take_back(which),
-            "pass": lambda: self.hooks.let_go(),
-        }
-        try:
-            known[str(body["do"])](**given)
-        except (TypeError, KeyError) as error:
-            hint = "it was changed, or written by another version"
-            raise BtError(f"the journal tells of something that no debugger does: {error}", hint) from error
-
-    def resumed(self) -> None:
-        """The debugging process has gone: its breakpoints are removed, and its changes stay in force."""
-        self.made_again = False
-        if self.breakpoints:
-            self.clear()
-        with self.engine.between():
-            self._pass()
-            self.pause_of.end()
-        if self.changes:
-            said = "; ".join(self.changes)
-            text = f"a debugger had changed this run, and that still holds: {said}. `take_back()` undoes it"
-            self.context.emit(Line("", "warning", text))
-
     # Inside ----------------------------------------------------------------------------------
 
     @contextmanager
@@ -396,7 +336,7 @@ class Debugger(Gate):
     def _going(self) -> Iterator[None]:
         with self.engine.between():
             self._pass()
-            self.over_at = None
+            self.stepped = None
             yield
             if not self.paused:
                 self._say("going on", "", "the run goes on")
@@ -440,7 +380,7 @@ class Debugger(Gate):
         self.pause_of.renew(self._now())
         self._say("paused", path, why)
 
-    def _say(self, what: Any, path: str, text: str) -> None:
+    def _say(self, what: Literal["paused", "going on", "changed"], path: str, text: str) -> None:
         self.context.emit(Debugged(what, path, text))
         if what == "changed":
             self.context.emit(Line(path, "warning", f"debugger: {text}"))
@@ -459,5 +399,5 @@ def debugger_of(run: Debuggable) -> Debugger:
 
 def debugging(run: Debuggable) -> Debugger | None:
     """Returns the run's debugger, or None before anyone has asked for it."""
-    found: Debugger | None = run.extensions.get(Debugger)
-    return found
+    found = run.extensions.get(Debugger)
+    return found if isinstance(found, Debugger) else None

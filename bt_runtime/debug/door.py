@@ -13,12 +13,14 @@ from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from bt_runtime.debug.commands import LOOKING, MOST_LINE, do, status
-from bt_runtime.debug.debugger import Debuggable, debugger_of, debugging
-from bt_runtime.events import Debugged, Ended
+from bt_runtime.debug.debuggable import Debuggable
+from bt_runtime.debug.debugger import debugger_of, debugging
+from bt_runtime.events import Debugged, Ended, EventType, Listener
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +58,7 @@ def made(place: Path) -> Path:
 class Attachable(Debuggable, Protocol):
     """The run."""
 
-    def listen(self, callback: Callable[[Any], object], *kinds: type[Any]) -> Callable[[], None]: ...
+    def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]: ...
 
 
 class Client:
@@ -64,7 +66,7 @@ class Client:
         self.connection = connection
         self.incoming, self.outgoing = b"", b""
 
-    def say(self, told: dict[str, Any]) -> None:
+    def say(self, told: dict[str, Json]) -> None:
         self.outgoing += json.dumps(told, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
 
 
@@ -85,7 +87,7 @@ class Door:
         if len(os.fsencode(self.path)) > MOST_PATH:
             raise BtError(f"{self.path} is too long for a socket", "set XDG_RUNTIME_DIR to a shorter folder")
         self.clients: dict[socket.socket, Client] = {}
-        self.news: deque[dict[str, Any]] = deque(maxlen=MOST_NEWS)
+        self.news: deque[dict[str, Json]] = deque(maxlen=MOST_NEWS)
         self.over = False
         self.set: set[int] = set()  # breakpoints of clients
         self.used = False  # has any client of now moved the run
@@ -213,7 +215,7 @@ class Door:
 
     pending = False
 
-    def _done(self, line: bytes) -> dict[str, Any]:
+    def _done(self, line: bytes) -> dict[str, Json]:
         try:
             asked = json.loads(line)
             name, given = asked.pop("do"), asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -18,6 +18,8 @@ from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
 from bt_runtime.tree.step_gate import Step, gate_steps
 
 if TYPE_CHECKING:
+    from bt_runtime.language.expression import Expression
+    from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.engine import Engine
 
 Hit = Callable[[Breakpoint, Behaviour, bool, str], None]  # …, was the node held, and if not, why
@@ -27,7 +29,7 @@ _WORDS = {Status.SUCCESS: "success", Status.FAILURE: "failure", RUNNING: "runnin
 class Hook:
     """The debugger's gate before the steps of one node."""
 
-    def __init__(self, hooks: Hooks, node: Any, path: str) -> None:
+    def __init__(self, hooks: Hooks, node: Behaviour, path: str) -> None:
         self.hooks, self.node, self.path = hooks, node, path
         self.breaks: list[Breakpoint] = []
         self.force: Force | None = None
@@ -35,7 +37,7 @@ class Hook:
         self.answered: Status = node.status
         self.leave = gate_steps(node, self)
 
-    def __call__(self, step: Step, *given: Any) -> Status:
+    def __call__(self, step: Step, *given: Status) -> Status:
         if self.force is not None:
             status = self.forced(self.force)
         else:
@@ -103,7 +105,7 @@ class Hook:
         if isinstance(node, Node):
             node.ends = False  # type: ignore[misc]
         else:
-            node.stop = lambda new_status=INVALID: setattr(node, "status", new_status)
+            vars(node)["stop"] = lambda new_status=INVALID: setattr(node, "status", new_status)
 
     def give_back(self) -> None:
         node, context = self.node, self.hooks.context
@@ -133,7 +135,7 @@ class Hooks:
         self.passing: set[Behaviour] = set()  # … and may begin now
         self.may_hold = False  # in a tick of the engine: one that py_trees makes knows no pause
 
-    def holds(self, condition: Any, node: Behaviour) -> bool:
+    def holds(self, condition: Expression | None, node: Behaviour) -> bool:
         """Evaluates a breakpoint's condition; False when it fails, for example because an entry is missing."""
         if condition is None:
             return True
@@ -141,6 +143,12 @@ class Hooks:
             return bool(condition.evaluate(scope_of(node, self.context)))
         except BtError:
             return False
+
+    def told(self) -> dict[Behaviour, str]:
+        """Maps each node that the debugger controls to what it was told to do."""
+        said = {n: f"is forced by the debugger ({hook.force.text()})" for n, hook in self.hooks.items() if hook.force}
+        said.update((node, "is held by the debugger, and has not begun") for node in self.held)
+        return said
 
     def let_go(self) -> bool:
         """Lets held nodes start in the next tick."""
@@ -201,7 +209,7 @@ class Hooks:
             todo.extend((child, path) for child in node.children)
 
 
-def scope_of(node: Behaviour, context: Context) -> Any:
+def scope_of(node: Behaviour, context: Context) -> Scope:
     at: Behaviour | None = node
     while at is not None and not isinstance(at, Node):
         at = at.parent

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
+
+from py_trees.behaviour import Behaviour
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.tree.node import INVALID, RUNNING, path_of
 
 Then = Literal["continue", "halt"]
 LIMIT = 60.0  # seconds by the run's clock that a pause lasts without a word of whoever asked for it
@@ -50,3 +53,26 @@ class Pause:
         if math.isinf(self.until):
             self.renew(now)
         return self.until
+
+
+class Hit(NamedTuple):
+    """A breakpoint was reached, or the node has ended that was stepped over."""
+
+    number: int  # of the breakpoint; 0: a step
+    path: str
+    text: str
+
+
+class StepOver:
+    """Goes on until one node has ended."""
+
+    def __init__(self, node: Behaviour) -> None:
+        self.node, self.begun = node, node.status is RUNNING
+
+    def ended(self) -> str:
+        """Returns how the node has ended, "" while it has not."""
+        self.begun = self.begun or self.node.status is not INVALID
+        if not self.begun or self.node.status is RUNNING:
+            return ""
+        how = "was halted" if self.node.status is INVALID else f"has ended: {self.node.status.name}"
+        return f"{path_of(self.node)} {how}"

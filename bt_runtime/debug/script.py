@@ -20,7 +20,7 @@ FOR_EVER = -1  # ticks
 class Later:
     """RUNNING for some ticks, then a result."""
 
-    def __init__(self, ticks: int, result: Any) -> None:
+    def __init__(self, ticks: int, result: Act) -> None:
         self.ticks = ticks
         self.result = result
 
@@ -28,7 +28,7 @@ class Later:
         return f"after({self.ticks}, {said(self.result)})"
 
 
-def after(ticks: int, result: Any = SUCCESS) -> Later:
+def after(ticks: int, result: Act = SUCCESS) -> Later:
     return Later(ticks, result)
 
 
@@ -41,7 +41,7 @@ def said(act: Act) -> str:
     return act.name if isinstance(act, Status) else repr(act) if isinstance(act, Later) else literal(act)
 
 
-def literal(value: Any) -> str:
+def literal(value: object) -> str:
     """Formats a value as Python source, with double quotes."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
@@ -83,7 +83,7 @@ class Double(Behaviour):
         super().__init__(name)
         self.script = script
         self.left = 0
-        self.result: Any = SUCCESS
+        self.result: Act = SUCCESS
 
     def initialise(self) -> None:
         begun = self.script.begin({})

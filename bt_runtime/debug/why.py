@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py_trees.behaviour import Behaviour
+from py_trees.common import Status
 
 from bt_runtime.debug.witness import Witness
 from bt_runtime.faults.diagnostic import BtError
@@ -89,7 +90,7 @@ class Story:
         if not self.passed_by(parent, child):
             self.skipped(child)
 
-    def passed_by(self, parent: Any, child: Behaviour) -> bool:
+    def passed_by(self, parent: Behaviour, child: Behaviour) -> bool:
         """Tells why the parent did not come to this child; False when it did."""
         at = next(i for i, each in enumerate(parent.children) if each is child)
         if isinstance(parent, _SEQUENCES + _FALLBACKS):
@@ -116,7 +117,7 @@ class Story:
             return True
         return False
 
-    def skipped(self, node: Any) -> None:
+    def skipped(self, node: Behaviour) -> None:
         """Explains why the node was skipped, or that its result is gone."""
         if node in self.told:
             self.say(f"{path_of(node)} {self.told[node]}.")
@@ -131,7 +132,7 @@ class Story:
 
     # Tests -----------------------------------------------------------------------------------
 
-    def branch(self, node: Any) -> bool:
+    def branch(self, node: Node) -> bool:
         """Describes the tests of a conditional node; False when it has none."""
         told = False
         for field in ("when", "unless", "if", "check", "on", "until", "expr"):
@@ -149,7 +150,7 @@ class Story:
             told = True
         return told
 
-    def test(self, node: Any, field: str) -> str:
+    def test(self, node: Node, field: str) -> str:
         """Describes a test, such as: ``when: battery < low`` of /patrol/charge does not hold: `battery` was 0.41 and
         `low` is 0.2."""
         expression = node.spec.values[field]
@@ -168,7 +169,7 @@ class Story:
         prefix = f"{field}: " if field != "expr" else ""
         return f"`{prefix}{expression.text}` of {path_of(node)} {said}{because}."
 
-    def fixed(self, node: Any) -> frozenset[str]:
+    def fixed(self, node: Node) -> frozenset[str]:
         """Names that are given once: the inputs of its tree."""
         try:
             return frozenset(self.context.growth.owner(node).tree.inputs)
@@ -177,7 +178,7 @@ class Story:
 
     # A node that shows a result --------------------------------------------------------------
 
-    def explain(self, node: Any, depth: int = 0) -> None:
+    def explain(self, node: Behaviour, depth: int = 0) -> None:
         if node in self.done or depth > DEEP:
             return
         self.done.add(node)
@@ -208,7 +209,7 @@ class Story:
         said = f": {node.feedback_message}" if node.feedback_message else ""
         self.say(f"{path_of(node)} ({kind_of(node)}) {_WORDS[node.status]}{said}.")
 
-    def children(self, node: Any, depth: int) -> None:
+    def children(self, node: Behaviour, depth: int) -> None:
         """Describes the children that determined the node's status."""
         place, status = path_of(node), node.status
         same = [child for child in node.children if child.status is status]
@@ -238,7 +239,7 @@ def _inside(node: Behaviour) -> Behaviour:
     return node
 
 
-def _word(status: Any) -> str:
+def _word(status: Status) -> str:
     return "is" if status is RUNNING else "did" if status is SUCCESS else "has"
 
 

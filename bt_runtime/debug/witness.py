@@ -10,6 +10,7 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Grown, Halt, Tick
 from bt_runtime.language.expression import Expression
+from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.changes import below
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import Node
@@ -21,7 +22,7 @@ from bt_runtime.types import Json
 class Reads(Mapping[str, Json]):
     """A node's view of its entries; it notes each entry that is read, with the tick."""
 
-    def __init__(self, scope: Any) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.read: dict[str, tuple[int, Json]] = {}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.head_schema import PORT_TYPES, header_schema
 from bt_runtime.language.ports import range_of, within
@@ -55,7 +53,7 @@ class Header:
         return {name.text: self.port(name, value) for name, value in named if NAME.fullmatch(name.text)}
 
     def port(self, key: Scalar, value: Node) -> Port:
-        given: dict[str, Any] = {k.text: v for k, v in value} if isinstance(value, YamlMap) else {"type": value}
+        given: dict[str, Node] = {k.text: v for k, v in value} if isinstance(value, YamlMap) else {"type": value}
         said = {name: node.data() for name, node in given.items()}
         type = said.get("type", "any")
         choices = tuple(said["choices"]) if isinstance(said.get("choices"), list) else ()
@@ -71,14 +69,14 @@ class Header:
             self.out_of(given, f"no number is within the bounds of `{key.text}`", "BT048")
         about = given.get("about")
         text = about.text if isinstance(about, Scalar) else ""
-        kind: Any = type if type in PORT_TYPES else "any"
+        kind: Json = type if type in PORT_TYPES else "any"
         port = Port(key.text, kind, default, text, choices, key.span, least, most)
         if default is not ABSENT and kind in ("integer", "number") and not within(port, default):
             message = f"the default of `{key.text}` is {default}, and it takes {range_of(port)}"
             self.diagnostics.error("BT016", message, self.file, given["default"].span)
         return port
 
-    def out_of(self, given: dict[str, Any], message: str, code: str) -> None:
+    def out_of(self, given: dict[str, Node], message: str, code: str) -> None:
         place = given.get("minimum") or given["maximum"]
         help = "bounds are for `type: integer` and `type: number`, the smaller one first"
         self.diagnostics.error(code, message, self.file, place.span, help=help)

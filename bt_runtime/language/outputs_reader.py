@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.diagnostics import did_you_mean
@@ -12,6 +11,7 @@ from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outputs import FARTHEST, MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES, Output, sound_choices
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.values import BAD, NAME, Computed, Values
+from bt_runtime.types import Json
 
 DEEPEST = 5  # lists and objects inside one another
 _OWN = {
@@ -21,7 +21,7 @@ _OWN = {
 _BOUNDS = {"max_length": MOST_LENGTH, "max_items": MOST_ITEMS, "decimals": MOST_DECIMALS}
 
 
-def outputs_of(values: Values, field: Field, node: Node) -> Any:
+def outputs_of(values: Values, field: Field, node: Node) -> Json:
     """Returns the outputs by entry, or BAD."""
     return Reader(values).all(field, node)
 
@@ -32,7 +32,7 @@ class Reader:
     def __init__(self, values: Values) -> None:
         self.values = values
 
-    def all(self, field: Field, node: Node) -> Any:
+    def all(self, field: Field, node: Node) -> Json:
         if not isinstance(node, YamlMap) or not node.pairs:
             return self.values.wrong(
                 node,
@@ -42,8 +42,8 @@ class Reader:
         found = self.each(node, 1)
         return BAD if any(output is BAD for output in found.values()) else found
 
-    def each(self, node: YamlMap, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def each(self, node: YamlMap, depth: int) -> dict[str, Json]:
+        found: dict[str, Json] = {}
         for key, inner in node:
             if not NAME.fullmatch(key.text):
                 found[key.text] = self.values.wrong(
@@ -53,7 +53,7 @@ class Reader:
                 found[key.text] = self.one(key.text, inner, depth)
         return found
 
-    def one(self, name: str, node: Node, depth: int) -> Any:
+    def one(self, name: str, node: Node, depth: int) -> Json:
         """`room: string`, or a mapping."""
         if isinstance(node, Scalar) and node.value is not None:
             return self.typed(name, node, node, depth)
@@ -70,7 +70,7 @@ class Reader:
             )
         return self.typed(name, type, node, depth)
 
-    def typed(self, name: str, type: Node, node: Node, depth: int) -> Any:
+    def typed(self, name: str, type: Node, node: Node, depth: int) -> Json:
         said = type.text if isinstance(type, Scalar) else ""
         if said not in TYPES:
             return self.values.wrong(
@@ -85,8 +85,8 @@ class Reader:
             return self.values.wrong(node, f"`{name}` does not say what is in it", f"{{type: {said}, {part}}}")
         return Output(name, said)
 
-    def chosen(self, name: str, node: YamlMap, depth: int) -> Any:
-        given: Any = node.get("choices")
+    def chosen(self, name: str, node: YamlMap, depth: int) -> Json:
+        given: Json = node.get("choices")
         choices = self.values.computed(given)
         if choices is BAD:
             return BAD
@@ -102,7 +102,7 @@ class Reader:
             return self.values.wrong(given, "choices inside a list or an object are written out", "no template here")
         return self.filled(Output(name, kind, choices=choices), node, ("choices",), depth)
 
-    def filled(self, output: Output, node: YamlMap, own: Sequence[str], depth: int) -> Any:
+    def filled(self, output: Output, node: YamlMap, own: Sequence[str], depth: int) -> Json:
         """Reads the fields of an output besides its type."""
         for key, inner in node:
             if key.text not in ("type", "about", *own):
@@ -110,7 +110,7 @@ class Reader:
                     key, f"`{key.text}` says nothing of {'choices' if own == ('choices',) else an(output.type)}",
                     f"known here: {', '.join(('type', 'about', *own))}",
                 )  # fmt: skip
-            value: Any = self.part(output, key.text, inner, depth)
+            value: Json = self.part(output, key.text, inner, depth)
             if value is BAD:
                 return BAD
             if key.text not in ("type", "choices"):
@@ -124,7 +124,7 @@ class Reader:
             return self.values.wrong(node, f"nothing is between {low:g} and {high:g}", "minimum is the lower one")
         return output
 
-    def part(self, output: Output, key: str, node: Node, depth: int) -> Any:
+    def part(self, output: Output, key: str, node: Node, depth: int) -> Json:
         data = node.data()
         if key == "items":
             return self.one(f"{output.name}[]", node, depth + 1)

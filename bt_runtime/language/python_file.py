@@ -9,10 +9,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from bt_runtime.project import disk
 
+Syntax: TypeAlias = Any  # a node of Python's own syntax tree, by whatever class
 LARGEST = 100_000  # bytes of a file that is looked at: Python's parser is quadratic in an f-string
 FARTHEST = 5  # imports that are followed to where a name is defined
 _MARKS = frozenset({"skill", "dataclass", "final", "override", "runtime_checkable"})
@@ -44,7 +45,7 @@ UNKNOWN = Callee("unknown")
 
 class Module(NamedTuple):
     path: Path
-    names: dict[str, Any]  # what each name was bound to last
+    names: dict[str, Syntax]  # what each name was bound to last
     open: bool  # there may be more names
 
 
@@ -70,18 +71,18 @@ def _read(path: Path, changed: int, size: int) -> Module | Broken | None:
         data = disk.read(path, LARGEST)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree: Any = compile(data, str(path), "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
+            tree: Syntax = compile(data, str(path), "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError as error:
         text = data.decode("utf-8", "replace")
         return Broken(str(error.msg), error.lineno or 1, error.offset or 1, text)
     except (OSError, ValueError, RecursionError, MemoryError):
         return None
-    names: dict[str, Any] = {}
+    names: dict[str, Syntax] = {}
     found = _bind(tree.body, names)
     return Module(path, names, not found or any(word in data for word in _DYNAMIC))
 
 
-def _bind(body: Sequence[Any], names: dict[str, Any]) -> bool:
+def _bind(body: Sequence[Syntax], names: dict[str, Syntax]) -> bool:
     """Collects the names that statements bind, also within `if` and `try`. Returns False when there may be more."""
     whole = True
     for each in body:
@@ -101,7 +102,7 @@ def _bind(body: Sequence[Any], names: dict[str, Any]) -> bool:
     return whole
 
 
-def _stored(node: Any) -> Iterator[str]:
+def _stored(node: Syntax) -> Iterator[str]:
     """Yields the names that a statement assigns."""
     todo = [node]
     while todo:
@@ -133,7 +134,7 @@ def callee(home: Module, name: str, far: int = 0) -> Callee:
     return UNKNOWN
 
 
-def _imported(path: Path, node: Any) -> Path | None:
+def _imported(path: Path, node: Syntax) -> Path | None:
     """Returns the file of `from .place import name`; the file of another import is uncertain."""
     if not node.level:
         return None
@@ -144,17 +145,17 @@ def _imported(path: Path, node: Any) -> Path | None:
     return next((p for p in (inner.with_suffix(".py"), inner / "__init__.py") if p.is_file()), None)
 
 
-def _plain(decorators: Sequence[Any]) -> bool:
+def _plain(decorators: Sequence[Syntax]) -> bool:
     return all(_last(each) in _MARKS for each in decorators)
 
 
-def _last(node: Any) -> str:
+def _last(node: Syntax) -> str:
     """`bt.skill("…")` → skill"""
     inner = node.func if isinstance(node, _ast.Call) else node
     return str(getattr(inner, "attr", None) or getattr(inner, "id", ""))
 
 
-def _function(node: Any, method: bool = False) -> Callee:
+def _function(node: Syntax, method: bool = False) -> Callee:
     arguments = node.args
     positional = arguments.args[1:] if method and not arguments.posonlyargs else arguments.args
     without = len(arguments.args) - len(arguments.defaults)
@@ -168,7 +169,7 @@ def _function(node: Any, method: bool = False) -> Callee:
     return Callee(form, names, tuple(needed), arguments.kwarg is not None)
 
 
-def _yields(node: Any) -> bool:
+def _yields(node: Syntax) -> bool:
     todo = list(node.body)
     while todo:
         each = todo.pop()
@@ -183,7 +184,7 @@ def _yields(node: Any) -> bool:
     return False
 
 
-def _class(node: Any, home: Module) -> Callee:
+def _class(node: Syntax, home: Module) -> Callee:
     """Returns a class's signature: constructed without arguments, parameters given to `start` or `__call__`."""
     methods = {e.name: e for e in node.body if isinstance(e, (_ast.FunctionDef, _ast.AsyncFunctionDef))}
     bases = [_last(base) for base in node.bases]
@@ -213,7 +214,7 @@ def _class(node: Any, home: Module) -> Callee:
     return _function(start, method=True)._replace(form="class")
 
 
-def _open_fields(node: Any) -> tuple[str, ...]:
+def _open_fields(node: Syntax) -> tuple[str, ...]:
     """Returns the dataclass fields without a default."""
     fields = [each for each in node.body if isinstance(each, _ast.AnnAssign) and each.value is None]
     names = [each.target.id for each in fields if isinstance(each.target, _ast.Name) and "ClassVar" not in _names(each)]
@@ -221,7 +222,7 @@ def _open_fields(node: Any) -> tuple[str, ...]:
     return () if frozen_out else tuple(names)
 
 
-def _names(field: Any) -> set[str]:
+def _names(field: Syntax) -> set[str]:
     note = field.annotation
     inner = note.value if isinstance(note, _ast.Subscript) else note
     return {_last(inner), *(["ClassVar"] if isinstance(note, _ast.Constant) and "ClassVar" in str(note.value) else [])}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, NODE_TYPES, Field, Kind, Registry
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, unquoted_hole
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.language.values import BAD, Values
-from bt_runtime.types import Span
+from bt_runtime.types import Json, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Set
@@ -257,7 +257,7 @@ class NodeReader:
         self.diagnostics.error(code, message, self.file, span, label, help)
 
 
-def _outputs(values: Values, field: Field, value: Node) -> Any:
+def _outputs(values: Values, field: Field, value: Node) -> Json:
     from bt_runtime.language.outputs_reader import outputs_of
 
     return outputs_of(values, field, value)

@@ -59,10 +59,10 @@ class SchemaFaults:
     def of(self, root: Node, file: str, given: Json) -> list[tuple[Path, Diagnostic]]:
         """Returns all faults with their place in the text."""
         text, found = Placed(root, file), list[tuple[Path, Diagnostic]]()
-        lacking: list[tuple[Path, str, Any]] = []
+        lacking: list[tuple[Path, str, Json]] = []
         for error in islice(self.validator.iter_errors(given), MOST):
             path = tuple(error.absolute_path)
-            if error.validator == "required" and "errorMessage" not in cast(Any, error.schema):
+            if error.validator == "required" and "errorMessage" not in cast(Json, error.schema):
                 lacking.append((path, str(error.message).split("'")[1], error.schema))
             else:
                 found += ((path, fault) for fault in self._told(error, path, text))
@@ -87,7 +87,7 @@ class SchemaFaults:
         return _said(error, f"`{name}`") if error else ""
 
     def _told(self, error: ValidationError, path: Path, text: Placed) -> Iterator[Diagnostic]:
-        node, schema = text.at(path), cast(Any, error.schema)
+        node, schema = text.at(path), cast(Json, error.schema)
         if error.validator == "additionalProperties" and isinstance(node, YamlMap):
             yield from self._unknown(node, path, schema, text.file)
             return
@@ -97,7 +97,7 @@ class SchemaFaults:
             span = text.pairs(node)[str(error.instance)][0].span
         elif error.validator == "enum" and isinstance(error.instance, str):
             close = nearest(
-                error.instance, [each for each in cast(Any, error.validator_value) if isinstance(each, str)]
+                error.instance, [each for each in cast(Json, error.validator_value) if isinstance(each, str)]
             )
             label = _did_you_mean(close) if close else ""
         fixes: tuple[Fix, ...] = ()
@@ -106,13 +106,13 @@ class SchemaFaults:
             label, fixes = f"write `{meant}`", (Fix(f"write `{meant}`", (Edit(node.span, meant),), True),)
         yield Diagnostic(self.code(path), said, text.file, span, label, str(schema.get("description", "")), fixes=fixes)
 
-    def _lacks(self, path: Path, name: str, schema: Any, text: Placed) -> Diagnostic:
+    def _lacks(self, path: Path, name: str, schema: Json, text: Placed) -> Diagnostic:
         whole = schema.get("$comment") or named(path) or self.what
         only = schema.get("properties", {}).get(name, {}).get("enum", ("…",))[0]
         said, help = f"{whole} lacks its field `{name}`", f"write `{name}: {only}`"
         return Diagnostic(self.code(path), said, text.file, text.at(path).span, help=help)
 
-    def _unknown(self, node: YamlMap, path: Path, schema: Any, file: str) -> Iterator[Diagnostic]:
+    def _unknown(self, node: YamlMap, path: Path, schema: Json, file: str) -> Iterator[Diagnostic]:
         """Reports each key that is not in the schema."""
         known = schema["properties"]
         what = schema.get("$comment") or named(path) or self.what
@@ -130,7 +130,7 @@ def _did_you_mean(name: str) -> str:
 
 def _said(error: ValidationError, what: str) -> str:
     """Returns the schema's own message, or one that names the allowed values and the present one."""
-    schema, wanted = cast(Any, error.schema), cast(Any, error.validator_value)
+    schema, wanted = cast(Json, error.schema), cast(Json, error.validator_value)
     if "errorMessage" in schema:
         said = str(schema["errorMessage"])  # a sentence in an editor, the end of one here
         return said[:1].lower() + said[1:]
@@ -146,7 +146,7 @@ def _said(error: ValidationError, what: str) -> str:
         return f"{what} is {_BOUNDS[error.validator]} {wanted:g}, not {_shown(error.instance)}"
     if error.validator in _SIZES:
         bound, counted = _SIZES[error.validator]
-        return f"{what} has {bound} {wanted:,} {counted}, not {len(cast(Any, error.instance)):,}"
+        return f"{what} has {bound} {wanted:,} {counted}, not {len(cast(Json, error.instance)):,}"
     return str(error.message)[:LONGEST]
 
 

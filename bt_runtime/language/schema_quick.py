@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from bt_runtime.language.kinds.shape import Schema
+from bt_runtime.types import Json
 
 _SAID = frozenset({"$schema", "$comment", "title", "description", "markdownDescription", "errorMessage", "examples",
                    "default", "definitions", "then", "else"})  # fmt: skip
@@ -18,15 +19,15 @@ _SAID = frozenset({"$schema", "$comment", "title", "description", "markdownDescr
 Path: TypeAlias = tuple[str | int, ...]  # from the top of a document to what is at fault in it
 
 
-def integer(value: Any) -> bool:
+def integer(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)  # 4.0 is written as 4
 
 
-def number(value: Any) -> bool:
+def number(value: Json) -> bool:
     return integer(value) or (isinstance(value, float) and math.isfinite(value))
 
 
-_TYPES: Mapping[str, Callable[[Any], bool]] = {
+_TYPES: Mapping[str, Callable[[Json], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
@@ -37,7 +38,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def fits(schema: Schema, value: Any, top: Schema | None = None) -> bool:
+def fits(schema: Schema, value: Json, top: Schema | None = None) -> bool:
     """True: the value fits. False: it does not, or the schema uses something that this check does not know."""
     top = schema if top is None else top
     for word, said in schema.items():
@@ -47,25 +48,25 @@ def fits(schema: Schema, value: Any, top: Schema | None = None) -> bool:
     return True
 
 
-def _type(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+def _type(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
     return _TYPES[said](value) if isinstance(said, str) else any(_TYPES[each](value) for each in said)
 
 
-def _enum(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+def _enum(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
     return any(value.__class__ is each.__class__ and value == each for each in said)
 
 
-def _properties(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+def _properties(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
     return not isinstance(value, dict) or all(fits(said[key], of, top) for key, of in value.items() if key in said)
 
 
-def _additional(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+def _additional(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
     known = schema.get("properties", ())
     more = [of for key, of in value.items() if key not in known] if isinstance(value, dict) else []
     return not more if said is False else all(fits(said, of, top) for of in more)
 
 
-def _if(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+def _if(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
     """Evaluates `if`, but only for conditions whose opposite is also certain: a type, a required key, a constant."""
     if not _plain(said):
         return False
@@ -80,20 +81,20 @@ def _plain(said: Schema) -> bool:
     )
 
 
-def _bound(keep: Callable[[Any, Any], bool]) -> Callable[[Any, Any, Schema, Schema], bool]:
+def _bound(keep: Callable[[Json, Json], bool]) -> Callable[[Json, Json, Schema, Schema], bool]:
     return lambda said, value, schema, top: not isinstance(value, int | float) or keep(value, said)
 
 
 def _length(
-    least: bool, kind: type[dict[Any, Any]] | type[list[Any]] | type[str]
-) -> Callable[[Any, Any, Schema, Schema], bool]:
-    def long(said: Any, value: Any, schema: Schema, top: Schema) -> bool:
+    least: bool, kind: type[dict[str, Json]] | type[list[Json]] | type[str]
+) -> Callable[[Json, Json, Schema, Schema], bool]:
+    def long(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
         return not isinstance(value, kind) or (len(value) >= said if least else len(value) <= said)
 
     return long
 
 
-_RULES: Mapping[str, Callable[[Any, Any, Schema, Schema], bool]] = {
+_RULES: Mapping[str, Callable[[Json, Json, Schema, Schema], bool]] = {
     "type": _type,
     "enum": _enum,
     "const": lambda said, value, schema, top: _enum((said,), value, schema, top),

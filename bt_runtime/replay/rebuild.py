@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.debug import redo as debugging
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, sources
@@ -132,7 +133,7 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
             _grafted(run, body)
     elif kind == "debug":
         try:
-            debugger_of(run).redo(body)
+            debugging.redo(debugger_of(run), body)
         except BtError as error:
             raise Difference(run.engine.count, f"the debugger's `{body['do']}` is refused: {error.message}") from error
     elif kind == "late":

@@ -9,6 +9,7 @@ from typing import Any
 from bt_runtime import project
 from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.debug.debugger import debugging
+from bt_runtime.debug.redo import resumed
 from bt_runtime.events import Line, Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import outage, repair, sources
@@ -197,6 +198,6 @@ def _catch_up(run: Run, recording: Recording) -> None:
         ) from None
     debugger = debugging(run)
     if debugger is not None:
-        debugger.resumed()
+        resumed(debugger)
     if not recording.result:
         run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})

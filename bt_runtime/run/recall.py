@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from bt_runtime.agents.services import Remembering
 from bt_runtime.memory.notice import Noticing
 from bt_runtime.memory.observation import read
 from bt_runtime.memory.working import WorkingMemory
-from bt_runtime.types import Observation
+from bt_runtime.types import Json, Observation
 
 if TYPE_CHECKING:
-    from bt_runtime.memory.working import Noticer
+    from bt_runtime.memory.notice import Here, Notice, Thing
+    from bt_runtime.memory.working import Noticer, Sighting
     from bt_runtime.tree.context import Context
 
 
@@ -20,7 +22,7 @@ def noticer_of(context: Context) -> Noticer:
 
     The function gets the world from the services, where a journal records its answers."""
 
-    def noticer(action: str, text: str, here: Any, known: Any) -> Any:
+    def noticer(action: str, text: str, here: Here, known: Mapping[Thing, Sighting]) -> tuple[Sequence[Notice], Here]:
         world = context.services.world
         return (world.notices(action, text), here) if isinstance(world, Noticing) else read(action, text, here, known)
 
@@ -30,7 +32,7 @@ def noticer_of(context: Context) -> Noticer:
 def working_memory(context: Context, shared: bool = False) -> Remembering:
     """Returns a working memory and its actor. `shared`: it is stored on the run's blackboard, else it is an episode's
     own."""
-    board: Any = _Board(context) if shared else _Notes()
+    board = _Board(context) if shared else _Notes()
     working = WorkingMemory(board, noticer=noticer_of(context))
     return Remembering(working, Recaller(working))
 
@@ -39,12 +41,12 @@ class _Notes:
     """A separate board for an episode's working memory."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, Any] = {}
+        self.kept: dict[str, Json] = {}
 
-    def get(self, key: str) -> Any:
+    def get(self, key: str) -> Json:
         return self.kept.get(key)
 
-    def set(self, key: str, value: Any) -> None:
+    def set(self, key: str, value: Json) -> None:
         self.kept[key] = value
 
 
@@ -54,10 +56,10 @@ class _Board:
     def __init__(self, context: Context) -> None:
         self.scope = context.blackboard.root
 
-    def get(self, key: str) -> Any:
+    def get(self, key: str) -> Json:
         return self.scope.get(key)
 
-    def set(self, key: str, value: Any) -> None:
+    def set(self, key: str, value: Json) -> None:
         self.scope[key] = value
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError, closing
-from bt_runtime.types import Judging, Model, Task, Verdict
+from bt_runtime.types import Judging, Model, Task, Verdict, World
 
 if TYPE_CHECKING:
     from bt_runtime.agents.services import Remembering
+    from bt_runtime.memory.episodes import Episodes
     from bt_runtime.memory.notebook import Notebook
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
@@ -24,19 +25,19 @@ FOR_AGENTS = frozenset(
         "stories", "skill_outputs", "last_action", "deeds", "working_memory", "notebook",
     )
 )  # fmt: skip
-Models = str | Path | Model | Mapping[str, Any]
+Models = str | Path | Model | Mapping[str, object]
 
 
 class Resources:
     """Opens the resources given by name, and later closes exactly these."""
 
     def __init__(
-        self, *, world: Any = None, task: Task | None = None, model: Models | None = None, memory: Any = None,
-        seed: int = 0, budget: Budget | None = None, recall: bool = True,
+        self, *, world: World | None = None, task: Task | None = None, model: Models | None = None,
+        memory: object = None, seed: int = 0, budget: Budget | None = None, recall: bool = True,
     ) -> None:  # fmt: skip
         self.world, self.task, self.seed, self.budget = world, task, seed, budget
         self.recall = recall
-        self.opened: list[Any] = []
+        self.opened: list[Model | Episodes] = []
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Notebook | None = None
         self.named = model, memory

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.events import How, Line, Notice, Slow, Tick
+from bt_runtime.events import EventType, How, Line, Listener, Notice, Slow, Tick
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, closing
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
@@ -34,7 +34,7 @@ from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.request import Grower, Request, checked
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
-from bt_runtime.types import Json, Task, Timed
+from bt_runtime.types import Json, Task, Timed, World
 
 if TYPE_CHECKING:
     from bt_runtime.journal.lines import Follower
@@ -65,7 +65,7 @@ class Tree:
 
 
 def load(
-    source: str | Path, *, skills: Iterable[Any] = (), project: Path | str | None = None, caps: Caps = DEFAULT_CAPS
+    source: str | Path, *, skills: Iterable[object] = (), project: Path | str | None = None, caps: Caps = DEFAULT_CAPS
 ) -> Tree:
     """A tree from a file, a name (`patrol`), or YAML text. Raises Faults: every fault, with line and column."""
     kinds: tuple[Kind, ...] = ()
@@ -118,15 +118,15 @@ class Run:
         tree: Tree,
         *,
         inputs: Mapping[str, Json] | None = None,
-        world: Any = None,
+        world: World | None = None,
         task: Task | None = None,
         model: Models | None = None,
-        memory: Any = None,
+        memory: object = None,
         seed: int = 0,
         budget: Budget | None = None,
         recall: bool = True,
-        services: Mapping[str, Any] | None = None,
-        setup: Mapping[str, Any] | None = None,
+        services: Mapping[str, object] | None = None,
+        setup: Mapping[str, object] | None = None,
         clock: RunClock | None = None,
         strict: bool = False,
         hz: float | None = None,
@@ -158,7 +158,7 @@ class Run:
         self.resources = Resources(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
-        self.extensions: dict[type, Any] = {}  # what clients of the run keep with it, by class
+        self.extensions: dict[type, object] = {}  # what clients of the run keep with it, by class
         self._closed = False
         self._grace = STOPPING
         with ExitStack() as opening:
@@ -316,7 +316,7 @@ class Run:
             self.runner.halt(reason)
         return self.engine.halt(reason, by, for_good)
 
-    def listen(self, callback: Callable[[Any], object], *kinds: type[Any]) -> Callable[[], None]:
+    def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]:
         """Calls `callback` with each event of these kinds, or of all (see `bt_runtime.events`). Returns a function that
         removes the listener.
 
@@ -364,8 +364,6 @@ class Run:
             stack.push(closing(lambda: self._settle(self._grace)))
             stack.push(closing(lambda: self.engine.halt(reason, "run")))
         return stack
-
-    # Shape -----------------------------------------------------------------------------------
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         """Requests a new child of the node at `path`, at this index (at the end without one).

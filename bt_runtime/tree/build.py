@@ -12,10 +12,11 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.tree.adopt import adopt
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.changes import discard_one
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.node import TRANSPARENT, Node, adopt
+from bt_runtime.tree.node import TRANSPARENT, Node
 from bt_runtime.tree.nodes.subtree import Subtree
 
 
@@ -49,7 +50,7 @@ class ChildCollector:
         self.born = 0
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
-        named: Any = adopt(child, self.context)
+        named = adopt(child, self.context)
         named.segment = segment
         self.children.append(child)
 

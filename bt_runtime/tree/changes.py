@@ -15,8 +15,9 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Applied, Grown, Halt
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.tree.adopt import adopt
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, adopt, halt, path_of, record_crash, segment_of
+from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, halt, path_of, record_crash, segment_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.request import Refused, Request
 
@@ -33,10 +34,10 @@ class Shape:
         self.max_depth, self.max_nodes = max_depth, max_nodes
         self.nodes = 0
         self.census: Census | None = None  # of those who look on; nobody has counted before they do
-        self.kwargs: Mapping[str, Any] | None = None  # of `setup`; None: not set up yet
+        self.kwargs: Mapping[str, object] | None = None  # of `setup`; None: not set up yet
         self._attach(root)
 
-    def set_up(self, kwargs: Mapping[str, Any]) -> None:
+    def set_up(self, kwargs: Mapping[str, object]) -> None:
         """Sets every node up; grafts are set up with the same arguments."""
         set_up(self.root, self.context, dict(kwargs))
         self.kwargs = kwargs
@@ -115,8 +116,7 @@ class Shape:
         else:
             _splice_over(parent, old, new)
             if change.name:
-                named: Any = new
-                named.segment = change.name  # also that of a node which had none of its own: it is put back
+                vars(new)["segment"] = change.name  # also that of a node which had none of its own: it is put back
         self._detach(old, why)
         self._attach(new)
 
@@ -162,8 +162,7 @@ class Shape:
         except BaseException:
             discard(new)
             raise
-        named: Any = new
-        named.segment = segment
+        vars(new)["segment"] = segment
         return new
 
     def _within_caps(self, new: Behaviour, parent: Behaviour | None) -> None:
@@ -221,7 +220,7 @@ def below(root: Behaviour) -> Iterator[Behaviour]:
     return reversed(order)
 
 
-def set_up(root: Behaviour, context: Context, kwargs: dict[str, Any], above: str = "") -> None:
+def set_up(root: Behaviour, context: Context, kwargs: dict[str, object], above: str = "") -> None:
     """Sets all new nodes up; when one cannot be, those that were are shut down again."""
     done: list[Behaviour] = []
     for node in below(root):

@@ -167,7 +167,7 @@ class _Watching(Alarm):
         return self._woken.is_set() or self._clock.jumped
 
 
-def of_the_machine(clock: Any) -> bool:
+def of_the_machine(clock: object) -> bool:
     """True for the machine's clock, however deeply it is wrapped."""
     while not isinstance(clock, Monotonic):
         clock = getattr(clock, "inner", None)

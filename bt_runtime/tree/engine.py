@@ -21,11 +21,12 @@ from bt_runtime.events import Applied, Crash, Ended, Halt, Slow, Started, Tick
 from bt_runtime.faults.diagnostic import BtError, text_of
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS
+from bt_runtime.tree.adopt import adopt
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.changes import Shape, retire
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.growth import Growth
-from bt_runtime.tree.node import INVALID, RUNNING, adopt, halt, record_crash, segment_of
+from bt_runtime.tree.node import INVALID, RUNNING, halt, record_crash, segment_of
 from bt_runtime.tree.request import Request
 from bt_runtime.tree.watchdog import Watchdog
 
@@ -74,7 +75,7 @@ class Engine:
         self._busy = False  # inside a tick, from before its first check to after its last
         self._halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
-        self.setup_with: dict[str, Any] = {}  # what every node's `setup` is given, unless the caller says otherwise
+        self.setup_with: dict[str, object] = {}  # what every node's `setup` is given, unless the caller says otherwise
         self.watchdog: Watchdog | None = None
         self.ticking_in = 0  # the thread, while it ticks
         self.began = 0.0  # when, by the machine's clock
@@ -110,7 +111,7 @@ class Engine:
 
     # Life ------------------------------------------------------------------------------------
 
-    def setup(self, **kwargs: Any) -> None:
+    def setup(self, **kwargs: object) -> None:
         """Sets the nodes up once before the first tick; grafts get equal arguments later."""
         with self._lock:
             self.shape.set_up({**self.setup_with, **kwargs})

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
     from bt_runtime.language.entry import Entry
     from bt_runtime.skills.activity import Activity
+    from bt_runtime.types import Json
 
 Start = Callable[[], "Activity"]
 Call = Callable[..., object]
@@ -24,7 +25,7 @@ class Action(NamedTuple):
     sentence: str
     target: object  # the skill, or the world that acts
     entry: Entry | None = None  # of the skill; None: an agent's own sentence
-    params: dict[str, Any] | None = None
+    params: dict[str, Json] | None = None
 
 
 class Gate:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID, uuid4
 
 from py_trees.behaviour import Behaviour
@@ -26,6 +26,7 @@ from bt_runtime.faults.diagnostic import BtError, message_of, text_of
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.tree.context import Context
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -36,7 +37,7 @@ TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
 
 
-def computed(value: Any, scope: Scope) -> Any:
+def computed(value: Json, scope: Scope) -> Json:
     """Returns the present value of a spec's value: a literal, or an expression or template over the scope."""
     return value.evaluate(scope) if hasattr(value, "evaluate") else value
 
@@ -47,6 +48,21 @@ _KNOWN_BEHAVIOUR = vars(Success("known")).keys() == {
 }  # fmt: skip
 
 
+if TYPE_CHECKING:
+
+    class Steppable(Behaviour):
+        """What our parents tick: a node of ours, or a foreign behaviour that `adopt` has prepared."""
+
+        children: list[Steppable]  # type: ignore[assignment]
+        segment: str
+        seen_as: int
+        resumes: bool
+
+        def step(self) -> Status: ...
+else:
+    Steppable = Behaviour
+
+
 class NodeError(BtError):
     """Raised in a strict run when a node fails with an exception; it names the node's path."""
 
@@ -55,14 +71,14 @@ class NodeError(BtError):
         self.path = path
 
 
-class Node(Behaviour):
+class Node(Steppable):
     """The base class of our nodes. A leaf overrides initialise, update and terminate; a parent overrides `step`."""
 
     kind: ClassVar[str] = ""
     starts: ClassVar[bool]  # does this class have an `initialise` of its own
     ends: ClassVar[bool]  # … a `terminate`
 
-    resumes: ClassVar[bool] = False  # when running, is nothing but its child at `at` ticked
+    resumes: bool = False  # when running, is nothing but its child at `at` ticked
     still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
     _said = ""
@@ -70,8 +86,8 @@ class Node(Behaviour):
     seen_as = 0  # its number in the census, once it was counted
     segment: str = ""  # this node's part of its path; kept for as long as it lives
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         cls.starts = cls.initialise is not Behaviour.initialise
         cls.ends = cls.terminate is not Behaviour.terminate
         cls.still = vars(cls).get("still", False)
@@ -141,7 +157,7 @@ class Node(Behaviour):
         """Returns the context of the nodes below, to which a parent may add services."""
         return self.context
 
-    def value(self, field: str) -> Any:
+    def value(self, field: str) -> Json:
         """Returns a field's present value: a literal as it is, a template computed from this node's scope."""
         found = self.spec.values[field]
         if not hasattr(found, "evaluate"):
@@ -378,39 +394,3 @@ def reset(root: Behaviour, context: Context, everywhere: bool = False) -> None:
             if context.changes is not None:
                 context.resets.append(node)
             node.stop(INVALID)
-
-
-def adopt(child: Behaviour, context: Context) -> Behaviour:
-    """Gives a foreign py_trees behaviour the `step` by which our parents tick it; ours are left as they are."""
-    if isinstance(child, Node):
-        return child
-    context.foreign = True
-    foreign = cast(Any, child)
-
-    def step() -> Status:
-        before = child.status
-        try:
-            for visited in child.tick():
-                if context.visits is not None:
-                    context.visits.append(visited)
-        except NodeError:
-            raise
-        except Exception as error:
-            _stop_broken(child)
-            record_crash(child, context, error)
-        if child.status is RUNNING:
-            context.poll_again()
-        if child.status is not before and context.changes is not None:
-            context.changes.append((child, child.status))
-        return child.status
-
-    foreign.step, foreign.resumes = step, False
-    foreign.seen_as = getattr(child, "seen_as", 0)
-    return child
-
-
-def _stop_broken(child: Behaviour) -> None:
-    """Stops a foreign node that raised inside its tick, with its children; exceptions of the clean-up are ignored."""
-    with suppress(Exception):
-        child.stop(INVALID)
-    child.status = FAILURE

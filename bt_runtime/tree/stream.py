@@ -5,26 +5,25 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from bt_runtime.events import Event, Notice
+from bt_runtime.events import Event, EventType, Listener, Notice
 
 
 class _Listener:
     __slots__ = ("call", "gone", "kinds", "vital")
 
-    def __init__(self, call: Callable[[Any], object], kinds: tuple[type[Any], ...], vital: bool) -> None:
+    def __init__(self, call: Listener, kinds: tuple[EventType, ...], vital: bool) -> None:
         self.call, self.kinds, self.vital = call, kinds, vital
         self.gone = False
 
 
-class _Routes(dict[type[Any], tuple[_Listener, ...]]):
+class _Routes(dict[EventType, tuple[_Listener, ...]]):
     """Maps each event type to its listeners, filled in when the type first occurs."""
 
     def __init__(self, listeners: tuple[_Listener, ...]) -> None:
         self.listeners = listeners
 
-    def __missing__(self, kind: type[Any]) -> tuple[_Listener, ...]:
+    def __missing__(self, kind: EventType) -> tuple[_Listener, ...]:
         found = self[kind] = tuple(each for each in self.listeners if not each.kinds or kind in each.kinds)
         return found
 
@@ -40,7 +39,7 @@ class Stream:
         self._lock = threading.Lock()
 
     def listen(
-        self, callback: Callable[[Any], object], *kinds: type[Any], vital: bool = False, first: Iterable[Event] = ()
+        self, callback: Listener, *kinds: EventType, vital: bool = False, first: Iterable[Event] = ()
     ) -> Callable[[], None]:  # fmt: skip
         """Calls back with each event of these kinds, or of all; returns a function that ends this.
 
@@ -68,7 +67,7 @@ class Stream:
         """Returns the number of listeners."""
         return len(self.routes.listeners)
 
-    def wanted(self, kind: type[Any]) -> bool:
+    def wanted(self, kind: EventType) -> bool:
         """True when a listener wants events of this type."""
         return bool(self.routes[kind])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.expression.part import Part
@@ -86,7 +86,7 @@ def inside(part: Part) -> list[Part]:
 
 
 class Flow:
-    def __init__(self, known: Mapping[str, str], report: Callable[[Clash], Any]) -> None:
+    def __init__(self, known: Mapping[str, str], report: Callable[[Clash], object]) -> None:
         self.known = known
         self.report = report
 

@@ -159,7 +159,7 @@ def power(a: Value, b: Value) -> Value:
     return result
 
 
-def _numeric(operation: Callable[[Any, Any], Any], verb: str) -> Callable[[Value, Value], Value]:
+def _numeric(operation: Callable[[Value, Value], Value], verb: str) -> Callable[[Value, Value], Value]:
     def run(a: Value, b: Value) -> Value:
         _both_numbers(a, b, verb)
         return _arithmetic(operation, a, b)
@@ -172,7 +172,7 @@ def _both_numbers(a: Value, b: Value, verb: str) -> None:
         raise Misfit(f"{kind(a)} and {kind(b)} cannot be {verb}")
 
 
-def _arithmetic(operation: Callable[[Any, Any], Any], a: Value, b: Value) -> Value:
+def _arithmetic(operation: Callable[[Value, Value], Value], a: Value, b: Value) -> Value:
     try:
         return number(operation(a, b))
     except ZeroDivisionError:
@@ -181,7 +181,7 @@ def _arithmetic(operation: Callable[[Any, Any], Any], a: Value, b: Value) -> Val
         raise Misfit("this number would be too large", "", BOUND) from None
 
 
-def _ordered(operation: Callable[[Any, Any], bool]) -> Callable[[Value, Value], bool]:
+def _ordered(operation: Callable[[Value, Value], bool]) -> Callable[[Value, Value], bool]:
     def run(a: Value, b: Value) -> bool:
         if a.__class__ in NUMBERS and b.__class__ in NUMBERS:
             return operation(a, b)

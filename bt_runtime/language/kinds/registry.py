@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError
@@ -93,7 +93,7 @@ def says(file: Path, key: str) -> bool:
     return key.encode() in disk.read_or_nothing(file)
 
 
-def _kinds(found: Any) -> tuple[Kind, ...]:
+def _kinds(found: object) -> tuple[Kind, ...]:
     if isinstance(found, Kind):
         return (found,)
     return tuple(found) if isinstance(found, list | tuple) and all(isinstance(k, Kind) for k in found) else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 from yaml.events import (
@@ -22,6 +22,7 @@ from bt_runtime.language.source.limits import Limits
 from bt_runtime.language.source.node import Mark, Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
 
+YamlEvent: TypeAlias = Any  # an event of libyaml, by whatever class
 _MOST_TRIED = 200  # anchors that a misspelt alias is compared with
 _MOST_TAG_LINES = 8  # libyaml compares each %TAG line with all before it
 _COLLECTION_TAGS = {"tag:yaml.org,2002:map": YamlMap, "tag:yaml.org,2002:seq": YamlList}
@@ -164,7 +165,7 @@ class _Composer:
                 key = self.key(node, holder, event)
         return top.items[0]
 
-    def closed(self, node: YamlMap | YamlList, event: Any) -> Node:
+    def closed(self, node: YamlMap | YamlList, event: YamlEvent) -> Node:
         """Sets a collection's end. libyaml reports a block's end too late, so the last child's end counts."""
         if event.start_mark.index != event.end_mark.index:
             node.end = event.end_mark
@@ -191,14 +192,14 @@ class _Composer:
                 first[key.value] = (key, value)
         return list(first.values())
 
-    def number(self, event: Any) -> Json:
+    def number(self, event: YamlEvent) -> Json:
         try:
             return scalar.resolve(event.value)
         except scalar.TooLarge:
             self.fault("BT003", "this number is too large", _span(event), help="put it in quotes if it is a text")
             return event.value
 
-    def adorn(self, node: Node, event: Any, weight: int) -> None:
+    def adorn(self, node: Node, event: YamlEvent, weight: int) -> None:
         """Handles tags and anchors; a collection's size is counted when it is closed."""
         if event.anchor is not None:
             self.anchors[event.anchor] = node
@@ -219,7 +220,7 @@ class _Composer:
         except ValueError:
             self.fault("BT008", f"this is not `{shown}`", _span(event), help="delete the tag, or fix the value")
 
-    def alias(self, event: Any) -> Node:
+    def alias(self, event: YamlEvent) -> Node:
         self.aliased = True
         name, span = event.anchor, _span(event)
         node = self.anchors.get(name)
@@ -237,7 +238,7 @@ class _Composer:
             return node
         return Scalar(None, "", True, event.start_mark, event.end_mark)
 
-    def key(self, node: Node, holder: YamlMap | YamlList, event: Any) -> Scalar:
+    def key(self, node: Node, holder: YamlMap | YamlList, event: YamlEvent) -> Scalar:
         """Reports a key that is not text. A number is kept as its digits, so that reading can continue."""
         if isinstance(node, Scalar) and node.value == "<<":
             help = "write the fields out, or give the whole value one anchor and use it by `*name`"
@@ -257,7 +258,7 @@ class _Composer:
         help = "split it into subtrees, one file each"
         self.stop("BT004", f"nested more than {self.limits.depth:,} levels deep", span, help=help)
 
-    def too_many(self, event: Any) -> None:
+    def too_many(self, event: YamlEvent) -> None:
         most = f"{self.limits.nodes:,}"
         if type(event) is AliasEvent:
             message = f"with its aliases written out this has more than {most} values"
@@ -265,13 +266,13 @@ class _Composer:
         self.stop("BT003", f"more than {most} values", _span(event), help="split it into subtrees, one file each")
 
 
-def _events(text: str) -> Callable[[], Any]:
+def _events(text: str) -> Callable[[], YamlEvent]:
     try:
         from yaml._yaml import CParser
     except ImportError as missing:
         hint = "pip install --force-reinstall --only-binary :all: PyYAML"
         raise BtError("this PyYAML was built without its C loader", hint) from missing
-    get: Callable[[], Any] = CParser(text).get_event
+    get: Callable[[], YamlEvent] = CParser(text).get_event
     return get
 
 
@@ -282,7 +283,7 @@ def _last(holder: Node, children: Sequence[Node], otherwise: Mark) -> Mark:
     return children[-1].end
 
 
-def _span(event: Any) -> Span:
+def _span(event: YamlEvent) -> Span:
     start: Mark = event.start_mark
     end: Mark = event.end_mark
     return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)

@@ -43,7 +43,7 @@ def rows(nodes: Sequence[Counted]) -> list[dict[str, Json]]:
     return [{k: v for k, v in _row(each, places).items() if v} for each in nodes]
 
 
-def _row(counted: Counted, places: dict[int, Mapping[int, str]]) -> dict[str, Any]:
+def _row(counted: Counted, places: dict[int, Mapping[int, str]]) -> dict[str, Json]:
     node: Any = counted.node
     spec: NodeSpec = node.spec
     fields, names = _fields(spec)
@@ -88,7 +88,7 @@ def _fields(spec: NodeSpec) -> tuple[list[Json], list[str]]:
     return found[:MOST_FIELDS], list(names)[:MOST_FIELDS]
 
 
-def names_of(value: Any) -> list[str]:
+def names_of(value: Json) -> list[str]:
     """Returns the entries that a value of a spec reads or tests with `exists`."""
     found = [*getattr(value, "names", ()), *sorted(getattr(value, "asked", ()))]
     if isinstance(getattr(value, "names", None), frozenset):
@@ -96,7 +96,7 @@ def names_of(value: Any) -> list[str]:
     return [name for name in dict.fromkeys(map(str, found)) if name][:MOST_FIELDS]
 
 
-def _written(value: Any) -> str:
+def _written(value: Json) -> str:
     """Returns a value as an author would write it."""
     value = getattr(value, "shape", value)
     if isinstance(value, Expression):

@@ -9,15 +9,15 @@ from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.types import Json
 
-Imported = Callable[[str, Path], Any]  # module:Name → the object
+Imported = Callable[[str, Path], object]  # module:Name → the object
 _PLAIN = (str, int, float, bool, list, dict, tuple, set, object)
 
 
-def arguments(made: type, given: Mapping[str, Any], imported: Imported, folder: Path) -> dict[str, Any]:
+def arguments(made: type, given: Mapping[str, Json], imported: Imported, folder: Path) -> dict[str, typing.Any]:
     """Converts each argument to its parameter's annotation. Raises BtError."""
     try:
         hints = typing.get_type_hints(inspect.getattr_static(made, "__init__"))
@@ -26,13 +26,13 @@ def arguments(made: type, given: Mapping[str, Any], imported: Imported, folder: 
     return {name: _argument(name, hints.get(name), value, imported, folder) for name, value in given.items()}
 
 
-def _argument(name: str, hint: Any, value: Any, imported: Imported, folder: Path) -> Any:
+def _argument(name: str, hint: object, value: Json, imported: Imported, folder: Path) -> object:
     if isinstance(value, dict) and list(value) == ["py"]:
         return imported(str(value["py"]), folder)
     wanted = _alternatives(hint)
     classes = [w for w in wanted if inspect.isclass(w) and w not in _PLAIN]
     if isinstance(value, str) and str not in wanted:
-        words: dict[str, Callable[[], Any]] = {}
+        words: dict[str, Callable[[], object]] = {}
         for each in classes:
             words |= _named(each)
         if value in words:
@@ -48,13 +48,13 @@ def _argument(name: str, hint: Any, value: Any, imported: Imported, folder: Path
     return value
 
 
-def _alternatives(hint: Any) -> list[Any]:
+def _alternatives(hint: object) -> list[object]:
     if typing.get_origin(hint) in (typing.Union, UnionType):
         return [each for part in typing.get_args(hint) for each in _alternatives(part)]
     return [hint]
 
 
-def _named(wanted: type) -> dict[str, Callable[[], Any]]:
+def _named(wanted: type) -> dict[str, Callable[[], object]]:
     """Maps words to enum members, or to subclasses created without arguments."""
     if issubclass(wanted, Enum):
         return {member.name: partial(wanted, member.value) for member in wanted}

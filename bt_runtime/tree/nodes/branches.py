@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, halt, path_of
-from bt_runtime.tree.nodes.parent import Chooser
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Steppable, halt, path_of
+from bt_runtime.tree.nodes.parent import Chooser, Turn
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -24,9 +25,12 @@ class Branches(Chooser, composites.Composite):
         super().__init__(spec, context, scope)
         self.places = list(spec.places)
 
-    def branch(self, place: str) -> Any:
+    def branch(self, place: str) -> Steppable | None:
         """The child at this place, or None."""
         return self.children[self.places.index(place)] if place in self.places else None
+
+    def at_place(self, place: str) -> Steppable:
+        return self.children[self.places.index(place)]
 
     def removed(self, index: int, child: Behaviour) -> None:
         super().removed(index, child)
@@ -36,7 +40,7 @@ class Branches(Chooser, composites.Composite):
 class If(Branches):
     taken = ""  # the place of the branch that this round has taken
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.status is not RUNNING:
             self.taken = ""
         if not self.taken:
@@ -48,7 +52,7 @@ class If(Branches):
 
 
 class While(Branches):
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         answer = self.ask("check")
         if answer is RUNNING:
             return RUNNING
@@ -56,7 +60,7 @@ class While(Branches):
 
 
 class Switch(Branches):
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if "on" in self.spec.values:
             case = _text(self.value("on"))
         else:
@@ -74,13 +78,13 @@ class Try(Branches):
     result: Status = INVALID  # while `finally` runs: what comes after it
     crashes_before = 0
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.status is not RUNNING:
             self.at = "do"
             self.crashes_before = self.context.crash_count
-        return self.branch(self.at)
+        return self.at_place(self.at)
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is RUNNING:
             return status
         if self.at == "finally":
@@ -91,35 +95,35 @@ class Try(Branches):
                 return self.turn_to("catch", fault)
         if "finally" in self.places and not (self.at == "do" and status is INVALID):
             self.at, self.result = "finally", status
-            return self.branch("finally")
+            return self.at_place("finally")
         return status
 
-    def turn_to(self, place: str, fault: dict[str, Any]) -> Any:
+    def turn_to(self, place: str, fault: dict[str, Json]) -> Steppable:
         self.scope[self.spec.values["as"]] = fault
         self.at = place
-        return self.branch(place)
+        return self.at_place(place)
 
     def terminate(self, new_status: Status) -> None:
         """Handles a halt: the children have stopped, and `finally` gets one tick."""
         super().terminate(new_status)
         why = self.context.halting
-        todo: list[Any] = []
+        todo: list[Steppable] = []
         if self.at == "do" and self.spec.values["on"] == "any" and "catch" in self.places:
             message = f"halted: {why.reason}"
             todo.append(self.turn_to("catch", {"path": path_of(self), "message": message, "exception": False}))
         if self.at != "finally" and "finally" in self.places:
-            todo.append(self.branch("finally"))
+            todo.append(self.at_place("finally"))
         for child in todo:
             child.step()
             if child.status is RUNNING:
                 halt(child, self.context, why)
 
-    def fault(self) -> dict[str, Any]:
+    def fault(self) -> dict[str, Json]:
         """Returns the failed node and its message: the first that crashed, else the last that failed.
 
         Only nodes whose failure made `do` fail count: a handled failure is none."""
         failed: list[Behaviour] = []
-        todo: list[Behaviour] = [self.branch("do")]
+        todo: list[Behaviour] = [self.at_place("do")]
         while todo:
             failed.append(todo.pop())
             todo.extend(c for c in reversed(failed[-1].children) if c.status is FAILURE)
@@ -131,7 +135,7 @@ class Try(Branches):
         return {"path": path_of(last), "message": last.feedback_message, "exception": False}
 
 
-def _text(value: Any) -> str:
+def _text(value: Json) -> str:
     """Returns a value as text for a case: `true`, `3`, `kitchen`."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.leaves import assign
-from bt_runtime.tree.nodes.parent import Decorator, halt_below
+from bt_runtime.tree.nodes.parent import Decorator, Turn, halt_below
 
 ELSE: dict[str, Status] = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUNNING}
 
 
 class Precondition(Decorator):
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.active is not None:
             return self.children[0]
         answer = self.ask("if")
@@ -29,7 +27,7 @@ class Precondition(Decorator):
 class SkipUnless(Decorator):
     seen = 0
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.active is None:
             stamp = self.scope.stamp(self.spec.values["updated"])
             if stamp <= self.seen:
@@ -46,7 +44,7 @@ class SkipUnless(Decorator):
 class Guard(Decorator):
     """The node around another that implements its guards and assignments (`when`, `on_success`, …)."""
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         holds = self.holds()
         if holds is None:
             return RUNNING
@@ -69,7 +67,7 @@ class Guard(Decorator):
                     return False
         return True
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is SUCCESS:
             self.assign("on_success")
             self.assign("on_end")

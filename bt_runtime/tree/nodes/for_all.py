@@ -12,6 +12,7 @@ from py_trees.common import Status
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Composite, halt_below
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -32,10 +33,10 @@ class ForAll(Composite):
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.items: Sequence[Any] = ()
+        self.items: Sequence[Json] = ()
         self.copies: dict[Behaviour, Copy] = {}  # of this round
         self.results: dict[int, Status] = {}
-        self.found: dict[int, Any] = {}
+        self.found: dict[int, Json] = {}
         self.asked: list[Request] = []  # changes of shape that have not been made yet
         self.next = 0  # the first item that has no copy
         self.leaving: dict[Behaviour, Copy] = {}  # of an earlier round
@@ -79,9 +80,9 @@ class ForAll(Composite):
         self.asked = [request for request in self.asked if request.poll() is None]  # raises when one was refused
         for child, copy in tuple(self.copies.items()):
             if child.parent is self and copy.item not in self.results:
-                stepping: Any = child
                 if child.status is not RUNNING:
                     copy.scope[self.spec.values["as"]] = self.items[copy.item]
+                stepping: Any = child
                 status = stepping.step()
                 if status is not RUNNING:
                     self.ended(copy, status)

@@ -14,6 +14,7 @@ from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.project.importing import ImportFault
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.arguments import Imported, arguments
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -63,7 +64,7 @@ def foreign(spec: NodeSpec, children: list[Behaviour], folder: Path, imported: I
     return node
 
 
-def _bridge(foreign: Any, give: dict[str, Any], take: dict[str, Any], scope: Scope) -> None:
+def _bridge(foreign: Any, give: dict[str, Json], take: dict[str, Json], scope: Scope) -> None:
     """Copies entries to py_trees' blackboard before each tick of the node, and back after it."""
     tick, theirs = foreign.tick, blackboard.Blackboard
     taken: dict[str, Any] = {}

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from py_trees.common import Status
 
 from bt_runtime.events import SkillEnded
 from bt_runtime.skills.activity import ended
 from bt_runtime.skills.skill import refuse_slow
+from bt_runtime.tree.gates import Call
 from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.nodes.permit import limited
 from bt_runtime.tree.nodes.skill import SkillNode
+from bt_runtime.types import Json
 
 
 class InstantNode(SkillNode):
-    call: Callable[..., Any] | None = None
+    call: Call | None = None
     scripted = False  # a test's stand-in may take its time
 
     def step(self) -> Status:
@@ -46,7 +45,7 @@ class InstantNode(SkillNode):
             context.visits.append(self)
         return status
 
-    def ready(self) -> Callable[..., Any]:
+    def ready(self) -> Call:
         target = self.find()
         self.scripted = hasattr(target, "poll") or limited(self.entry)
         if not self.scripted:
@@ -59,8 +58,8 @@ class InstantNode(SkillNode):
         self.call = target
         return self.call
 
-    def telling(self, inner: Callable[..., Any]) -> Callable[..., Any]:
-        def call(**params: Any) -> Any:
+    def telling(self, inner: Call) -> Call:
+        def call(**params: Json) -> object:
             value = inner(**params)
             done = ended(value)
             self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
@@ -68,7 +67,7 @@ class InstantNode(SkillNode):
 
         return call
 
-    def judged(self, value: Any) -> Status:
+    def judged(self, value: object) -> Status:
         if self.entry.test and not isinstance(value, Status):
             if value is None:
                 raise TypeError("a condition answers true or false, and this one has returned nothing")

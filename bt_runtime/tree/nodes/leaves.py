@@ -11,13 +11,14 @@ from py_trees.common import Status
 from bt_runtime.events import Line
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, computed
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
 
 
-def assign(scope: Scope, values: Mapping[str, Any]) -> None:
+def assign(scope: Scope, values: Mapping[str, Json]) -> None:
     """Computes all values before it writes the first."""
     ready = [(name, computed(value, scope)) for name, value in values.items()]
     for name, value in ready:
@@ -33,7 +34,7 @@ class Check(Node):
     def update(self) -> Status:
         return SUCCESS if self.test(self.scope) else FAILURE
 
-    def news(self, scope: Scope) -> Any:
+    def news(self, scope: Scope) -> Json:
         """Returns True if the entry was written since the last call and the test, if any, holds."""
         before, self.seen = self.seen, scope.stamp(self.spec.values["updated"])
         return self.seen > before and ("expr" not in self.spec.values or self.value("expr"))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.branches import Branches
-from bt_runtime.tree.nodes.parent import Composite, halt_below
+from bt_runtime.tree.nodes.parent import Composite, Turn, halt_below
 
 
 class Pipeline(Composite, composites.Sequence):
@@ -21,7 +19,7 @@ class Pipeline(Composite, composites.Sequence):
             self.reached = 0
             self.clear(0)
         last, at = INVALID, -1
-        children: list[Any] = self.children
+        children = self.children
         for at, child in enumerate(children):
             status = child.step()
             if status is not INVALID:
@@ -49,13 +47,13 @@ class Recovery(Branches):
     recovering = False
     recovered = 0  # how often in this round
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.status is not RUNNING:
             self.recovering, self.recovered = False, 0
             self.times = self.value("times")
-        return self.branch("recover" if self.recovering else "do")
+        return self.at_place("recover" if self.recovering else "do")
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is RUNNING:
             return status
         if self.recovering:
@@ -68,7 +66,7 @@ class Recovery(Branches):
         if status is not FAILURE or 0 <= self.times <= self.recovered:
             return status
         self.recovering = True
-        return self.branch("recover")
+        return self.at_place("recover")
 
 
 class RoundRobin(Composite):
@@ -80,7 +78,7 @@ class RoundRobin(Composite):
         if self.status is not RUNNING:
             self.tried, self.failed = 0, False
             self.clear(0)
-        children: list[Any] = self.children
+        children = self.children
         while self.tried < len(children):
             self.at %= len(children)
             status = children[self.at].step()

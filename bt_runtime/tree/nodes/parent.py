@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Sequence as Seq
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
@@ -13,7 +13,8 @@ from py_trees.common import Status
 
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, adopt, halt, reset
+from bt_runtime.tree.adopt import adopt
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, Steppable, halt, reset
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
@@ -26,6 +27,9 @@ def _shown_child(parent: Behaviour) -> Behaviour | None:
     return live[-1] if live else None
 
 
+Turn: TypeAlias = Steppable | Status  # the child to tick now, or what the tick of its parent ends with
+
+
 class Parent(Node):
     """A node with children. `inserted` and `removed` keep a parent's place when its children change."""
 
@@ -36,9 +40,8 @@ class Parent(Node):
         """Makes `child` the child at this index; it keeps its segment for life."""
         if child.parent is not None:
             raise RuntimeError(f"behaviour '{child.name}' already has parent '{child.parent.name}'")
-        adopt(child, self.context)
-        named: Any = child
-        named.segment = segment or _name_of(child) or str(self.born)
+        child = adopt(child, self.context)
+        child.segment = segment or _name_of(child) or str(self.born)
         self.born += 1
         child.parent = self
         self.children.insert(index, child)
@@ -145,10 +148,10 @@ class Chooser(Parent):
     """
 
     fixed = True
-    active: Any = None  # the child that is running
+    active: Steppable | None = None  # the child that is running
     on_turn = property(lambda self: self.active)
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         return self.children[0]
 
     def ask(self, field: str) -> Status:
@@ -156,10 +159,9 @@ class Chooser(Parent):
         if field in self.spec.values:
             return SUCCESS if self.value(field) else FAILURE
         places = self.spec.places
-        asked: Any = self.children[places.index(field) - len(places)]
-        return cast(Status, asked.step())
+        return self.children[places.index(field) - len(places)].step()
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         return status
 
     def step(self) -> Status:

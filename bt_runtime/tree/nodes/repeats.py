@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from typing import Any
+from collections.abc import Sequence
 
 from py_trees.common import Status
 
@@ -12,7 +12,8 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.conditions import ELSE
-from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.tree.nodes.parent import Decorator, Turn
+from bt_runtime.types import Json
 
 
 class _Rounds(Decorator):
@@ -32,7 +33,7 @@ class _Counted(_Rounds):
     times = 0
     count = 0  # rounds that gave `again`
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.status is not RUNNING:
             self.count, self.times = 0, self.value("times")
             if self.times < -1:
@@ -44,7 +45,7 @@ class _Counted(_Rounds):
                 return self.again
         return self.children[0]
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is not self.again:
             return status
         self.count += 1
@@ -67,7 +68,7 @@ class Repeat(_Counted):
 class UntilFailure(_Rounds):
     still = True
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is FAILURE:
             return SUCCESS
         if status is SUCCESS:
@@ -77,12 +78,12 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
-    items: deque[Any]  # those to come
-    item: Any = None  # that of this round
+    items: deque[Json]  # those to come
+    item: Json = None  # that of this round
     due = False  # is the next round to begin
     passed = False  # has any item succeeded (rather than been skipped)
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         values = self.spec.values
         if self.status is not RUNNING:
             self.passed, self.due = False, True
@@ -97,7 +98,7 @@ class ForEach(_Rounds):
             self.scope[values["as"]] = self.item
         return self.children[0]
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is not SUCCESS and status is not INVALID:
             return status
         self.passed = self.passed or status is SUCCESS
@@ -115,7 +116,7 @@ class ForEach(_Rounds):
         source = self.spec.values.get("from")
         return bool(self.items if source is None else _listed(source, self.scope.get(source)))
 
-    def pop(self) -> Any:
+    def pop(self) -> Json:
         source = self.spec.values.get("from")
         if source is None:
             return self.items.popleft()
@@ -124,7 +125,7 @@ class ForEach(_Rounds):
         return first
 
 
-def _listed(name: str, value: Any) -> list[Any] | tuple[Any, ...]:
+def _listed(name: str, value: Json) -> Sequence[Json]:
     if value is not None and not isinstance(value, list | tuple):
         raise BtError(f"`from` takes an entry with a list, and `{name}` holds {an(type_name(value))}", "write a list")
     return value or ()

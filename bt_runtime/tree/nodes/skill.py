@@ -21,12 +21,13 @@ from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.gates import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.permit import limited, permitted
-from bt_runtime.types import Instant
+from bt_runtime.types import Instant, Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
+    from bt_runtime.tree.services import Actor
 
 
 _PLAIN = (str, int, float, bool, type(None))
@@ -39,10 +40,10 @@ class SkillNode(Node):
     target: Any = None
     hold: Hold | None = None  # on what it uses, while it runs
     lingering: Hold | None = None  # of the start before, as long as that may not have stopped
-    constant: dict[str, Any] | None = None  # the parameters, when all of them are literals
+    constant: dict[str, Json] | None = None  # the parameters, when all of them are literals
     quick: OfSkill | None = None  # the target's activity, used again by each start
     plain = False  # the same start each time, with nothing to write, to follow or to wait for
-    followed: dict[str, Any] | None = None  # what the inputs that it follows were
+    followed: dict[str, Json] | None = None  # what the inputs that it follows were
     gave = False  # has it given any of the outputs that the tree asked for, since its start
     doubted: tuple[str, ...] = ()  # what was said of its outputs: once for each node
 
@@ -58,7 +59,7 @@ class SkillNode(Node):
         self.limited = limited(self.entry)
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
-    def setup(self, **kwargs: Any) -> None:
+    def setup(self, **kwargs: object) -> None:
         """Finds the implementation, so that a missing one is known before the first tick."""
         if not self.around:
             self.find()
@@ -154,8 +155,9 @@ class SkillNode(Node):
             self.activity = self.quick
             return
         target, context = self.find(), self.context
-        if self.outside and hasattr(target, "act") and target is context.services.acted_in(self.entry.impl):
-            self.activity = act(target, self.sentence, context, self.entry)
+        actor = context.services.acted_in(self.entry.impl) if self.outside else None
+        if actor is not None and target is actor and hasattr(target, "act"):
+            self.activity = act(actor, self.sentence, context, self.entry)
             return
         form = self.form = self.form or form_of(target)
         if context.observed or self.limited or context.stream.routes[SkillEnded]:
@@ -169,7 +171,7 @@ class SkillNode(Node):
             looks = self.written or self.follows or self.entry.uses or activity.lingers
             self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
 
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, Json]:
         if self.constant is not None:
             return self.constant
         params = {f.name: self.value(f.name) for f in self.taken}
@@ -183,7 +185,7 @@ class SkillNode(Node):
 
     def may_begin(self) -> bool:
         """True when the resources that the skill `uses` are free and its own previous start has stopped."""
-        names: tuple[Any, ...] = (*self.entry.uses, *(self.lingering.names if self.lingering else ()))
+        names: tuple[object, ...] = (*self.entry.uses, *(self.lingering.names if self.lingering else ()))
         blocker = self.context.resources.blocker(names)
         if blocker is not None:
             self.feedback_message = f"waits until this is over: {blocker.sentence}"
@@ -236,7 +238,7 @@ class SkillNode(Node):
         if self.written:
             self.keep(news.value, False)
 
-    def keep(self, value: Any, failed: bool) -> None:
+    def keep(self, value: Json, failed: bool) -> None:
         """Writes the requested outputs: a mapping by name, a single value to the first output, None not at all."""
         if value is None or (failed and not isinstance(value, Mapping)):
             return
@@ -303,14 +305,14 @@ class Done(Stops):
         pass
 
 
-def act(world: Any, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
+def act(world: Actor, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
     """Acts a sentence in a world: at once if the world is instant, else in a thread, one act at a time."""
     return started(context, partial(_act, world, sentence, context), sentence, world, entry, None)
 
 
 def started(
-    context: Context, start: Callable[[], Activity], sentence: str, target: Any,
-    entry: Entry | None = None, params: dict[str, Any] | None = None,
+    context: Context, start: Callable[[], Activity], sentence: str, target: object,
+    entry: Entry | None = None, params: dict[str, Json] | None = None,
 ) -> Activity:  # fmt: skip
     """Starts an action of an agent or a plan: permission first, then the gates. Listeners receive its end."""
     action = Action(sentence, target, entry, params)
@@ -339,7 +341,7 @@ class Told:
         self.inner.cancel(reason)
 
 
-def _act(world: Any, sentence: str, context: Context) -> Activity:
+def _act(world: Actor, sentence: str, context: Context) -> Activity:
     quick: object = world
     if isinstance(quick, Instant) and quick.instant:
         return Done(ended(world.act(sentence)))
@@ -347,10 +349,10 @@ def _act(world: Any, sentence: str, context: Context) -> Activity:
     return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn=turn)
 
 
-def _watched(world: Any, context: Context) -> Callable[[str], Any]:
+def _watched(world: Actor, context: Context) -> Callable[[str], object]:
     """Wraps `act` to report each act before the next one, so that listeners see its result."""
 
-    def act(sentence: str) -> Any:
+    def act(sentence: str) -> object:
         said = world.act(sentence)
         context.emit(WorldActed(sentence))
         return said

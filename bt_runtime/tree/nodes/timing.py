@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.tree.nodes.conditions import ELSE
-from bt_runtime.tree.nodes.parent import Decorator
+from bt_runtime.tree.nodes.parent import Decorator, Turn
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Timeout(Decorator):
     deadline = 0.0
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         now = self.context.clock.now()
         if self.status is not RUNNING:
             self.deadline = now + self.value("seconds")
@@ -31,7 +31,7 @@ class Timeout(Decorator):
             return FAILURE
         return self.children[0]
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         if status is RUNNING:
             self.context.must_wake_at(self.deadline)
         return status
@@ -40,7 +40,7 @@ class Timeout(Decorator):
 class Delay(Decorator):
     begins = 0.0
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         if self.status is not RUNNING:
             self.begins = self.context.clock.now() + self.value("seconds")
         if self.active is None and self.context.clock.now() < self.begins:
@@ -57,7 +57,7 @@ class Rate(Decorator):
         super().__init__(spec, context, scope)
         self.between = ELSE.get(spec.values["else"])  # what it returns instead of that
 
-    def choose(self) -> Any:
+    def choose(self) -> Turn:
         now = self.context.clock.now()
         if self.active is None:
             if now < self.due:
@@ -70,7 +70,7 @@ class Rate(Decorator):
     def idle_until(self) -> float:
         return self.due if self.active is None else -math.inf
 
-    def conclude(self, status: Status) -> Any:
+    def conclude(self, status: Status) -> Turn:
         self.last = status
         return status
 
