@@ -142,6 +142,7 @@ LATE = {
     "project/trust.py": "only who asks what is trusted reads or writes",
     "run/check_file.py": "only a file with plans, or with skills, needs their reader",
     "run/resources.py": "a run without a model or a memory loads none",
+    "tree/adopt.py": "most trees have no node of py_trees",
     "tree/build.py": "most trees name no Python",
     "tree/changes.py": "nobody looks on in most runs",
     "tree/nodes/skill.py": "a skill that is given as an object is not imported",

@@ -60,7 +60,7 @@ class Infer(Judging):
             status = SUCCESS if self.held() else FAILURE
         except Exception as error:
             status = self.crash(error)
-        return self.leave(status)
+        return self.finish(status)
 
     def aim(self) -> str:
         return self.now.prompt if self.now is not None else str(self.value("prompt"))

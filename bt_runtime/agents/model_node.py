@@ -94,7 +94,7 @@ class ModelNode(Parent):
             if self.status is not RUNNING:
                 self.begin()
             if self.shedding is not None and self.shedding.poll() is None:
-                return self.leave(RUNNING)
+                return self.finish(RUNNING)
             self.shedding, status = None, RUNNING
             if self.child is None or self.job is not None:  # with a child there, only what waits for it goes on
                 status = self.advance()
@@ -106,7 +106,7 @@ class ModelNode(Parent):
         except Exception as error:
             self.conclude(ended_by(error))
             status = self.crash(error)
-        return self.leave(status)
+        return self.finish(status)
 
     def begin(self) -> None:
         self.goal = self.aim()

@@ -41,7 +41,7 @@ class Route(Judging, composites.Composite):
         except Exception as error:
             self.conclude(ended_by(error))
             status = self.crash(error)
-        return self.leave(status)
+        return self.finish(status)
 
     def shed(self) -> None:
         """No-op: the children are the author's and are kept, unlike an agent's expansion."""

@@ -90,7 +90,7 @@ class Hook:
                 self.hooks.context.again(node)
         node.feedback_message = f"forced by the debugger: {_WORDS[status]}"
         if isinstance(node, Node):
-            return node.leave(status)
+            return node.finish(status)
         context = self.hooks.context
         if status is not node.status and context.changes is not None:
             context.changes.append((node, status))

@@ -1,48 +1,17 @@
-"""Foreign py_trees behaviours in a tree of ours: each is given the `step` by which our parents tick it."""
+"""What our parents tick: nodes of ours, and foreign behaviours of py_trees that were prepared for it."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import cast
-
 from py_trees.behaviour import Behaviour
-from py_trees.common import Status
 
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node, NodeError, Steppable, record_crash
+from bt_runtime.tree.node import Node, Steppable
 
 
 def adopt(child: Behaviour, context: Context) -> Steppable:
-    """Gives a foreign behaviour its `step`, and returns it; nodes of ours are left as they are."""
+    """Gives a foreign behaviour the `step` by which our parents tick it; nodes of ours are left as they are."""
     if isinstance(child, Node):
         return child
-    context.foreign = True
+    from bt_runtime.tree.foreign_step import prepared  # most trees have no foreign node
 
-    def step() -> Status:
-        before = child.status
-        try:
-            for visited in child.tick():
-                if context.visits is not None:
-                    context.visits.append(visited)
-        except NodeError:
-            raise
-        except Exception as error:
-            _stop_broken(child)
-            record_crash(child, context, error)
-        if child.status is RUNNING:
-            context.poll_again()
-        if child.status is not before and context.changes is not None:
-            context.changes.append((child, child.status))
-        return child.status
-
-    foreign = cast(Steppable, child)
-    vars(child)["step"], foreign.resumes = step, False
-    foreign.seen_as = getattr(child, "seen_as", 0)
-    return foreign
-
-
-def _stop_broken(child: Behaviour) -> None:
-    """A foreign node broke inside its tick: let it and its children clean up, whatever that raises."""
-    with suppress(Exception):
-        child.stop(INVALID)
-    child.status = FAILURE
+    return prepared(child, context)

@@ -185,7 +185,7 @@ class Node(Steppable):
             raise
         if self.ends and status is not RUNNING:
             status = self.terminated(status)
-        context = self.context
+        context = self.context  # from here on as `finish`, in place: a call more is a fifth of a leaf's tick
         if self.broke:
             self.after_crash()
         if status is not self.status:
@@ -227,8 +227,10 @@ class Node(Steppable):
                 self.feedback_message = ""
             self.broke = ""
 
-    def leave(self, status: Status) -> Status:
-        """Completes the `step` of a parent."""
+    def finish(self, status: Status) -> Status:
+        """Ends a `step`: notes the result, and for listeners the change.
+
+        Three leaves do the same in place, for speed: `Node.step`, `SkillNode.step` and `InstantNode.step`."""
         context = self.context
         if self.broke:
             self.after_crash()
@@ -284,7 +286,7 @@ class Node(Steppable):
             halt(self, self.context, halting)
             reset(self, self.context, everywhere=True)
         else:
-            self.leave(new_status)
+            self.finish(new_status)
 
     def tip(self) -> Behaviour | None:
         node: Behaviour = self

@@ -53,7 +53,7 @@ class ForAll(Composite):
         if status is not RUNNING:
             for child in self.children:
                 halt_below(child, self.context, self, "its parent has ended")
-        return self.leave(status)
+        return self.finish(status)
 
     def begin(self) -> None:
         self.items, self.next = tuple(self.value("in")), 0

@@ -34,6 +34,7 @@ class InstantNode(SkillNode):
                 status = self.judged(value)
         except Exception as error:
             status = self.crash(error)
+        # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
         context = self.context
         if self.broke:
             self.after_crash()

@@ -32,7 +32,7 @@ class Pipeline(Composite, composites.Sequence):
         if last is not RUNNING:
             for child in children:
                 halt_below(child, self.context, self, "the pipeline has its result")
-        return self.leave(last)
+        return self.finish(last)
 
     def inserted(self, index: int) -> None:
         if index < self.reached:
@@ -83,14 +83,14 @@ class RoundRobin(Composite):
             self.at %= len(children)
             status = children[self.at].step()
             if status is RUNNING:
-                return self.leave(status)
+                return self.finish(status)
             self.at += 1
             self.tried += 1
             if status is SUCCESS:
-                return self.leave(status)
+                return self.finish(status)
             self.failed = self.failed or status is FAILURE
         self.at = 0
-        return self.leave(FAILURE if self.failed or not children else INVALID)
+        return self.finish(FAILURE if self.failed or not children else INVALID)
 
     def terminate(self, new_status: Status) -> None:
         self.at = 0

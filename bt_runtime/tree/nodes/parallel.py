@@ -46,7 +46,7 @@ class Parallel(Composite, composites.Parallel):
         if status is not RUNNING:
             for child in (each for each in self.children if each.status is RUNNING):
                 halt_below(child, self.context, self, "the parallel has its result")
-        return self.leave(status)
+        return self.finish(status)
 
     def tick_children(self) -> Status:
         """Counts as it goes: once the result is certain, children that have not had their turn are not started."""

@@ -178,7 +178,7 @@ class Chooser(Parent):
         if turn is not RUNNING and self.active is not None:
             halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
             self.active = None
-        return self.leave(turn)
+        return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:
         self.active = None

@@ -27,9 +27,9 @@ class _Reactive(Composite):
                 passed = True
             elif status is not INVALID:
                 self.turn_to(child if status is RUNNING else None, at)
-                return self.leave(status)
+                return self.finish(status)
         self.turn_to(None, len(children) - 1)
-        return self.leave(self.onward if passed or not children else INVALID)
+        return self.finish(self.onward if passed or not children else INVALID)
 
     def turn_to(self, runner: Behaviour | None, at: int) -> None:
         """Lets only `runner` continue; resets the children after index `at`."""

@@ -54,8 +54,8 @@ class _InOrder(Composite):
         self.at = 0
         self.reached = end
         if not children:
-            return self.leave(self.empty)
-        return self.leave(onward if passed else INVALID)
+            return self.finish(self.empty)
+        return self.finish(onward if passed else INVALID)
 
     def pause(self, at: int, status: Status) -> Status:
         """Keeps the place: the child there is running, or has ended the node."""
@@ -67,7 +67,7 @@ class _InOrder(Composite):
             self.clear(at + 1)
         self.reached = at + 1
         self.at = at if status is RUNNING or self.keeps_place else 0
-        return self.leave(status)
+        return self.finish(status)
 
     def give_way(self, at: int) -> Status:
         """Ends this tick; the next tick continues with the child at this place."""
@@ -75,7 +75,7 @@ class _InOrder(Composite):
             self.clear(at)
         self.reached = self.at = at
         self.context.again(self)
-        return self.leave(RUNNING)
+        return self.finish(RUNNING)
 
     @property
     def on_turn(self) -> Behaviour | None:

@@ -128,6 +128,7 @@ class SkillNode(Node):
         except BaseException:
             self.status = RUNNING  # the halt of the broken tick is to reach it
             raise
+        # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
         if self.broke:
             self.after_crash()
         if status is not self.status:

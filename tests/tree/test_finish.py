@@ -1,0 +1,81 @@
+"""The four ends of a step (`Node.finish`, and the copies of it in three leaves) note the same things."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+import bt_runtime as bt
+from bt_runtime.events import Tick
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import Node
+from bt_runtime.tree.nodes.instant import InstantNode
+from bt_runtime.tree.nodes.skill import SkillNode
+
+ANSWERS: list[Any] = [bt.Status.SUCCESS, bt.Status.FAILURE, bt.Status.FAILURE, ValueError("broke"), bt.Status.SUCCESS,
+                      ValueError("broke"), ValueError("again"), bt.Status.FAILURE]  # fmt: skip
+
+
+def answer(left: list[Any]) -> bt.Status:
+    value = left.pop(0)
+    if isinstance(value, Exception):
+        raise value
+    status: bt.Status = value
+    return status
+
+
+def leaf(form: str, left: list[Any]) -> Any:
+    @bt.skill(name="leaf")
+    class Plain(bt.Skill):
+        def start(self) -> None: ...
+
+        def poll(self) -> bt.Status:
+            return answer(left)
+
+    @bt.skill(name="leaf", instant=True)
+    def instant() -> bt.Status:
+        return answer(left)
+
+    return instant if form == "instant" else Plain
+
+
+def noted(form: str, watched: bool) -> list[Any]:
+    """What each tick of one leaf notes: changes, what it says, crashes, visits."""
+    left, told = [*ANSWERS], list[Any]()
+    tree = bt.load("version: 1\ntree: t\nroot:\n  fallback: [leaf: {}, succeed: {}]\n", skills=[leaf(form, left)])
+    with bt.Run(tree, clock=Manual(), slow=None) as run:
+        node: Any = run.root.children[0]
+        if form == "node":
+            node.step = lambda: Node.step(node)
+        if form == "finish":
+
+            def finishing() -> bt.Status:
+                try:
+                    node.initialise()
+                    status = node.update()
+                except Exception as error:
+                    status = node.crashed(error)
+                return node.finish(node.terminated(status))
+
+            node.step = finishing
+        if watched:
+            run.listen(told.append, Tick)
+        for _ in ANSWERS:
+            run.context.visits = visits = []
+            tick = run.tick()
+            changes = [(each.name, status.name) for each, status in tick.changes]
+            told.append((changes, node.status.name, len(tick.crashes), [each.name for each in visits]))
+    return [each for each in told if isinstance(each, tuple) and not isinstance(each, Tick)]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("form", ["instant", "node", "finish"])
+def test_every_way_to_end_a_step_notes_the_same(form: str, watched: bool) -> None:
+    assert noted(form, watched) == noted("plain", watched)
+
+
+def test_the_copies_say_what_they_are_copies_of() -> None:
+    for leaf in (Node, SkillNode, InstantNode):
+        assert "finish`, in place" in inspect.getsource(leaf.step)
