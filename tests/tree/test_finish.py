@@ -66,7 +66,10 @@ def noted(form: str, watched: bool) -> list[Any]:
             run.context.visits = visits = []
             tick = run.tick()
             changes = [(each.name, status.name) for each, status in tick.changes]
-            told.append((changes, node.status.name, len(tick.crashes), [each.name for each in visits]))
+            said = node.feedback_message if node.feedback_message in ("broke", "again") else ""
+            told.append(
+                (changes, node.status.name, len(tick.crashes), [each.name for each in visits], said, node.broke)
+            )
     return [each for each in told if isinstance(each, tuple) and not isinstance(each, Tick)]
 
 
