@@ -134,7 +134,7 @@ def _back(debugger: Debugger, given: Given) -> Json:
 
 
 def _checked(debugger: Debugger, given: Given) -> Json:
-    found = faults(debugger.context.growth, debugger.tree_at(given["path"]), given["path"], given["text"])
+    found = faults(debugger.engine.growth, debugger.tree_at(given["path"]), given["path"], given["text"])
     return {
         "faults": [
             {"line": d.span.line if d.span else 1, "code": d.code, "message": d.message, "hint": d.help}
@@ -149,7 +149,7 @@ def _source(debugger: Debugger, given: Given) -> Json:
         node = debugger.engine.find(given["path"])
         if not isinstance(node, Node):
             raise BtError(f"{given['path']} is a node of py_trees: it has no YAML", "choose a node above it")
-        found = text_of(node.spec, debugger.context.growth.owner(node).tree)
+        found = text_of(node.spec, debugger.engine.growth.owner(node).tree)
     return {"text": found, "said": found or "its text is not at hand"}
 
 

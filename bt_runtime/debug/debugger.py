@@ -55,7 +55,7 @@ class Debugger(Gate):
     def break_at(self, path: str, moment: str = "before", condition: str = "", once: bool = False) -> Breakpoint:
         """Pauses the run at nodes of this path or pattern; `condition` is an expression over their entries."""
         with self._doing("break", path=path, moment=moment, condition=condition, once=once):
-            found = breakpoint_of(self._next(), path, moment, condition, once)
+            found = breakpoint_of(self.number + 1, path, moment, condition, once)
             self._rules([*self.hooks.rules, found])
             return found
 
@@ -133,7 +133,7 @@ class Debugger(Gate):
         """Forces the results of nodes with this path or pattern, one for each start: "failure", "success", "running",
         [3, "success"]."""
         with self._doing("force", path=path, acts=list(acts)):
-            found = force_of(self._next(), path, acts)
+            found = force_of(self.number + 1, path, acts)
             self._rules([*self.hooks.rules, found])
             self._say("changed", path, found.text())
             return found
@@ -144,7 +144,7 @@ class Debugger(Gate):
         `by`: the file whose author edited it. That change becomes the tree itself and is not undone."""
         spec = self.check(path, text)  # takes its time: ticks go on
         with self._doing("replace", path=path, text=text, **({"by": by} if by else {})):
-            made = replace(self.engine, self.context.growth, path, spec, text, self._next(), by)
+            made = replace(self.engine, self.engine.growth, path, spec, text, self.number + 1, by)
             if by:
                 self.context.emit(Line(made.path, "info", f"{path} is replaced: {by} was edited"))
                 return made.path
@@ -154,12 +154,12 @@ class Debugger(Gate):
 
     def check(self, path: str, text: str) -> NodeSpec:
         """Checks a replacement for this place; raises Faults."""
-        return checked(self.context.growth, self.tree_at(path), path, text)
+        return checked(self.engine.growth, self.tree_at(path), path, text)
 
     def tree_at(self, path: str) -> TreeSpec:
         """Returns the tree to which the node at `path` belongs."""
         with self.engine.between():
-            return self.context.growth.owner(self.engine.find(path)).tree
+            return self.engine.growth.owner(self.engine.find(path)).tree
 
     def take_back(self, which: int | str | None = None) -> list[str]:
         """Undoes forced results and replacements, by number or path; without either, all of them. Returns what it
@@ -173,7 +173,7 @@ class Debugger(Gate):
             said = [force.text() for force in forces]
             for graft in reversed(grafts):
                 self.replaced.remove(graft)
-                said.append(put_back(self.engine, self.context.growth, graft))
+                said.append(put_back(self.engine, self.engine.growth, graft))
             self._pass()
             for text in said:
                 self._say("changed", "", f"undone: {text}")
@@ -366,9 +366,6 @@ class Debugger(Gate):
             self.hooks.grown(grown.root)
         if self.witness is not None:
             self.witness.grown(grown)
-
-    def _next(self) -> int:
-        return self.number + 1
 
     def _there(self) -> Behaviour | None:
         """Returns the node of the pause, if it still exists."""

@@ -9,10 +9,11 @@ from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.tree.node import Node, segment_of
-from bt_runtime.tree.request import Grower, Request
+from bt_runtime.tree.request import Request
 
 if TYPE_CHECKING:
     from bt_runtime.tree.engine import Engine
+    from bt_runtime.tree.growth import Growth
 
 MOST_TEXT = 64_000  # characters of edited YAML
 
@@ -27,7 +28,7 @@ class Replaced(NamedTuple):
         return f"{self.was} is replaced by edited YAML"
 
 
-def replace(engine: Engine, growth: Grower, path: str, spec: NodeSpec, text: str, number: int, by: str) -> Replaced:
+def replace(engine: Engine, growth: Growth, path: str, spec: NodeSpec, text: str, number: int, by: str) -> Replaced:
     """Replaces a node at once, completely or not at all."""
     old = engine.find(path)
     if not isinstance(old, Node):
@@ -40,7 +41,7 @@ def replace(engine: Engine, growth: Grower, path: str, spec: NodeSpec, text: str
     return Replaced(number, path, f"{path.rpartition('/')[0]}/{segment}", old.spec)
 
 
-def put_back(engine: Engine, growth: Grower, made: Replaced) -> str:
+def put_back(engine: Engine, growth: Growth, made: Replaced) -> str:
     try:
         engine.find(made.path)
     except BtError:  # it has gone with something around it
@@ -51,7 +52,7 @@ def put_back(engine: Engine, growth: Grower, made: Replaced) -> str:
     return made.text()
 
 
-def checked(growth: Grower, tree: TreeSpec, path: str, text: str) -> NodeSpec:
+def checked(growth: Growth, tree: TreeSpec, path: str, text: str) -> NodeSpec:
     """Checks a replacement text; returns its faults as for a file."""
     short(path, "a path")
     if len(text) > MOST_TEXT:
@@ -59,7 +60,7 @@ def checked(growth: Grower, tree: TreeSpec, path: str, text: str) -> NodeSpec:
     return growth.checked(path, text, tree)
 
 
-def faults(growth: Grower, tree: TreeSpec, path: str, text: str) -> list[Diagnostic]:
+def faults(growth: Growth, tree: TreeSpec, path: str, text: str) -> list[Diagnostic]:
     """Returns the faults of a replacement for this place; changes nothing."""
     try:
         checked(growth, tree, path, text)

@@ -172,7 +172,7 @@ class Story:
     def fixed(self, node: Node) -> frozenset[str]:
         """Names that are given once: the inputs of its tree."""
         try:
-            return frozenset(self.context.growth.owner(node).tree.inputs)
+            return frozenset(self.engine.growth.owner(node).tree.inputs)
         except BtError:
             return frozenset()
 

@@ -29,9 +29,10 @@ from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
+from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import Doubts, starting_values
 from bt_runtime.tree.node import FAILURE, SUCCESS
-from bt_runtime.tree.request import Grower, Request, checked
+from bt_runtime.tree.request import Request, checked
 from bt_runtime.tree.runner import Runner, interruptible
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task, Timed, World
@@ -82,9 +83,7 @@ def load(
     return Tree(checked.sound(), loader, tuple(checked.diagnostics), first, kinds)
 
 
-def _recorder(journal: str | Path | Recorder | None, policy: str | None) -> Recorder | None:
-    if journal is None:
-        return None
+def _recorder(journal: str | Path | Recorder, policy: str | None) -> Recorder | None:
     from bt_runtime.journal.record import recorder  # only for runs that have one
 
     return recorder(journal, policy)
@@ -139,7 +138,7 @@ class Run:
         self.tree = tree
         self.spec = self.tree.spec
         values = starting_values(self.spec, inputs or {})
-        self.journal = _recorder(journal, journal_policy)
+        self.journal = _recorder(journal, journal_policy) if journal is not None else None
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
         self.context = Context(clock or (world.own_clock if isinstance(world, Timed) else None), strict)
@@ -201,8 +200,8 @@ class Run:
         return self.engine.root
 
     @property
-    def growth(self) -> Grower:
-        return self.context.growth
+    def growth(self) -> Growth:
+        return self.engine.growth
 
     @property
     def outputs(self) -> dict[str, Json]:

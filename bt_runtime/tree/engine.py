@@ -64,7 +64,7 @@ class Engine:
     ) -> None:  # fmt: skip
         self.shape = Shape(adopt(root, context), context, max_depth, max_nodes)
         self.context = context
-        context.growth = Growth(self, loader)
+        self.growth = context.growth = Growth(self, loader)
         self.count = 0
         self.status: Status = INVALID  # of the latest tick
         self._lock = threading.RLock()
