@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from random import Random
 
 import pytest
 
 from bt_runtime.envs.alfworld import pool
-from bt_runtime.envs.alfworld.game import KINDS, read
+from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
 from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_runtime.envs.registry import in_split
 from bt_runtime.run.run import load
 from recipes.starter.alfworld.homes import lesson_task, lessons
+from recipes.starter.alfworld.rooms import room_task
 from recipes.starter.alfworld.rules import Rules
-from recipes.starter.alfworld.teacher import teacher
+from recipes.starter.alfworld.teacher import FEW, teacher
 from recipes.starter.lesson import Slips, teach
+from recipes.starter.steps import ORDER
 
 
 @pytest.mark.parametrize("strategy", ["react", "reactree", "adapt", "plan_and_execute"])
@@ -69,3 +73,29 @@ def _same(engine, rules, number: int) -> None:
 
 def _acts(world) -> list[str]:
     return sorted(said for said in world.skills() if not said.startswith(("slice", "examine", "help")))
+
+
+def test_lessons_have_homes_as_large_as_real_rooms() -> None:
+    """Some homes of the lessons have a dozen and more pieces of one kind, and no goal of theirs is in another split."""
+    homes = [read(room_task(9, kind, number).data["problem"]) for number in range(12) for kind in KINDS]
+    most = [max(Counter(kind_of(place) for place in home.places).values()) for home in homes]
+    assert max(most) >= 12 and min(most) <= 4
+    assert all(in_split(f"{home.aim.kind} {home.aim.thing} {home.aim.place}", "train") for home in homes)
+
+
+def test_an_executor_tries_what_takes_one_search_and_hands_on_the_rest() -> None:
+    """In ADaPT a task of one search is done without a plan; one with a treatment, two things or a long list has one."""
+    tree, world = load("adapt"), AlfWorld(Rules())
+    for kind in KINDS:
+        plans = [_planned(tree, world, room_task(9, kind, number)) for number in range(6)]
+        assert all(planned for planned, few in plans if kind not in KINDS[:2] or not few)
+        assert not any(planned for planned, few in plans if kind in KINDS[:2] and few)
+
+
+def _planned(tree, world, task) -> tuple[bool, bool]:
+    """Was there a plan? And is each list that the executor says a short one?"""
+    taught = teach(tree, world, task, teacher)
+    assert taught.verdict.met == taught.verdict.total
+    lists = [line for d in taught.documents for line in d.text.split("\n") if line.startswith("Think: ")]
+    long = any(line.count(",") >= FEW for line in lists if " may be at " in line)
+    return any(ORDER in d.text[begin:end] for d in taught.documents for begin, end in d.learn), not long

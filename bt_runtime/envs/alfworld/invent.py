@@ -16,7 +16,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.shape import SCALAR, closed
 from bt_runtime.types import Task
 
-MOST, FURNITURE = 9, 200  # pieces of a kind, and of furniture, in a room
+MOST, FURNITURE = 30, 200  # pieces of a kind, and of furniture, in a room
 _ABLE = ("cleanable", "heatable", "coolable", "sliceable", "toggleable", "isReceptacleObject")
 _CELLS = range(1, 9)  # of a room
 _SHARP = ("knife", "butterknife")
@@ -98,34 +98,39 @@ def task(split: Split, seed: int, kind: str, number: int) -> Task:
     known, rng = book(path), Random(f"alfworld {split} {seed} {kind} {number}")
     for _ in range(_TRIES):
         home = _home(known, known.rooms[rng.choice(list(known.rooms))], rng)
-        goals = [g for g in _goals(known, home, kind) if in_split(f"{kind} {' '.join(g)}", split)]
+        goals = [g for g in goals_of(known, home, kind) if in_split(f"{kind} {' '.join(g)}", split)]
         if goals:
             thing, place = rng.choice(goals)
             said = rng.choice(tasks()[kind]["said"])
-            spots = [f"loc_bar_{x}_bar_{z}_bar_{turn}_bar_45" for x in _CELLS for z in _CELLS for turn in range(4)]
-            start, *before = rng.sample(spots, len(home.places) + 1)
-            home = home._replace(start=start, before=dict(zip(home.places, before, strict=True)))
-            return written(f"alfworld-{split}-{seed}-{number:04}", known, home, Aim(kind, thing, place), said)
+            name = f"alfworld-{split}-{seed}-{number:04}"
+            return written(name, known, located(home, rng), Aim(kind, thing, place), said)
     raise BtError(f"no room of {path} has a task `{kind}` for {split}", "give its rooms more things and furniture")
 
 
 def _home(known: Book, room: Room, rng: Random) -> Home:
-    places = {_id(kind, rng): kind for kind, span in room.furniture.items() for _ in range(rng.randint(*span))}
+    places = {make_id(kind, rng): kind for kind, span in room.furniture.items() for _ in range(rng.randint(*span))}
     lying = {}
     for kind, span in room.things.items():
         fit = [i for i, place in places.items() if kind in known.holds[place]]
         for _ in range(rng.randint(*span) if fit else 0):
-            lying[_id(kind, rng)] = (kind, rng.choice(fit))
+            lying[make_id(kind, rng)] = (kind, rng.choice(fit))
     return Home(places, lying, frozenset(i for i, kind in places.items() if kind in known.opens))
 
 
-def _id(kind: str, rng: Random) -> str:
+def located(home: Home, rng: Random) -> Home:
+    """Gives each piece of furniture a place to stand before, and the agent one apart from all of them."""
+    spots = [f"loc_bar_{x}_bar_{z}_bar_{turn}_bar_45" for x in _CELLS for z in _CELLS for turn in range(4)]
+    start, *before = rng.sample(spots, len(home.places) + 1)
+    return home._replace(start=start, before=dict(zip(home.places, before, strict=True)))
+
+
+def make_id(kind: str, rng: Random) -> str:
     at = ("".join((rng.choice(("_plus_", "_minus_")), f"{rng.randrange(500) / 100:05.2f}")) for _ in range(3))
     where = "_bar_".join(at).replace(".", "_dot_")
     return f"{kind.removesuffix('basin')}_bar_{where}_bar_{kind}" if kind.endswith("basin") else f"{kind}_bar_{where}"
 
 
-def _goals(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
+def goals_of(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
     """Returns the kinds of things and places with a goal that is not reached yet, but reachable."""
     kinds = sorted({thing for thing, _ in home.things.values()})
     places = sorted(set(home.places.values()))

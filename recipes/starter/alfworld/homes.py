@@ -1,4 +1,5 @@
-"""Lessons in ALFWorld: the teacher at work in every strategy, in made-up homes whose goals no evaluation has."""
+"""Lessons in ALFWorld: the teacher at work in every strategy, in made-up homes, small ones and large ones, whose goals no
+evaluation has."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from bt_runtime.envs.alfworld.game import KINDS
 from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
+from recipes.starter.alfworld.rooms import room_task
 from recipes.starter.alfworld.rules import Rules
 from recipes.starter.alfworld.teacher import teacher
 from recipes.starter.exercise import Exercise, solved
@@ -19,6 +21,7 @@ from recipes.starter.lesson import Slips, Taught
 _MIXTURE = (("adapt", 45), ("reactree", 15), ("react", 25), ("plan_and_execute", 15))
 _SLIPPING = (0.0, 0.0, 0.05, 0.1)  # of a lesson's decisions
 MOST = 5  # documents of one task
+LARGE = 0.7  # of the homes have as much furniture as real rooms
 
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Taught]:
@@ -38,7 +41,10 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
 
 def lesson_task(seed: int, number: int) -> Task:
     """Of the split that is trained on: its goals are in no other."""
-    return invent.task("train", seed, KINDS[number % len(KINDS)], number)
+    kind = KINDS[number % len(KINDS)]
+    if Random(f"alfworld size {seed} {number}").random() < LARGE:
+        return room_task(seed, kind, number)
+    return invent.task("train", seed, kind, number)
 
 
 @lru_cache

@@ -17,11 +17,13 @@ from bt_runtime.envs.alfworld.game import kind_of
 from bt_runtime.envs.alfworld.invent import book
 from bt_runtime.envs.alfworld.refusal import USED
 from bt_runtime.project import packaged
+from recipes.starter.alfworld.rooms import furnished
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
-GROUP = 3  # places of a step that looks
+GROUP, STEPS = 3, 12  # places of a step that looks, where that makes no more steps than a plan may have
+FEW = 12  # places: an executor looks at so many for a whole task; a longer list is for the planner
 _ROOM = re.compile(r"you see (a [\w ,]+)\.")
 _NAMED = re.compile(r"[a-z]+ \d+")
 _SEEN = re.compile(r"(?:On the ([a-z]+ \d+), |The ([a-z]+ \d+) is open\. In it, )you see ([^.]*)\.")
@@ -70,7 +72,8 @@ def teacher(seen: Seen, sentences: Sequence[str]) -> str:
 @lru_cache(maxsize=1)
 def _kept() -> dict[str, frozenset[str]]:
     """kind of furniture → kinds of things that are kept there."""
-    return dict(book(packaged("envs") / "alfworld" / "homes.yaml").holds)
+    small, large = book(packaged("envs") / "alfworld" / "homes.yaml").holds, furnished().holds
+    return {kind: small.get(kind, frozenset()) | large.get(kind, frozenset()) for kind in {*small, *large}}
 
 
 class Agent(Thinks):
@@ -138,9 +141,9 @@ class Agent(Thinks):
         if found := _PUT.fullmatch(goal):
             return self._put(found[1], found[2])
         whole = wanted(goal)
-        if whole is None or (self.hands_on and not self.expands):
+        if whole is None:
             return self._left()
-        return self._expanded(whole) if self.expands else self._flat(whole)
+        return self._expanded(whole) if self.expands else self._tried(whole) if self.hands_on else self._flat(whole)
 
     # steps --------------------------------------------------------------------------------------------------
 
@@ -148,7 +151,8 @@ class Agent(Thinks):
         if found := _FIND.fullmatch(self.seen.goal):
             verb, thing, off, at = found.groups()
             places = at.split(", ") if at else self._kept_at(thing, off)
-            groups = [", ".join(places[i : i + GROUP]) for i in range(0, len(places), GROUP)]
+            size = max(GROUP, -(-len(places) // STEPS))
+            groups = [", ".join(places[i : i + size]) for i in range(0, len(places), size)]
             steps = [f"find and {verb} {_a(thing)} at {group}" for group in groups]
             return written(f"{thing} may be at {', '.join(places)}.", steps or [f"look for {_a(thing)}"], "OR")
         for shape in (_TREAT, _PUT):
@@ -192,6 +196,13 @@ class Agent(Thinks):
             yield f"{EXPAND}\n{plan}"
         return True
 
+    def _tried(self, whole: Wanted) -> Policy:
+        """An executor does what takes one search by itself. It gives up a task with more parts at once, and a search
+        whose list is long as soon as it has said the list."""
+        if whole.how not in ("", "look"):
+            return False
+        return (yield from self._flat(whole))
+
     def _flat(self, whole: Wanted) -> Policy:
         how, thing, place = whole
         if not (yield from self._find("take", thing, "", None)):
@@ -219,6 +230,8 @@ class Agent(Thinks):
             if not left:
                 return False
             yield from self._think(f"{thing} may be at {', '.join(left)}.")
+            if len(left) > FEW and self.hands_on and wanted(self.seen.goal) is not None:
+                return False
             said = _MAY.search(self.step.text)
             for place in [p for p in _NAMED.findall(said[1]) if p in self.places and p != off] if said else left:
                 yield from self._look_at(place, verb, thing, off)

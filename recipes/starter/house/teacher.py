@@ -92,7 +92,7 @@ class Node(Hands):
             told = shape.fullmatch(goal)
             if told and ((self.expands and self.seen.primary) or shape is not _MOVE):
                 return policy(*told.groups())
-        return self._whole() if self.expands else self._given_up() if self.hands_on else self._flat()
+        return self._whole() if self.expands else self._tried() if self.hands_on else self._flat()
 
     # steps, for others to carry out --------------------------------------------------------------
 
@@ -153,10 +153,13 @@ class Node(Hands):
         what = errand.thing if errand.amount == 1 else plural(errand.thing)
         return [*opened, *found, f"go to the {errand.place} and put down the {what} {errand.way} it"]
 
-    def _given_up(self) -> Policy:
-        """A whole task is for the planner."""
-        yield from ()
-        return False
+    def _tried(self) -> Policy:
+        """An executor does a task of one thing by itself; one of several parts is for the planner."""
+        errands = self._errands()
+        if len(errands) != 1 or errands[0].amount > 1:
+            return False
+        self.hands_on = False  # it looks into the rooms itself, until its steps are spent
+        return (yield from self._flat())
 
     # the whole task ------------------------------------------------------------------------------
 
