@@ -55,7 +55,10 @@ def _about(node: ModelNode) -> dict[str, Any]:
 
 def _similar(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     values = node.spec.values
-    return episodes.ask(node.goal, values["example_tokens"], values["examples"], level=values["level"], **_about(node))
+    return episodes.ask(
+        node.goal, values["example_tokens"], values["examples"], level=values["level"],
+        similarity=float(values["similarity"]), **_about(node),
+    )  # fmt: skip
 
 
 def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:

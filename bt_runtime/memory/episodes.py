@@ -124,8 +124,10 @@ class Episodes:
         exclude_task: str | None = None,
         namespace: str | None = "default",
         failed: bool = False,
+        similarity: float = 0.0,
     ) -> Retrieval:
-        """The experiences nearest to the goal that fit the budget, whole. `failed` admits tasks not known to be met.
+        """The experiences nearest to the goal that fit the budget, whole. `failed` admits tasks not known to be met;
+        goals less alike than `similarity` are refused.
 
         The same question to the same store gives the same answer, in any process.
         """
@@ -134,7 +136,7 @@ class Episodes:
         wanted = Filter(namespace, None if failed else True, exclude_task)
         with self.store.reading() as db:
             offers = self._offers(db, key, k, wanted, level, tie, seed)
-            return fill(goal, offers, self._counted, budget, k, fit)
+            return fill(goal, offers, self._counted, budget, k, fit, similarity)
 
     def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Answer[Retrieval]:
         """`retrieve` as a job, for callers that must not block."""

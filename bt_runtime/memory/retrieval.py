@@ -54,15 +54,21 @@ class Offer:
 
 
 def fill(
-    goal: str, offers: Iterable[Offer], count: Callable[[str], int], budget: int | None, k: int, fit: Fit
-) -> Retrieval:
-    """Takes whole experiences. One that does not fit ends the list (`prefix`) or is skipped (`skip`)."""
+    goal: str, offers: Iterable[Offer], count: Callable[[str], int], budget: int | None, k: int, fit: Fit,
+    similarity: float = 0.0,
+) -> Retrieval:  # fmt: skip
+    """Takes whole experiences. One that does not fit ends the list (`prefix`) or is skipped (`skip`); one whose goal is
+    less alike than `similarity` ends it."""
     taken: list[Experience] = []
     looks: list[Look] = []
     spent = units = 0
     cut = "nothing else matches the filter"
     for offer in offers if k > 0 else ():
         first = offer.parts[0]
+        if offer.score < similarity:
+            looks.append(Look(first.uid, first.goal, offer.score, first.end, first.tokens, "refused"))
+            cut = f"the next one is alike by {offer.score:.2f}, and {similarity:g} is asked for"
+            break
         tokens = sum(count(part.text) for part in offer.parts)
         fits = budget is None or spent + tokens <= budget
         fate = "taken" if fits else f"too long, {(budget or 0) - spent} left"

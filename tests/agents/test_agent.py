@@ -176,6 +176,20 @@ def test_examples_come_most_similar_first_and_a_memory_that_fails_costs_no_run(s
     assert "retrieval failed" in [e for e, _ in run.told]
 
 
+def test_a_node_says_how_alike_the_goals_of_its_examples_must_be(start):
+    """The node's `similarity` reaches the memory."""
+    asked = []
+
+    class Episodes:
+        def ask(self, goal, budget, k, **how):
+            asked.append(how["similarity"])
+            return Answered(type("Found", (), {"taken": [], "why": lambda self: ""})())
+
+    text = "version: 1\ntree: t\nroot:\n  agent: {goal: get out, similarity: 0.9}\n"
+    run = start(text, ["Act: done"], world=Room(), services={"episodes": Episodes()})
+    assert run.spin() is SUCCESS and asked == [0.9]
+
+
 def test_a_person_who_is_there_is_asked_and_answers(start):
     class Person:
         def ask(self, question):

@@ -281,6 +281,23 @@ def test_nothing_is_put_back_for_an_attempt_that_could_not_come_to_its_end(allow
     assert len(put_back) == attempts - 1
 
 
+def test_the_next_attempt_of_try_again_is_told_what_the_judge_missed(start):
+    """A denied `done` leaves what is missing for the next attempt; the first one is told nothing."""
+    told = []
+
+    def script(ask: Question) -> str:
+        if ask.kind == "choose":
+            return " no"
+        if ask.kind == "write":
+            return " door: none. Missing: open the door."
+        told.append("Still to do: open the door." in ask.prompt)
+        return f"Act: {'done' if ask.prompt.count('Act: jump') else 'jump'}"
+
+    run = start("try_again", script, world=Room(), goal="get out", trials=2)
+    assert run.spin(ticks=500) is FAILURE
+    assert told == [False, False, True, True]
+
+
 def test_reflexion_looks_at_what_is_said_to_be_done_and_reflects_on_what_the_judge_found_missing(start):
     """The paper's evaluator: `done` that is denied is an attempt that failed, and the world is put back."""
     suite = open_suite("textcraft")

@@ -46,3 +46,9 @@ def test_the_evaluation_says_of_which_level_they_are_where_it_says_so(episodes: 
     assert shown(ReadonlyMemory(episodes))[0] == "find the cup"
     assert shown(ReadonlyMemory(episodes, "task"))[0] == "bring the cup to the sink"
     assert shown(ReadonlyMemory(episodes), "task")[0] == "bring the cup to the sink"
+
+
+def test_the_evaluation_refuses_experiences_of_goals_that_are_not_alike(episodes: Episodes) -> None:
+    """Below the evaluation's similarity nothing is shown, whatever the tree asks for."""
+    assert shown(ReadonlyMemory(episodes, similarity=0.9)) == ["find the cup"]
+    assert len(shown(ReadonlyMemory(episodes, similarity=0))) == 2

@@ -209,6 +209,15 @@ def test_why_tells_the_cut(remember: Make, lived: Make) -> None:
     assert "cut: nothing else matches the filter" in memory.retrieve("find apple").why()
 
 
+def test_a_goal_that_is_less_alike_than_asked_for_is_refused(remember: Make, lived: Make) -> None:
+    """Where nothing is alike enough no experience is given, and `why` tells how near the next one was."""
+    memory = remember(lived("find apple"), lived("dance"))
+    assert [e.goal for e in memory.retrieve("find apple", similarity=0.9).taken] == ["find apple"]
+    found = memory.retrieve("wash the cup", similarity=0.9)
+    assert found.taken == () and "0.9 is asked for" in found.why() and found.looks[0].fate == "refused"
+    assert len(memory.retrieve("find apple").taken) == 2
+
+
 def test_nothing_is_cut_short(remember: Make, lived: Make) -> None:
     """An experience that exceeds the whole budget is left out, not truncated; `skip` goes on to shorter ones."""
     memory = remember(lived(text="w " * 50), lived("find cup", text="short"))

@@ -27,6 +27,7 @@ class Setup(NamedTuple):
     free: bool = False
     level: str = ""  # of the experiences shown; empty: as the tree says
     example_tokens: int = 0  # that they may take together; 0: as the tree says
+    similarity: float | None = None  # of their goals, at least; None: as the tree says
     learning: bool = False
     before: str = ""  # without a world: what is called before each episode, path.py:Name
     journals: str = ""  # the folder for them; empty: none are kept

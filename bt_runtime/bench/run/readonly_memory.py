@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 class ReadonlyMemory:
     """One episode's view of a memory; `episodes` is None for an empty one."""
 
-    def __init__(self, episodes: Episodes | None, level: str = "", tokens: int = 0) -> None:
-        self.episodes, self.level, self.tokens = episodes, level, tokens
+    def __init__(
+        self, episodes: Episodes | None, level: str = "", tokens: int = 0, similarity: float | None = None
+    ) -> None:
+        self.episodes, self.level, self.tokens, self.similarity = episodes, level, tokens, similarity
         self.noted: list[Experience] = []
 
     def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Any:
         if self.level:
             how["level"] = self.level
+        if self.similarity is not None:
+            how["similarity"] = self.similarity
         budget = self.tokens or budget
         return self.episodes.ask(goal, budget, k, **how) if self.episodes is not None else Nothing(goal)
 
@@ -77,7 +81,10 @@ class ReadonlyMemories:
         if not where and not self.setup.learning:
             return None
         memory = self.out[case.key] = ReadonlyMemory(
-            self._open(where) if where else None, self.setup.level, self.setup.example_tokens
+            self._open(where) if where else None,
+            self.setup.level,
+            self.setup.example_tokens,
+            self.setup.similarity,
         )
         return memory
 

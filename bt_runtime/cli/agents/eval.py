@@ -152,7 +152,7 @@ def setup_of(args: argparse.Namespace, source: Source) -> Setup:
     prompts = Settings({"prompts": args.prompts})["prompts"] or ""
     return Setup(
         source.suite, source.world, args.seed, budget, args.seconds or math.inf, not args.no_recall, args.free,
-        args.level or "", args.example_tokens, before=source.before, prompts=prompts,
+        args.level or "", args.example_tokens, args.similarity, before=source.before, prompts=prompts,
     )  # fmt: skip
 
 

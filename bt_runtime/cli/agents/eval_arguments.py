@@ -74,7 +74,17 @@ def _strategies(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--example-tokens", type=at_least(1), default=0, metavar="N", help="… which take so many tokens at most"
     )
+    group.add_argument(
+        "--similarity", type=_share, metavar="S", help="… whose goals are alike by S at least, from 0 to 1"
+    )
     group.add_argument("--level", choices=("agent", "task"), help="of the experiences shown; default: as the tree says")
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError("must be from 0 to 1")
+    return share
 
 
 def _running(group: argparse._ArgumentGroup) -> None:
