@@ -35,7 +35,8 @@ ROUND, IGNORED = 256, -100
 
 def mixes(device: str) -> bool:
     """True when half-precision products are faster here; without hardware support they take 1.5 times as long."""
-    return device == "cuda" or bool(torch.cpu.get_capabilities().get("amx_bf16"))
+    able = torch.cpu.get_capabilities()
+    return device == "cuda" or bool(able.get("amx_bf16") or able.get("avx512_bf16"))
 
 
 class Training:

@@ -179,11 +179,11 @@ def test_changed_documents_begin_a_new_epoch(words, tmp_path):
     assert any("not the documents of the checkpoint" in text for text in told)
 
 
-@pytest.mark.parametrize("units", (True, False))
+@pytest.mark.parametrize(("unit", "units"), [("amx_bf16", True), ("avx512_bf16", True), ("avx512_f", False)])
 def test_products_are_of_half_precision_only_where_there_are_units_for_it(
-    units, words, documents, tmp_path, monkeypatch
+    unit, units, words, documents, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": units})
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {unit: True})
     assert mixes("cuda") and mixes("cpu") is units
     begun = training(documents, tmp_path, words)
     begun.device, found = "cpu", []
