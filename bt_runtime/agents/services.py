@@ -39,9 +39,18 @@ class Episodes(Protocol):
     """The episodic memory that agents are shown examples from."""
 
     def ask(
-        self, goal: str, budget: int, count: int, /, *, level: str, seed: int, exclude_task: str | None
+        self,
+        goal: str,
+        budget: int,
+        count: int,
+        /,
+        *,
+        level: str,
+        seed: int,
+        exclude_task: str | None,
+        similarity: float,
     ) -> Job[Retrieval]:
-        """The experiences most similar to a goal, within a budget of tokens."""
+        """The experiences most similar to a goal, within a budget of tokens; none below `similarity`."""
 
     def select(
         self, way: str, count: int, /, *, goal: str, kind: str, seed: int, exclude_task: str | None

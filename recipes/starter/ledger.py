@@ -28,7 +28,7 @@ class HeldOut(NamedTuple):
     name: str
     suite: str
     seed: int
-    count: int
+    size: int
     kinds: tuple[str, ...]
     options: Mapping[str, Any]
     data: str  # of others, below the data folder: "" where it needs none
@@ -36,7 +36,7 @@ class HeldOut(NamedTuple):
 
     def tasks(self, data: Path | None = None) -> list[Task]:
         options = {**self.options, **({"data": data / self.data} if self.data and data else {})}
-        return open_suite(self.suite).tasks(self.seed, self.count, "eval", list(self.kinds) or None, **options)
+        return open_suite(self.suite).tasks(self.seed, self.size, "eval", list(self.kinds) or None, **options)
 
 
 def held_out() -> list[HeldOut]:

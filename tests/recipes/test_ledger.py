@@ -11,7 +11,7 @@ from recipes.starter.ledger import HeldOut, digest_of, held_out, shards
 def test_a_held_out_set_is_the_one_that_was_fixed(held: HeldOut) -> None:
     """The tasks that a generation is measured on are those whose digest was written down before it was trained."""
     tasks = held.tasks()
-    assert len(tasks) == held.count and digest_of(tasks) == held.digest
+    assert len(tasks) == held.size and digest_of(tasks) == held.digest
 
 
 def test_a_digest_is_of_the_tasks_and_not_of_their_order() -> None:

@@ -28,7 +28,7 @@ _EXAMPLES = (
     Field("level", "word", "Experiences of agents, or of whole tasks.", default="agent", choices=("agent", "task")),
     Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",
           choices=("semantic", "task", "random")),
-    Field("similarity", "number", "How alike the goal of an experience must be to be shown, from 0 to 1; below it none is.",
+    Field("similarity", "number", "How alike the goal of a shown experience must be, from 0 to 1.",
           default=0, minimum=0, maximum=1),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Lessons in ALFWorld: the teacher at work in every strategy, in made-up homes, small ones and large ones, whose goals no
+"""Lessons in ALFWorld: the teacher at work in every strategy, in made-up homes, small and large, whose goals no
 evaluation has."""
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def room_task(seed: int, kind: str, number: int) -> Task:
 
 def _home(known: Book, room: Room, rng: Random) -> Home:
     """Things lie by the kind of furniture first: of twenty cabinets each holds less than one of two countertops."""
-    places = {invent.make_id(kind, rng): kind for kind, span in room.furniture.items() for _ in range(_count(span, rng))}
+    furniture = room.furniture.items()
+    places = {invent.make_id(kind, rng): kind for kind, span in furniture for _ in range(_count(span, rng))}
     lying = {}
     for kind, span in room.things.items():
         fit = sorted({place for place in places.values() if kind in known.holds[place]})
