@@ -56,6 +56,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "runs": ("List, show, compare, export and remove recorded runs.", "runs"),
             "resume": ("Go on with a run that was cut off.", "resume"),
             "replay": ("Play a recorded run once more, without model or world.", "replay"),
+            "compile": ("Make a tree of recorded runs, that works without a model where it can.", "compile"),
         },
     ),
     "agents": (

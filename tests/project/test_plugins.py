@@ -63,7 +63,7 @@ def test_what_is_ours_is_registered_as_anybody_s_is() -> None:
     assert suite_names() == ["alfworld", "field", "hotpotqa", "house", "textcraft", "thor", "webshop"]
     assert plugins.names("models") == ["gguf", "http", "https", "smollm2"]
     assert list(installed()) == list(shipped_kinds())
-    assert [entry.ours for group in plugins.GROUPS for entry in plugins.entries(group)] == [True] * 30
+    assert [entry.ours for group in plugins.GROUPS for entry in plugins.entries(group)] == [True] * 34
 
 
 def test_a_kind_of_somebody_else_is_checked_built_ticked_drawn_and_in_the_schema(

@@ -1,0 +1,135 @@
+"""Forms of goals that agents worked at in the same way, each with one procedure: the branches of a compiled tree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bt_runtime.compile.goal import Reader
+from bt_runtime.compile.lexicon import Lexicon
+from bt_runtime.compile.procedure import Item, merge
+from bt_runtime.compile.steps import Story, story
+from bt_runtime.compile.trace import Trace
+
+_HOLE = re.compile(r"\{[^{}]*\}|<\w+>")
+_ENDS = ("done", "expanded", "failure")
+LEAST = 3  # lives, and tasks, that a case needs
+ALIKE = 0.5  # of the words of two forms
+
+
+@dataclass(slots=True)
+class Case:
+    name: str
+    forms: list[str]  # the most frequent first
+    stories: list[Story]
+    items: list[Item] = field(default_factory=list)
+
+    @property
+    def lives(self) -> int:
+        return len(self.stories)
+
+    @property
+    def runs(self) -> int:
+        return len({each.run for each in self.stories})
+
+
+def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dict[str, list[Story]]:
+    """The stories of successful runs by the form of their goal; what ended in a loop or a budget is left out."""
+    found: dict[str, list[Story]] = {}
+    for trace in traces:
+        for life in trace.every():
+            if life.why in _ENDS and (life.why != "expanded" or life.succeeded):
+                goal = reader.read(life.goal)
+                found.setdefault(goal.form, []).append(story(life, goal, lexicon, trace.name, trace.task))
+    return found
+
+
+def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[Case]:
+    """The cases that are seen often enough, those with the most lives first."""
+    kept = {form: told for form, told in by_form.items() if len(told) >= LEAST and len({s.run for s in told}) >= LEAST}
+    kept = {form: told for form, told in kept.items() if any(each.steps for each in told) and not _unexplained(told)}
+    classes = _classes(kept)
+    made = []
+    for forms in classes:
+        told = [each for form in forms for each in kept[form]]
+        _canonical(told, {_shape(form): forms_of[0] for forms_of in classes for form in forms_of})
+        made.append(Case("", forms, told, merge(told, held_out)))
+    made = sorted((case for case in made if case.items), key=lambda case: (-case.lives, case.forms))
+    for case in made:
+        case.name = _name(case.forms[0], {each.name for each in made})
+    return made
+
+
+def _unexplained(told: list[Story]) -> bool:
+    """True when many acts are in no manifest, or ends that succeeded come after acts that the goal does not explain.
+
+    A tree of the rest alone would succeed without having done the work."""
+    unread = sum(each.unread for each in told)
+    good = [each for each in told if each.life.why != "failure"]
+    loose = sum(bool(each.missing) for each in good)
+    return unread > 0.1 * sum(len(each.steps) + each.unread for each in told) or loose > 0.1 * len(good)
+
+
+def _classes(kept: Mapping[str, list[Story]]) -> list[list[str]]:
+    """Forms of the same slots that were worked at by the same steps, as far as their parts are the same."""
+    groups = [[form] for form in sorted(kept, key=lambda form: (-len(kept[form]), form))]
+    while True:
+        heads = {_shape(form): group[0] for group in groups for form in group}
+        signed = [(_signature(kept[group[0]], heads), group) for group in groups]
+        pair = next(
+            ((i, j) for i, (one, a) in enumerate(signed) for j, (two, b) in enumerate(signed[i + 1 :], i + 1)
+             if one == two and one and _alike(a[0], b[0])), None,
+        )  # fmt: skip
+        if pair is None:
+            return groups
+        groups[pair[0]] += groups.pop(pair[1])
+
+
+def _alike(one: str, two: str) -> bool:
+    if sorted(_HOLE.findall(one)) != sorted(_HOLE.findall(two)):
+        return False
+    words, others = one.split(), two.split()
+    same = sum((Counter(words) & Counter(others)).values())
+    return same >= ALIKE * max(len(words), len(others))
+
+
+def _signature(told: list[Story], heads: Mapping[str, str]) -> tuple[object, ...]:
+    """What nearly all did, in order, and what a good part of them did."""
+    good = [each for each in told if each.life.why != "failure"]
+    lists = [list(dict.fromkeys(_key(step.key, heads) for step in each.steps)) for each in good]
+    counted = Counter(key for keys in lists for key in keys)
+    common = {key for key, count in counted.items() if count >= 0.9 * len(good)}
+    order = Counter(tuple(key for key in keys if key in common) for keys in lists)
+    often = frozenset(key for key, count in counted.items() if count >= 0.2 * len(good))
+    return (min(order, key=lambda keys: (-order[keys], keys)), often) if often else ()
+
+
+def _key(key: tuple[str, ...], heads: Mapping[str, str]) -> tuple[str, ...]:
+    if key[0] == "act":
+        return key
+    return (*key[:2], *(heads.get(_shape(goal), goal) for goal in key[2:]))
+
+
+def _canonical(told: list[Story], heads: Mapping[str, str]) -> None:
+    for each in told:
+        for step in each.steps:
+            step.key = _key(step.key, heads)
+
+
+def _shape(goal: str) -> str:
+    """A goal without what stands in its slots, so that a call and its form are the same."""
+    return _HOLE.sub("<>", goal)
+
+
+def _name(form: str, taken: set[str]) -> str:
+    """A speaking name: the words of the form."""
+    words = re.findall(r"[a-z]+", _HOLE.sub(" ", form).lower())
+    words = [word for word in words if word not in ("the", "a", "an", "it", "one")]
+    name = "_".join(words[:6]) or "case"
+    found, count = name, 1
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found

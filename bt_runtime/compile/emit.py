@@ -1,0 +1,210 @@
+"""A compiled tree: cases as branches of a switch over the form of the goal, and the agent for what they do not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bt_runtime.compile.cases import Case
+from bt_runtime.compile.condition import Condition
+from bt_runtime.compile.lexicon import Lexicon
+from bt_runtime.compile.procedure import Block, Choice, Item, Search
+from bt_runtime.compile.steps import FREE, IT, NUMBER, asked, number_of
+from bt_runtime.compile.yaml_text import N, scalar, text
+from bt_runtime.language.tidy import tidy
+
+MOST_NODES = 80
+
+
+@dataclass(slots=True)
+class Source:
+    """What a tree was compiled from, as its head says it."""
+
+    strategy: str
+    runs: int
+    world: str = ""
+    example: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+class Writer:
+    def __init__(self, name: str, lexicon: Lexicon, cases: list[Case], source: Source, fallback: N | None) -> None:
+        self.name, self.lexicon, self.source, self.fallback = name, lexicon, source, fallback
+        self.cases: list[Case] = []
+        self.made: dict[str, N] = {}
+        self.left: list[Case] = []  # for which there was no room
+        room = MOST_NODES - 6 - (fallback.count() if fallback is not None else 0)
+        for case in cases:
+            made = N("sequence", self.items(case.items), _times(case))
+            if made.count() > room:
+                self.left.append(case)
+                continue
+            room -= made.count()
+            self.cases.append(case)
+            self.made[case.name] = made
+
+    # The whole -------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        return self.root().count()
+
+    def root(self) -> N:
+        forms = {case.name: case.forms[0] if len(case.forms) == 1 else case.forms for case in self.cases}
+        known = N(
+            "sequence",
+            {
+                "name": "known work",
+                "children": [
+                    N("set", {"given_up": False, "form": ""}),
+                    N("fits", {"text": "{goal}", "forms": forms, "form": "form", "slots": IT}),
+                    N("switch", {"on": "form", "cases": {name: self.made[name] for name in forms}}),
+                ],
+            },
+        )
+        return N("fallback", [known, self.fallback]) if self.fallback is not None else known
+
+    def text(self) -> str:
+        manifests = list(self.lexicon.manifests)
+        where = f" in {self.source.world}" if self.source.world else ""
+        about = f"Compiled from {self.source.runs} runs of {self.source.strategy}{where}; the agent does the rest."
+        head = [
+            "# yaml-language-server: $schema=../schemas/tree.schema.json",
+            "# Compiled from recorded runs. Comments say how often each part was done. `btr compile` keeps edits.",
+            "version: 1",
+            f"tree: {self.name}",
+            f"about: {scalar(about)}",
+            f"skills: {scalar(manifests)}",
+            "inputs:",
+            f"  goal: {{type: string, about: {scalar('what to achieve, such as: ' + self.source.example)}}}",
+            "root:",
+        ]
+        made = "\n".join(head) + "\n" + text(self.root(), 2)
+        return tidy(made) or made
+
+    # Parts -----------------------------------------------------------------------------------
+
+    def items(self, items: list[Item]) -> list[N]:
+        made: list[N] = []
+        for item in items:
+            made += self.choice(item) if isinstance(item, Choice) else self.block(item)
+        return made
+
+    def choice(self, item: Choice) -> list[N]:
+        ways = []
+        for condition, inner, count in item.ways:
+            test = [self.test(condition)] if condition is not None else []
+            children = [*test, *self.items(inner)]
+            note = f"{count} times"
+            ways.append(N("sequence", children, note) if len(children) > 1 else _noted(children[0], note))
+        return [N("fallback", ways, f"{item.other} times another way" if item.other else "")]
+
+    def block(self, block: Block) -> list[N]:
+        made = {"act": self.act, "each": self.each, "call": self.call}[block.step.what](block)
+        if block.when is None:
+            return made
+        inner = made[0] if len(made) == 1 else N("sequence", made)
+        return [N("precondition", {"if": self.test(block.when), "else": "skip", "child": inner}, _counted(block))]
+
+    def act(self, block: Block) -> list[N]:
+        step = block.step
+        open = [slot for slot, value in step.values.items() if NUMBER in value]
+        values = {s: v.replace(NUMBER, f"{{{number_of(v)}.number}}") for s, v in step.values.items()}
+        required = [f.name for f in self.lexicon.kinds[step.skill].fields if f.required]
+        bare = len(values) == 1 and required == [*values]
+        note = "" if block.when is not None else _counted(block)
+        node = N(step.skill, next(iter(values.values())) if bare else self.typed(step.skill, values), note)
+        if not open and block.search is None:
+            return [node]
+        looked: dict[str, object] = {"form": step.said}
+        if open:
+            looked["slots"] = number_of(step.values[open[0]])
+        if block.gave_up:
+            looked["on_failure"] = {"given_up": True}
+        seen = N("offered", looked, f"{block.gave_up} times there was none" if block.gave_up else "")
+        search = self.search(block.search, step.said) if block.search is not None else []
+        made = [*search, seen, node]
+        if _often(block):
+            seen = N("offered", {name: value for name, value in looked.items() if name != "on_failure"})
+            again = N("sequence", [seen, N(node.kind, node.value)])
+            made.append(N("until_failure", again, f"{block.repeated} times more than one"))
+        return made
+
+    def typed(self, skill: str, values: Mapping[str, str]) -> dict[str, object]:
+        types = {f.name: f.type for f in self.lexicon.kinds[skill].fields}
+        return {s: int(v) if types.get(s) == "integer" and v.isdigit() else v for s, v in values.items()}
+
+    def search(self, search: Search, wanted: str) -> list[N]:
+        where = asked(self.lexicon, search.skill, search.slot)
+        chosen: dict[str, object] = {"form": where, "order": search.order, "tried": "tried", "next": search.slot}
+        if search.told:
+            chosen["among"] = "{told}"
+        children = [N("invert", N("offered", wanted)), N("untried", chosen, _held(search.held, search.order))]
+        children.append(N(search.skill, f"{{{search.slot}}}"))
+        for skill, slot, count in search.inner:
+            if len(self.lexicon.kinds[skill].data["entry"].types) == 1:
+                value = f"{{{search.slot}}}"
+                test = N("offered", asked(self.lexicon, skill, slot).replace(f"<{slot}>", value))
+                done = {"if": test, "else": "skip", "child": N(skill, value)}
+                children.append(N("precondition", done, f"{count} times"))
+        start: dict[str, object] = {"tried": []}
+        begin = [N("heard", {"text": "told"})] if search.told else []
+        loop = N("until_failure", {"name": "search", "child": N("sequence", children)}, f"{search.lives} times")
+        return [*begin, N("set", start), loop]
+
+    def each(self, block: Block) -> list[N]:
+        where = block.step.said
+        slot = next(iter(re.findall(r"<(\w+)>", where)), "")
+        if not slot or block.step.skill != "fallback":
+            return []
+        goal = block.step.goals[0].replace(FREE, f"{{{slot}}}")
+        chosen = {"form": where, "order": block.order, "tried": "tried", "next": slot}
+        part = N("tree", {"file": self.name, "with": {"goal": goal}, "on_success": {"found": True}})
+        children = [
+            N("check", "not found"),
+            N("untried", chosen, _held(block.held, block.order)),
+            N("force", {"status": "success", "child": part}),
+        ]
+        test: object = {"expr": "found", "on_failure": {"given_up": True}} if block.failed else "found"
+        return [
+            N("set", {"tried": [], "found": False}),
+            N("until_failure", {"name": "one after another", "child": N("sequence", children)}, _counted(block)),
+            N("check", test),
+        ]
+
+    def call(self, block: Block) -> list[N]:
+        parts = [N("tree", {"file": self.name, "with": {"goal": goal}}) for goal in block.step.goals]
+        control, note = block.step.skill, _counted(block)
+        if control == "sequence" or len(parts) == 1:
+            parts[0].note = note
+            return parts
+        fields = {"order": "in_turn", "children": parts} if control == "parallel" else parts
+        return [N(control, fields, note)]
+
+    def test(self, condition: Condition) -> N:
+        node = N(condition.what, condition.form)
+        return N("invert", node) if condition.negated else node
+
+
+def _often(block: Block) -> bool:
+    """True when an act was done with every number that was offered, mostly."""
+    return block.repeated > max(2, block.once)
+
+
+def _times(case: Case) -> str:
+    return f"{case.lives} times in {case.runs} runs"
+
+
+def _counted(block: Block) -> str:
+    return f"{block.count} times" + (f", {block.other} the other way" if block.other else "")
+
+
+def _noted(node: N, note: str) -> N:
+    node.note = node.note or note
+    return node
+
+
+def _held(held: Mapping[str, tuple[int, int]], order: list[str]) -> str:
+    told = [f"{kind} {held[kind][0]} of {held[kind][1]}" for kind in order[:4] if kind in held]
+    return "; ".join(told)

@@ -1,0 +1,74 @@
+"""The file of a compiled tree: written whole, merged with a person's edits, never over what nobody has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bt_runtime.compile.merge import Conflict, merged
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.difference import compare
+from bt_runtime.language.difference import lines as difference_lines
+from bt_runtime.project import disk
+from bt_runtime.run.run import load
+
+
+@dataclass(slots=True)
+class Kept:
+    """What became of the file."""
+
+    path: Path
+    state: str  # written, merged, unchanged, conflict
+    changes: list[str] = field(default_factory=list)  # node by node
+    conflicts: list[Conflict] = field(default_factory=list)
+
+
+def base_of(path: Path) -> Path:
+    """Where the tree stands as it was compiled, beside the file that a person edits."""
+    return path.with_name(f".{path.name}.compiled")
+
+
+def keep(path: Path, text: str, take: str = "", write: bool = True) -> Kept:
+    """Writes a compiled tree. A file that is there is merged; one that was not compiled is refused.
+
+    Nothing is written on a conflict, unless `take` says whose side stands."""
+    there = disk.read_or_nothing(path)
+    base = disk.read_or_nothing(base_of(path))
+    if not path.exists():
+        if write:
+            _write(path, text, text)
+        return Kept(path, "written")
+    if not base:
+        raise BtError(
+            f"{path} was not written by `btr compile`, or {base_of(path).name} is gone", "name another file: --out FILE"
+        )
+    mine = there.decode("utf-8", "replace")
+    found = merged(base.decode("utf-8", "replace"), mine, text, take)
+    if found.conflicts:
+        return Kept(path, "conflict", conflicts=found.conflicts)
+    if found.text == mine:
+        if write:
+            _write(path, mine, text)
+        return Kept(path, "unchanged")
+    changes = _changes(path, mine, found.text)
+    if write:
+        if disk.read_or_nothing(path) != there:
+            raise BtError(f"{path} was changed meanwhile", "nothing was written: do it once more")
+        _write(path, found.text, text)
+    return Kept(path, "merged", changes)
+
+
+def _write(path: Path, text: str, base: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    disk.write(path, text)
+    disk.write(base_of(path), base)
+
+
+def _changes(path: Path, mine: str, text: str) -> list[str]:
+    """What changes, node by node; raises where the merged tree would not be valid."""
+    trial = path.with_name(f".{path.stem}.merged.yaml")
+    try:
+        disk.write(trial, text)
+        return list(difference_lines(compare(load(path).spec, load(trial).spec)))
+    finally:
+        trial.unlink(missing_ok=True)

@@ -1,0 +1,91 @@
+"""The skills whose sentences recorded runs acted: each sentence as a skill and its values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from bt_runtime import project
+from bt_runtime.compile.form import base
+from bt_runtime.compile.trace import Act, Trace
+from bt_runtime.envs.registry import open_suite
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import manifest
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.sentence import Sentence
+
+
+class Deed(NamedTuple):
+    """A sentence as a skill and the values of its parameters."""
+
+    skill: str
+    values: Mapping[str, str]
+
+
+class Lexicon:
+    """Reads sentences by the manifests of the runs' trees and worlds."""
+
+    def __init__(self, manifests: Iterable[str]) -> None:
+        self.manifests = tuple(dict.fromkeys(manifests))
+        self.kinds: dict[str, Kind] = {}
+        for name in self.manifests:
+            path = project.find("skills", name)
+            for kind in manifest.read(path).kinds if path is not None else ():
+                self.kinds.setdefault(kind.name, kind)
+        entries = ((name, kind.data["entry"]) for name, kind in self.kinds.items())
+        self.sentences = [(name, Sentence(entry.sentence, entry.types)) for name, entry in entries]
+        self._known: dict[str, Deed | None] = {}
+
+    def read(self, sentence: str) -> Deed | None:
+        if sentence not in self._known:
+            self._known[sentence] = self._read(sentence)
+        return self._known[sentence]
+
+    def _read(self, sentence: str) -> Deed | None:
+        best: tuple[int, Deed] | None = None
+        for name, wanted in self.sentences:
+            found = wanted.parse(sentence)
+            literal = sum(map(len, wanted.pieces[::2]))
+            if found is not None and (best is None or literal > best[0]):
+                best = literal, Deed(name, {slot: str(value) for slot, value in found.items()})
+        return best[1] if best is not None else None
+
+    def template(self, skill: str) -> str:
+        return str(self.kinds[skill].data["entry"].sentence)
+
+    def acted_in(self, skill: str) -> str:
+        return str(self.kinds[skill].data["entry"].impl)
+
+
+def lexicon_of(traces: Iterable[Trace]) -> Lexicon:
+    """The manifests that the trees of these runs list, and those of their worlds."""
+    names: list[str] = []
+    for trace in traces:
+        names += trace.skills
+        if trace.world:
+            try:
+                names.append(str(open_suite(trace.world).skills))
+            except BtError:
+                continue
+    return Lexicon(filter(None, names))
+
+
+def roles(traces: Iterable[Trace], lexicon: Lexicon) -> dict[str, str]:
+    """Which slot a value fills: that of the acts in which it stood most often, with and without its number."""
+    votes: dict[str, Counter[str]] = {}
+    for trace in traces:
+        for life in trace.lives:
+            for act in life.deeds():
+                _count(votes, act, lexicon)
+    return {value: min(slots, key=lambda s: (-slots[s], s)) for value, slots in votes.items() if len(value) > 1}
+
+
+def _count(votes: dict[str, Counter[str]], act: Act, lexicon: Lexicon) -> None:
+    for weight, sentences in ((1000, (act.sentence,)), (1, act.offered)):
+        for sentence in sentences:
+            deed = lexicon.read(sentence)
+            for slot, value in deed.values.items() if deed is not None else ():
+                if not value.isdigit():
+                    for each in {value, base(value)}:
+                        votes.setdefault(each, Counter())[slot] += weight

@@ -1,0 +1,80 @@
+"""The account of a compiled tree: what it covers, where it would differ, what it never saw, how it fared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bt_runtime.compile.compiling import Compiled
+from bt_runtime.compile.rehearsal import Rehearsal, rehearsed
+from bt_runtime.compile.trial import Trial
+
+MOST = 8  # lines of one list
+
+
+def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) -> dict[str, Any]:
+    """The account as plain values, for programs."""
+    goals = sum(compiled.by_form.values())
+    whole = rehearsed(compiled.cases, goals)
+    aside = rehearsed(compiled.cases, goals, compiled.held_out)
+    forms = {form for case in compiled.cases for form in case.forms}
+    never = {form: count for form, count in compiled.by_form.items() if form not in forms}
+    rare = sorted(never, key=lambda form: (-never[form], form))
+    return {
+        "tree": compiled.name,
+        "runs": len(compiled.traces),
+        "failed": compiled.failed,
+        "nodes": compiled.nodes,
+        "cases": [
+            {"name": c.name, "forms": c.forms, "times": c.lives, "runs": c.runs} for c in compiled.cases
+        ],
+        "goals": {"all": goals, "known": whole.known},
+        "rehearsal": _rehearsal(whole),
+        "pruned on": {"runs": len(compiled.held_out), **_rehearsal(aside)},
+        "never compiled": [{"form": form, "times": never[form]} for form in rare],
+        "no room": [form for case in compiled.left for form in case.forms],
+        "fuzz": fuzzed,
+        "trial": trial.to_json() if trial is not None else None,
+    }  # fmt: skip
+
+
+def _rehearsal(found: Rehearsal) -> dict[str, Any]:
+    return {
+        "steps": found.steps,
+        "alike": found.alike,
+        "share": round(found.share, 4),
+        "differences": [each._asdict() for each in found.differences],
+    }
+
+
+def lines(told: dict[str, Any]) -> Iterator[str]:
+    """The account in words."""
+    cases, goals, done = told["cases"], told["goals"], told["rehearsal"]
+    failed = f" ({told['failed']} more failed, and teach nothing)" if told["failed"] else ""
+    yield f"{told['tree']}: {told['nodes']} nodes from {told['runs']} successful runs{failed}"
+    for case in cases:
+        forms = "; ".join(case["forms"][:2]) + ("; …" if len(case["forms"]) > 2 else "")
+        yield f"  {case['times']:5} times in {case['runs']} runs  {forms}"
+    yield f"it knows {goals['known']} of {goals['all']} goals that agents had; the agent works at the others"
+    told_by = f"{done['alike']} of {done['steps']} recorded steps are what the tree would do"
+    yield f"replayed: {told_by} ({done['share']:.1%})"
+    aside = told["pruned on"]
+    if aside["steps"]:
+        told_by = f"{aside['alike']} of {aside['steps']} ({aside['share']:.1%})"
+        yield f"  on {aside['runs']} runs that only pruned it: {told_by}"
+    different = done["differences"]
+    for each in different[:MOST]:
+        yield f"  {each['run']}, `{each['goal']}`: the tree would {each['tree']}; recorded: {each['recorded']}"
+    if len(different) > MOST:
+        yield f"  … and {len(different) - MOST} more: --json lists them"
+    never = told["never compiled"]
+    if never:
+        yield f"not in the tree: {len(never)} forms of goals, too rare or without room"
+        for each in never[:MOST]:
+            yield f"  {each['times']:5} times  {each['form']}"
+    if told["fuzz"]:
+        yield f"fuzzed: {told['fuzz']}"
+    if told["trial"] is not None:
+        yield from told["trial"]["lines"]
+    else:
+        yield "not tried on held-out tasks: --try 50 --model FILE does that"

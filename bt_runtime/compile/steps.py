@@ -1,0 +1,195 @@
+"""One agent's acts generalised by its goal: values of the goal become slots, runs of other values become a search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from bt_runtime.compile.form import base
+from bt_runtime.compile.goal import Goal
+from bt_runtime.compile.lexicon import Lexicon
+from bt_runtime.compile.trace import Act, Life, Part
+from bt_runtime.language.sentence import Sentence
+
+FREE = "<free>"
+NUMBER = "<number>"
+IT = "it"  # the entry with the slots of the goal
+_NUMBERED = re.compile(r" \d+$")
+
+
+class Moment(NamedTuple):
+    """What an agent knew before a step."""
+
+    offered: tuple[str, ...]
+    heard: str
+
+
+class Try(NamedTuple):
+    """One round of a search: the values that were tried, by what, and what else was done there."""
+
+    skill: str
+    slot: str
+    value: str
+    moment: Moment  # when the value was chosen
+    inner: tuple[tuple[str, str], ...] = ()  # (skill, slot) of what else was done there
+
+
+@dataclass(slots=True)
+class Step:
+    """An act or a call of a part, with its values as templates over the goal's slots."""
+
+    key: tuple[str, ...]
+    what: str  # act, call or each
+    skill: str = ""  # of an act; of a call its control
+    values: Mapping[str, str] = field(default_factory=dict)
+    goals: tuple[str, ...] = ()  # of a call, as templates
+    tries: tuple[str, ...] = ()  # of `each`: the values that were gone through
+    hit: str = ""  # … and the one that was enough
+    moment: Moment = field(default_factory=lambda: Moment((), ""))
+    search: tuple[Try, ...] = ()
+    said: str = ""  # of an act: its sentence as a form
+    times: int = 1  # … done with one number after another
+
+    @property
+    def began(self) -> Moment:
+        """What was known before the search for it, or before itself."""
+        return self.search[0].moment if self.search else self.moment
+
+
+@dataclass(slots=True)
+class Story:
+    """A life as steps; `missing`: a search at its end that found nothing."""
+
+    life: Life
+    goal: Goal
+    steps: list[Step]
+    missing: tuple[Try, ...] = ()
+    unread: int = 0  # acts that no manifest knows
+    run: str = ""
+    task: str = ""
+
+
+def story(life: Life, goal: Goal, lexicon: Lexicon, run: str = "", task: str = "") -> Story:
+    return _Teller(life, goal, lexicon).told(run, task)
+
+
+class _Teller:
+    def __init__(self, life: Life, goal: Goal, lexicon: Lexicon) -> None:
+        self.life, self.goal, self.lexicon = life, goal, lexicon
+        self.known: dict[str, str] = {value: f"{{{IT}.{slot}}}" for slot, value in goal.slots.items()}
+        self.steps: list[Step] = []
+        self.tries: list[Try] = []
+        self.unread = 0
+
+    def told(self, run: str, task: str) -> Story:
+        for act in self.life.acts:
+            if isinstance(act, Part):
+                self.part(act)
+            elif act.succeeded:
+                self.act(act)
+        return Story(self.life, self.goal, self.steps, tuple(self.tries), self.unread, run, task)
+
+    def act(self, act: Act) -> None:
+        deed = self.lexicon.read(act.sentence)
+        if deed is None:
+            self.unread += 1
+            return
+        values = {slot: self.template(value) for slot, value in deed.values.items()}
+        free = [slot for slot, value in values.items() if value == FREE]
+        if free and len(free) == 1:
+            self.tried(deed.skill, free[0], deed.values[free[0]], act)
+            return
+        if self.tries and any(self.tries[-1].value == value for value in deed.values.values()):
+            self.tried(deed.skill, next(s for s, v in deed.values.items() if v == self.tries[-1].value), "", act)
+            return
+        key = ("act", deed.skill, *(f"{slot}={values[slot]}" for slot in sorted(values)))
+        said = Sentence(self.lexicon.template(deed.skill)).say(values)
+        self.add(Step(key, "act", deed.skill, values, moment=Moment(act.offered, act.heard), said=said))
+        for slot, value in values.items():
+            if NUMBER in value:
+                self.known.setdefault(deed.values[slot], value.replace(NUMBER, f"{{{number_of(value)}.number}}"))
+
+    def tried(self, skill: str, slot: str, value: str, act: Act) -> None:
+        last = self.tries[-1] if self.tries else None
+        if last is not None and (value in ("", last.value)) and skill != last.skill:
+            self.tries[-1] = last._replace(inner=(*last.inner, (skill, slot)))
+        else:
+            self.tries.append(Try(skill, slot, value, Moment(act.offered, act.heard)))
+
+    def part(self, part: Part) -> None:
+        goals = tuple(self.replaced(goal) for goal in part.goals)
+        moment = Moment(part.offered, part.heard)
+        free = [self.loose(goal) for goal in goals]
+        same = {form for form, _ in free}
+        if part.control and len(goals) > 1 and len(same) == 1 and all(value for _, value in free):
+            form = next(iter(same))
+            hit = next((v for (_, v), life in zip(free, part.lives, strict=False) if life.succeeded), "")
+            tried = tuple(value for _, value in free)
+            said = self.offer_of(tried, part.offered)
+            self.add(
+                Step(("each", part.control, form), "each", part.control, {}, (form,), tried, hit, moment, said=said)
+            )
+            return
+        self.add(Step(("call", part.control, *goals), "call", part.control, {}, goals, moment=moment))
+
+    def loose(self, goal: str) -> tuple[str, str]:
+        """A part's goal with its one value that the goal above does not hold as `<free>`, and that value."""
+        told = self.outside(goal)
+        return (goal.replace(told, FREE), told) if told and goal.count(told) == 1 else (goal, "")
+
+    def offer_of(self, values: tuple[str, ...], offered: tuple[str, ...]) -> str:
+        """The form of the actions in which these values were offered, with one slot for them."""
+        for sentence in offered:
+            deed = self.lexicon.read(sentence)
+            for slot, value in deed.values.items() if deed is not None else ():
+                if value in values and len(deed.values) == 1:  # type: ignore[union-attr]
+                    return asked(self.lexicon, deed.skill, slot)  # type: ignore[union-attr]
+        return ""
+
+    def outside(self, goal: str) -> str:
+        held = [value for value in self.values if re.search(rf"\b{re.escape(value)}(?!\w)", goal)]
+        return max(held, key=len, default="")
+
+    @property
+    def values(self) -> Mapping[str, None]:
+        found = (self.lexicon.read(each) for act in self.life.acts[:1] for each in act.offered)
+        return {value: None for deed in found if deed is not None for value in deed.values.values()}
+
+    def replaced(self, text: str) -> str:
+        for value in sorted(self.known, key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(value)}(e?s)?(?!\w)", _constant(self.known[value]), text)
+        return text
+
+    def template(self, value: str) -> str:
+        if value in self.known:
+            return self.known[value]
+        kind = base(value)
+        if kind != value and kind in self.known:
+            return f"{self.known[kind]} {NUMBER}"
+        return FREE
+
+    def add(self, step: Step) -> None:
+        last = self.steps[-1] if self.steps else None
+        if last is not None and last.key == step.key and NUMBER in step.said and not self.tries:
+            last.times += 1
+            return
+        step.search, self.tries = tuple(self.tries), []
+        self.steps.append(step)
+
+
+def asked(lexicon: Lexicon, skill: str, slot: str) -> str:
+    """The form of a skill's sentences with this slot open: `go to <place>`."""
+    return Sentence(lexicon.template(skill)).say({slot: f"<{slot}>"})
+
+
+def number_of(template: str) -> str:
+    """The entry that holds the number of `{it.thing} <number>`: `the_thing`."""
+    found = re.search(r"\{\w+\.(\w+)\}", template)
+    return f"the_{found[1]}" if found is not None else "the_one"
+
+
+def _constant(text: str) -> Callable[[re.Match[str]], str]:
+    """Replaces by this text; the ending of a plural stays."""
+    return lambda found: text + ("s" if found[1] else "")

@@ -1,0 +1,236 @@
+"""What agents did in recorded runs: each agent's goal, its acts and what could be done then, its parts, its end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal.reading import Recording
+from bt_runtime.language import source
+from bt_runtime.language.source import YamlList, YamlMap
+
+_CONTROL = re.compile(r"^(sequence|fallback|parallel)\b", re.MULTILINE)
+_ENDS = frozenset((DONE, FAILURE))
+MOST_OFFERED = 400  # sentences kept of one moment
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One action of an agent or of a tree."""
+
+    sentence: str
+    observation: str
+    succeeded: bool
+    offered: tuple[str, ...] = ()  # what could be done instead, in the order in which it was offered
+    heard: str = ""  # the observation before it
+
+
+@dataclass(slots=True)
+class Life:
+    """What one agent did for one goal."""
+
+    path: str
+    goal: str
+    acts: list[Act | Part] = field(default_factory=list)
+    why: str = ""
+    detail: str = ""
+    opening: str = ""  # what was seen when it began
+
+    @property
+    def succeeded(self) -> bool:
+        return self.why == DONE or (self.why == "expanded" and self.detail.startswith("succeeded"))
+
+    def deeds(self) -> Iterator[Act]:
+        """Its own acts and those of its parts, in order."""
+        for act in self.acts:
+            if isinstance(act, Act):
+                yield act
+            else:
+                for life in act.lives:
+                    yield from life.deeds()
+
+
+@dataclass(slots=True)
+class Part:
+    """A plan that an agent made, and the agents that worked at its parts."""
+
+    control: str  # sequence, fallback or parallel; "" for anything nested
+    goals: tuple[str, ...]
+    lives: list[Life] = field(default_factory=list)
+    offered: tuple[str, ...] = ()
+    heard: str = ""
+
+
+@dataclass(slots=True)
+class Trace:
+    """One recorded run."""
+
+    name: str
+    task: str  # the task's identity, "" without one
+    kind: str
+    goal: str
+    met: bool
+    strategy: str
+    decisions: int
+    lives: list[Life]
+    text: str = ""  # of the tree, for its head
+    world: str = ""  # the suite that it was in
+    skills: tuple[str, ...] = ()  # manifests that its tree listed
+    written: int = 0
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    content: str = ""  # a digest of the task, whatever it is called
+
+    def every(self) -> Iterator[Life]:
+        """All lives, those above before those below."""
+        todo = list(reversed(self.lives))
+        while todo:
+            life = todo.pop()
+            yield life
+            inner = [each for act in life.acts if isinstance(act, Part) for each in act.lives]
+            todo += reversed(inner)
+
+
+def met(recording: Recording) -> bool:
+    """True when the run succeeded and, where the world gave a verdict, the goal was reached."""
+    verdict = recording.verdict
+    return recording.result == "SUCCESS" and (verdict is None or verdict[0] == verdict[1])
+
+
+def read(paths: Iterable[Path]) -> Iterator[Trace]:
+    """The traces of these journals, one at a time; a damaged one is left out."""
+    for path in paths:
+        try:
+            yield of_recording(Recording(path))
+        except BtError:
+            continue
+
+
+def of_recording(recording: Recording) -> Trace:
+    return _Reader(recording).trace()
+
+
+def task_digest(task: Mapping[str, Any]) -> str:
+    """A digest of what a task is, without its name."""
+    told = {name: task.get(name) for name in ("goal", "kind", "data")}
+    return blake2b(json.dumps(told, sort_keys=True, default=str).encode(), digest_size=12).hexdigest()
+
+
+def _listed(head: Mapping[str, Any]) -> tuple[str, ...]:
+    """The manifests that the run's tree lists."""
+    root = source.parse(str(head.get("text") or ""), "tree").root
+    named = root.get("skills") if isinstance(root, YamlMap) else None
+    return tuple(str(each.data()) for each in named) if isinstance(named, YamlList) else ()
+
+
+class _Reader:
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.open: dict[str, Life] = {}
+        self.top: list[Life] = []
+        self.offered: dict[str, tuple[str, ...]] = {}
+        self.heard: dict[str, str] = {}
+        self.ended = True  # how the latest action ended
+        self.jobs: dict[int, str] = {}
+        self.loose: list[Act] = []  # of nodes of the tree
+        self.agents: set[str] = set()  # sentences that an agent has begun and not ended
+        self.decisions = self.written = 0
+
+    def trace(self) -> Trace:
+        head = self.recording.head
+        task: dict[str, Any] = head.get("task") or {}
+        world: dict[str, Any] = head.get("world") or {}
+        for event, body in self.recording.of(
+            "ask", "goal", "act", "begin", "done", "step", "expand", "end", "decision", "answer", "world"
+        ):
+            getattr(self, f"on_{event.kind}")(body)
+        for life in self.open.values():
+            life.why = life.why or "cut off"
+        inputs: dict[str, Any] = head.get("inputs") or {}
+        goal = str(task.get("goal") or inputs.get("goal") or "")
+        good = met(self.recording)
+        if not self.top and self.loose:
+            self.top = [Life("/", goal, list(self.loose), DONE if good else "failed")]
+        return Trace(
+            self.recording.name, str(task.get("id") or ""), str(task.get("kind") or ""), goal, good,
+            str(head.get("tree") or ""), self.decisions, self.top, str(head.get("text") or ""),
+            str(world.get("suite") or ""), _listed(head), self.written, inputs, task_digest(task) if task else "",
+        )  # fmt: skip
+
+    def on_goal(self, body: dict[str, Any]) -> None:
+        path = str(body["path"])
+        life = Life(path, str(body["goal"]))
+        above = max((p for p in self.open if path.startswith(f"{p}/")), key=len, default=None)
+        parts = [act for act in self.open[above].acts if isinstance(act, Part)] if above is not None else []
+        (parts[-1].lives if parts else self.top).append(life)
+        self.open[path] = life
+
+    def on_world(self, body: dict[str, Any]) -> None:
+        if body.get("call") == "skills" and isinstance(body.get("lines"), str):
+            self.offered[""] = tuple(body["lines"].split("\n")[:MOST_OFFERED])
+
+    def on_ask(self, body: dict[str, Any]) -> None:
+        offered = json.loads(body["offered"]) if isinstance(body.get("offered"), str) else None
+        acts = offered.get("moves", {}).get("Act:") if isinstance(offered, dict) else None
+        if acts:
+            said = (str(each).strip() for each in acts)
+            kept = [each for each in said if each not in _ENDS and not each.startswith(RECALL)]
+            self.offered[str(body["path"])] = tuple(kept[:MOST_OFFERED])
+
+    def on_answer(self, body: dict[str, Any]) -> None:
+        value = body.get("value")
+        if isinstance(value, dict) and value.get("$") == "writing":
+            self.written += int(value["v"][2]) if len(value["v"]) > 2 and isinstance(value["v"][2], int) else 0
+
+    def on_decision(self, body: dict[str, Any]) -> None:
+        self.decisions += 1
+
+    def on_act(self, body: dict[str, Any]) -> None:
+        self.agents.add(str(body["sentence"]))
+
+    def on_begin(self, body: dict[str, Any]) -> None:
+        self.jobs[body["job"]] = str(body["sentence"])
+
+    def on_done(self, body: dict[str, Any]) -> None:
+        sentence = self.jobs.pop(body["job"], "")
+        value = body.get("value")
+        self.ended = not (isinstance(value, list) and value and value[0] != "SUCCESS")
+        if sentence in self.agents:
+            self.agents.discard(sentence)
+        elif sentence:
+            said = value[2] if isinstance(value, list) and len(value) > 2 else ""
+            self.loose.append(Act(sentence, str(said), self.ended, self.offered.get("", ())))
+
+    def on_step(self, body: dict[str, Any]) -> None:
+        path, move = str(body["path"]), str(body["move"])
+        life = self.open.get(path)
+        if life is None or move != "act" or str(body["text"]) in _ENDS:
+            return
+        sentence, observation = str(body["text"]), str(body["observation"] or "")
+        self.agents.discard(sentence)
+        offered, heard = self.offered.get(path, ()), self.heard.get(path, "")
+        life.acts.append(Act(sentence, observation, self.ended, offered, heard))
+        self.heard[path] = observation
+        self.ended = True
+
+    def on_expand(self, body: dict[str, Any]) -> None:
+        life = self.open.get(str(body["path"]))
+        if life is None:
+            return
+        plan = str(body["plan"])
+        controls = _CONTROL.findall(plan)
+        goals = tuple(line[2:].strip() for line in plan.splitlines() if line.startswith("- "))
+        control = controls[0] if len(controls) == 1 and "- act:" not in plan else ""
+        offered, heard = self.offered.get(life.path, ()), self.heard.get(life.path, "")
+        life.acts.append(Part(control, goals, [], offered, heard))
+
+    def on_end(self, body: dict[str, Any]) -> None:
+        life = self.open.pop(str(body["path"]), None)
+        if life is not None:
+            life.why, life.detail = str(body["why"]), str(body.get("detail") or "")

@@ -1,0 +1,30 @@
+"""Held-out tasks are those that no run had, by name or by content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bt_runtime.bench.run.source import Source
+from bt_runtime.compile.compiling import Compiled
+from bt_runtime.compile.trial import held_out
+from tests.compile.pantry import task
+
+
+def test_a_task_that_a_run_had_is_left_out(tidy_up: Compiled) -> None:
+    """Also when it comes under another name."""
+    had, new = task(3), task(300)
+    renamed = had._replace(id="another name")
+    kept, left_out = held_out(Source("", [had, renamed, new], {}), tidy_up.traces)
+    assert [each.id for each in kept] == [new.id]
+    assert left_out == 2
+
+
+def test_what_prunes_is_not_what_teaches(tidy_up: Compiled) -> None:
+    """Some runs are held out, and not all."""
+    names = {trace.name for trace in tidy_up.traces}
+    assert tidy_up.held_out < names
+
+
+def test_the_runs_lie_where_they_were(journals: list[Path]) -> None:
+    """Reading journals changes none of them."""
+    assert all(path.stat().st_size for path in journals)
