@@ -1,4 +1,4 @@
-"""The vocabulary of a finished model's file, by llama.cpp: rows become the tokens that a worker feeds."""
+"""The vocabulary of an existing model file, by llama.cpp: training uses the tokens that a worker would feed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bt_runtime.project.file_digest import digest as digest_of_file
 
 class FileTokenizer:
     def __init__(self, file: Path, size: int, chat: bool) -> None:
-        """`chat`: control tokens in a row's text are the template's own, and become tokens."""
+        """`chat`: control tokens in a row's text belong to the template, and become tokens."""
         self.file, self.size, self.chat = file, size, chat
         self.digest = digest(digest_of_file(file), str(chat))
 
@@ -40,8 +40,8 @@ def marked(tokens: Sequence[Token], document: Document) -> Encoded:
 
 
 def _places(tokens: Sequence[Token], text: bytes) -> list[tuple[int, int]]:
-    """The bytes that each token stands for. What llama.cpp puts in front of a text (its first token, a blank) stands
-    for none."""
+    """Returns the byte range of each token. Tokens that llama.cpp adds before a text (its first token, a blank) have
+    none."""
     found, at = [], 0
     for number, token in enumerate(tokens):
         name = token.text.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Fine-tuning: adapters of a model's file, learnt from recorded runs or rows, in plain torch."""
+"""Fine-tunes adapters of a model's file from recorded runs or rows, in plain torch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bt_runtime.types import Json
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to learn, from what, and where the adapter goes."""
+    """A request for fine-tuning: the model, the sources, and the adapter's file."""
 
     base: Path
     sources: Sequence[Path]
@@ -41,7 +41,7 @@ class Order:
 
 
 class Finetuning(Training):
-    """A training run whose network is a finished one with adapters; a checkpoint holds the adapters alone."""
+    """A training run that changes only the adapters of a finished network; a checkpoint holds only them."""
 
     def __init__(self, order: Order, shard: Path, tokenizer: FileTokenizer, tell: Tell) -> None:
         self.order = order
@@ -69,7 +69,7 @@ class Finetuning(Training):
 
 
 class Adam:
-    """AdamW with the face of `optimiser.Optimiser`."""
+    """AdamW with the interface of `optimiser.Optimiser`."""
 
     def __init__(self, weights: Sequence[Any]) -> None:
         self.inner = torch.optim.AdamW(weights, betas=(0.9, 0.99), weight_decay=0.0)
@@ -106,7 +106,7 @@ def make(order: Order, tell: Tell) -> State:
 
 
 def lessons(order: Order, chat: Chat | None, tokenizer: FileTokenizer, tell: Tell) -> Path:
-    """The rows as a shard, named by what is in them."""
+    """Writes the rows as a shard, named by its content's digest."""
     rows = [row for source in order.sources for row in rows_of(source)]
     documents = list(rendered(rows, chat, tokenizer, order.context))
     if not documents:
@@ -120,7 +120,8 @@ def lessons(order: Order, chat: Chat | None, tokenizer: FileTokenizer, tell: Tel
 
 
 def rows_of(source: Path) -> Iterator[dict[str, Any]]:
-    """Conversations: of a folder of recorded runs, of a journal, or of a file of `btr runs export --format sft`."""
+    """Yields conversations of a folder of recorded runs, of a journal, or of a file of `btr runs export --format
+    sft`."""
     if source.suffix == ".jsonl":
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
             try:
@@ -147,7 +148,7 @@ def _lives(paths: Iterable[Path]) -> Iterator[journals.Life]:
 def rendered(
     rows: Sequence[dict[str, Any]], chat: Chat | None, tokenizer: FileTokenizer, most: int
 ) -> Iterator[Document]:
-    """The rows in the model's own form, cut at whole turns."""
+    """Renders the rows in the model's chat format, cut between turns."""
     sizes = iter(tokenizer.count([message["content"] for row in rows for message in row["messages"]]))
     for row in rows:
         said = row["messages"]

@@ -20,7 +20,7 @@ LEARNT = (".a", ".b")  # ends of the adapters' names
 
 
 class Adapted(nn.Module):  # type: ignore[misc]
-    """A frozen matrix with an adapter of rank `rank` beside it. At the start the adapter adds nothing."""
+    """A frozen matrix with an adapter of rank `rank`. Initially the adapter adds nothing."""
 
     def __init__(self, base: Any, rank: int, alpha: float) -> None:
         super().__init__()
@@ -33,8 +33,8 @@ class Adapted(nn.Module):  # type: ignore[misc]
 
 
 def adapt(network: Network, rank: int, alpha: float, seed: int, layers: int = 0) -> None:
-    """Freezes a network and puts adapters into its last `layers`, or into all of them. What lies before the first
-    adapter needs no gradients, and its activations no memory."""
+    """Freezes a network and adds adapters to its last `layers`, or to all of them. Layers before the first adapter need
+    no gradients."""
     torch.manual_seed(seed)
     network.requires_grad_(False)
     for block in network.blocks[-layers:] if layers else network.blocks:
@@ -43,12 +43,12 @@ def adapt(network: Network, rank: int, alpha: float, seed: int, layers: int = 0)
 
 
 def learnt(network: Network) -> dict[str, Any]:
-    """The adapters' weights by their names."""
+    """Returns the adapters' weights by name."""
     return {name: value for name, value in network.state_dict().items() if name.endswith(LEARNT)}
 
 
 def write(path: Path, weights: dict[str, Any], size: Size, alpha: float, about: dict[str, Json]) -> Path:
-    """The adapter as a GGUF file, which appears under its name only when it is whole."""
+    """Writes the adapter as a GGUF file, which appears under its name when it is complete."""
     try:
         import gguf
     except ImportError as absent:
@@ -74,7 +74,8 @@ def write(path: Path, weights: dict[str, Any], size: Size, alpha: float, about: 
 
 
 def tensors(weights: dict[str, Any], size: Size) -> Iterator[tuple[str, Any]]:
-    """The adapters by llama.cpp's names. What is one matrix here and several there shares its `a`."""
+    """Yields the adapters under llama.cpp's names. Where llama.cpp splits one of our matrices, the parts share its
+    `a`."""
     kv = size.head * size.kv_heads
     for i in range(size.layers):
         for part in PARTS if f"blocks.{i}.{PARTS[0]}.a" in weights else ():

@@ -1,5 +1,4 @@
-"""Conversations cut at whole turns, so that each piece fits a number of tokens. Every answer stays in one piece, the
-last one included. A later piece begins as the runtime begins a story that it has trimmed."""
+"""Cuts conversations between turns, so that each piece fits a number of tokens. No answer is cut."""
 
 from __future__ import annotations
 
@@ -10,8 +9,8 @@ from bt_runtime.distill.chats import Message
 
 
 def pieces(said: Sequence[Message], sizes: Sequence[int], most: int) -> Iterator[list[Message]]:
-    """Cuts a conversation. `sizes`: the tokens of each message, with what the template puts around it. What leaves no
-    room for a single turn comes out as it is, and is too long."""
+    """Cuts a conversation. `sizes`: the tokens of each message, with the template's around it. A piece stays too long
+    when a single turn does not fit."""
     head = next(number for number, message in enumerate(said) if message["role"] == "assistant")
     fixed, turns = sum(sizes[:head]), [*range(head, len(said), 2)]
     start = 0

@@ -1,1 +1,1 @@
-"""Edits of a tree's text: a gesture of a person changes what it means, and leaves the rest as it was written."""
+"""Edits a tree's text: a person's gesture changes the parts that it names, and leaves the rest as written."""

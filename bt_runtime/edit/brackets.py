@@ -1,4 +1,4 @@
-"""Rewrites what stands in brackets as lines of its own, one level at a time; each value keeps its own writing."""
+"""Rewrites a value in brackets to lines of its own, one level at a time; the inner values keep their spelling."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 
 
 def opened(text: str, lines: Lines, node: YamlMap | YamlList, column: int) -> list[str]:
-    """The rows of a list or mapping in brackets, each item on a line of its own, at this column."""
+    """Returns the rows of a list or mapping in brackets, with each item on its own line, at this column."""
     whole = text[node.start.index : node.end.index]
     if _commented(text, node):
         raise Untouchable("there is a comment inside these brackets", "write what is in them on lines of its own first")
@@ -23,7 +23,7 @@ def opened(text: str, lines: Lines, node: YamlMap | YamlList, column: int) -> li
 
 
 def _item(text: str, item: Node) -> str:
-    """`{log: hello}` in a list is `- log: hello`."""
+    """Formats an item of a list in brackets: `{log: hello}` becomes `- log: hello`."""
     source = _source(text, item)
     if isinstance(item, YamlMap) and len(item.pairs) == 1 and source.startswith("{"):
         key, value = item.pairs[0]
@@ -32,7 +32,7 @@ def _item(text: str, item: Node) -> str:
 
 
 def _source(text: str, node: Node) -> str:
-    """How a value in brackets is written, in one line."""
+    """Returns a value in brackets as it is written, on one line."""
     written = text[node.start.index : node.end.index]
     if isinstance(node, Scalar) and not node.plain and "\n" in written:
         raise Untouchable("a text of several lines stands inside these brackets", "write it in one line first")
@@ -40,7 +40,7 @@ def _source(text: str, node: Node) -> str:
 
 
 def _commented(text: str, node: YamlMap | YamlList) -> bool:
-    """Is there a `#` between the values?"""
+    """True when there is a comment between the values."""
     spans: list[tuple[int, int]] = []
     todo: list[Node] = [node]
     while todo:
@@ -58,7 +58,7 @@ def _commented(text: str, node: YamlMap | YamlList) -> bool:
 
 
 def outermost(lines: Lines, item: Item) -> YamlMap | YamlList | None:
-    """The outermost brackets that this node stands in, its own included; None when it has lines of its own."""
+    """Returns the outermost brackets around this node, its own included; None when it is on its own lines."""
     found: YamlMap | YamlList | None = None
     at: Item | None = item
     while at is not None:
@@ -70,14 +70,14 @@ def outermost(lines: Lines, item: Item) -> YamlMap | YamlList | None:
 
 
 class Home(NamedTuple):
-    """What a value stands in: the key before it, or None for an item of a list."""
+    """The place of a value: the key before it, or None for an item of a list."""
 
     key: Scalar | None
     column: int  # of the key, or of the item's content
 
 
 def home(top: Node, target: Node) -> Home:
-    """Where in the document this very value stands."""
+    """Returns the place of this value in the document."""
     todo: list[Node] = [top]
     while todo:
         part = todo.pop()
@@ -95,7 +95,7 @@ def home(top: Node, target: Node) -> Home:
 
 
 def without_brackets(text: str, top: Node, node: YamlMap | YamlList) -> str:
-    """The text with this value on lines of its own."""
+    """Returns the text with this value on lines of its own."""
     lines, place = Lines(text), home(top, node)
     after = text.find("\n", node.end.index)
     after = len(text) if after < 0 else after

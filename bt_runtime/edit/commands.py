@@ -1,4 +1,4 @@
-"""What the page may ask for: each command by its name, with its arguments checked."""
+"""The commands of the editing page, by name, with checked arguments."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Commands:
         return {"kinds": [state.of_kind(kind) for kind in draft.registry], "common": state.common()}
 
     def do_new(self, given: Given) -> Json:
-        """A tree with one node, so that there is something to begin from."""
+        """Creates a tree with one node."""
         name = str(given["name"])
         if not _NAME.fullmatch(name):
             raise BtError(f"`{name:.40}` cannot be the name of a tree", "letters, digits, _ and -; / for a folder")
@@ -93,7 +93,7 @@ class Commands:
         return self.do_open(given)
 
     def do_text(self, given: Given) -> Json:
-        """The text as a person typed it."""
+        """Replaces the text by the one that a person typed."""
         path = self._path(given)
         self._current(path, given)
         self.session.change("typing", {path: str(given["text"])})
@@ -105,7 +105,7 @@ class Commands:
         return state.of_file(self.session, path)
 
     def do_fix(self, given: Given) -> Json:
-        """One of a fault's ways out."""
+        """Applies one of a fault's fixes."""
         path = self._path(given)
         self._current(path, given)
         document = self.session.document(path)
@@ -120,7 +120,7 @@ class Commands:
     # Gestures --------------------------------------------------------------------------------
 
     def do_add(self, given: Given) -> Json:
-        """A new node of a kind, or one as YAML, among the children of another."""
+        """Inserts a new node, by its kind or as YAML, among another node's children."""
         parent, index, place = _node(given, "parent"), int(given.get("index", 10**6)), str(given.get("place", ""))
 
         def gesture(draft: Draft) -> Draft:
@@ -161,7 +161,7 @@ class Commands:
         return self._gesture(given, "swap", lambda draft: swap.swap(draft, path, self._kind(draft, given)))
 
     def do_set(self, given: Given) -> Json:
-        """A field's value, as YAML; an empty one removes the field."""
+        """Sets a field's value, given as YAML; an empty one removes the field."""
         path, field, value = _node(given), str(given["field"]), str(given["value"])
 
         def gesture(draft: Draft) -> Draft:
@@ -172,7 +172,7 @@ class Commands:
         return self._gesture(given, f"set {field}", gesture)
 
     def do_port(self, given: Given) -> Json:
-        """An input, an output or an entry of the tree."""
+        """Sets an input, an output or an entry of the tree."""
         section, name, value = str(given["section"]), str(given["name"]), str(given["value"])
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise BtError(f"`{name:.40}` cannot be the name of an entry", "ASCII letters, digits and _")
@@ -216,7 +216,7 @@ class Commands:
         return state.of_file(self.session, path)
 
     def do_rename(self, given: Given) -> Json:
-        """An entry, a port or a tree, at a place in the text, in all files that name it."""
+        """Renames the entry, port or tree at a place in the text, in all files that name it."""
         path = self._path(given)
         self._current(path, given)
         session = self.session
@@ -290,7 +290,7 @@ class Commands:
         return self.session.path(str(given["path"]))
 
     def _current(self, path: Path, given: Given) -> None:
-        """A gesture on a text that has changed meanwhile would hit another node."""
+        """Raises when the text has changed since the page was drawn: the gesture could hit another node."""
         version = self.session.buffer(path).version
         if int(given["version"]) != version:
             raise BtError("the file has changed meanwhile", "look at it, and do it again")
@@ -318,7 +318,7 @@ def _nodes(given: Given) -> list[NodePath]:
 
 
 def _edited(text: str, edits: Any, at: Callable[[int, int], int]) -> str:
-    """The text with these edits, which do not overlap."""
+    """Applies edits, which do not overlap, to a text."""
     spots = sorted((at(e.span.line, e.span.column), at(e.span.end_line, e.span.end_column), e.text) for e in edits)
     for start, end, new in reversed(spots):
         text = text[:start] + new + text[end:]

@@ -1,4 +1,4 @@
-"""Comments of a text: what no value of it holds."""
+"""Finds the comments of a text: they lie outside all values."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SIGN = re.compile(r"(?:^|(?<=[ \t\n\r,\[\]{}]))#[^\n\r]*")
 
 
 def comments(text: str, top: Node) -> list[str]:
-    """Every comment, in the order of the text, without the blanks around it."""
+    """Yields every comment in order, without the blanks around it."""
     return [found for _, found in placed(text, top)]
 
 
 def placed(text: str, top: Node) -> list[tuple[int, str]]:
-    """The same, each with its offset."""
+    """Yields every comment in order, with its offset."""
     spans = sorted(values(top))
     starts = [start for start, _ in spans]
     out, at = [], 0
@@ -36,7 +36,7 @@ def placed(text: str, top: Node) -> list[tuple[int, str]]:
 
 
 def values(top: Node) -> set[tuple[int, int]]:
-    """Where each value stands, from its first character to its last. What follows a block's text is not of it."""
+    """Yields the range of each value, from its first to its last character, without what follows a block text."""
     out, todo, seen = set(), [top], set()
     while todo:
         part = todo.pop()
@@ -67,6 +67,6 @@ def _end(part: Scalar) -> int:
 
 
 def comment_of(row: str, since: int = 0) -> str:
-    """The comment at the end of a row whose values end at `since`; empty when there is none."""
+    """Returns the comment at the end of a row whose values end at column `since`; "" when there is none."""
     found = re.search(r"(?:^|\s)(#.*)$", row[since:])
     return found[1].strip() if found else ""

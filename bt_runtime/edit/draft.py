@@ -1,4 +1,4 @@
-"""A tree's text while it is edited: what stands in it, and the checks that hold each change to what it means."""
+"""A tree's text while it is edited, with checks that a change alters nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bt_runtime.types import Json
 
 
 class Draft:
-    """One text, read once. A change makes another draft."""
+    """One version of a text, parsed once. A change makes another draft."""
 
     def __init__(self, text: str, registry: Registry) -> None:
         self.text = text
@@ -55,7 +55,7 @@ class Draft:
         return found
 
     def apart(self, path: Path) -> Draft:
-        """The same tree, with this node and what it stands in on lines of their own."""
+        """Returns the same tree with this node, and the brackets around it, on lines of their own."""
         draft, most = self, 200
         while most:
             most -= 1
@@ -67,11 +67,12 @@ class Draft:
         raise Untouchable("too many brackets within brackets", "write it on lines of its own first")
 
     def same(self, text: str) -> Draft:
-        """A text that says the same, in other lines."""
+        """Returns a draft of a text with the same meaning in other lines; raises when the meaning differs."""
         return self.means(text, self.top.data())
 
     def means(self, text: str, data: Json) -> Draft:
-        """The changed text, if it says just this; raises otherwise: nothing is changed unseen."""
+        """Returns a draft of the changed text; raises when it means anything but this data, so that no change goes
+        unseen."""
         draft = Draft(text, self.registry)
         if draft.document.root is None or draft.document.root.data() != data:
             raise Untouchable(
@@ -81,12 +82,12 @@ class Draft:
         return draft
 
     def data(self) -> Json:
-        """The plain data of the whole text; a copy, to be changed."""
+        """Returns a copy of the whole text's plain data, which may be changed."""
         return self.top.data()
 
 
 def reach(data: Json, way: Sequence[Step]) -> Json:
-    """What stands at the end of this way in plain data."""
+    """Follows a path in plain data; returns the value at its end."""
     for step in way:
         data = data[step]
     return data

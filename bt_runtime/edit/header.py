@@ -1,4 +1,4 @@
-"""The head of a tree file: its name, skills, ports and entries."""
+"""Edits the head of a tree file: its name, skills, ports and entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ SECTIONS = ("inputs", "outputs", "blackboard")
 
 
 def set_port(draft: Draft, section: str, name: str, value: str) -> Draft:
-    """An input, an output or an entry, with its type: `integer`, or `{type: integer, default: 1}`; empty removes it."""
+    """Sets an input, an output or an entry with its type: `integer`, or `{type: integer, default: 1}`; an empty type
+    removes it."""
     if section not in SECTIONS:
         raise Untouchable(f"there is no section `{section}`", "inputs, outputs or blackboard")
     data = draft.data()
@@ -51,7 +52,7 @@ def set_port(draft: Draft, section: str, name: str, value: str) -> Draft:
 
 
 def set_skills(draft: Draft, names: list[str]) -> Draft:
-    """The manifests whose skills the tree may use."""
+    """Sets the manifests whose skills the tree may use."""
     data, found = draft.data(), _section(draft, "skills")
     written = f"[{', '.join(names)}]"
     if found is None:
@@ -96,7 +97,7 @@ def _key(top: YamlMap, name: str) -> Scalar:
 
 
 def _placed(draft: Draft, section: str, rows: list[str]) -> str:
-    """The text with a new section at its place in the order of a head."""
+    """Returns the text with a new section, inserted in the usual order of a head."""
     after = ORDER[ORDER.index(section) + 1 :]
     lines = Lines(draft.text)
     for key, _ in _top(draft).pairs:

@@ -1,4 +1,4 @@
-"""What was changed, in order, over all files: undone and done again without end."""
+"""The history of gestures over all files, for undo and redo without limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """One gesture: for each file its text before and after; None: there was, or is, no such file."""
+    """One gesture: the text of each file before and after. None: the file did not exist, or was removed."""
 
     label: str
     texts: Mapping[Path, tuple[str | None, str | None]]
@@ -20,12 +20,12 @@ class History:
         self.undone: list[Change] = []
 
     def add(self, change: Change) -> None:
-        """A new gesture ends what could be done again."""
+        """Adds a gesture; nothing can be redone after it."""
         self.done.append(change)
         self.undone.clear()
 
     def back(self) -> Change | None:
-        """The last gesture, to be taken back."""
+        """Returns the last gesture, which is to be undone."""
         if not self.done:
             return None
         self.undone.append(self.done.pop())
@@ -38,7 +38,7 @@ class History:
         return self.done[-1]
 
     def moved(self, path: Path, base: str, now: str) -> None:
-        """Somebody else changed a file: what was done before cannot be taken back through that."""
+        """Called when somebody else changed a file: earlier gestures on it can no longer be undone."""
         del base, now
         self.done = [c for c in self.done if path not in c.texts]
         self.undone = [c for c in self.undone if path not in c.texts]

@@ -1,4 +1,4 @@
-"""A text by lines, and which of them a node takes: its own comments go with it."""
+"""A text by lines, and the lines that belong to each node, its comments included."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bt_runtime.language.source.text import LINE_BREAK
 
 
 class Untouchable(BtError):
-    """The text is written in a way that this gesture cannot change without changing more than it says."""
+    """Raised when a gesture cannot change the text without changing more than it should."""
 
 
 class Lines:
-    """The lines of a text, without their line breaks; what was written on Windows stays so."""
+    """The lines of a text without line breaks; Windows line breaks are restored on writing."""
 
     def __init__(self, text: str) -> None:
         self.rows = LINE_BREAK.split(text)
@@ -54,12 +54,12 @@ class Lines:
         return end
 
     def _left_of(self, number: int, node: Scalar) -> bool:
-        """A comment that stands left of a block's text is not of the block."""
+        """True for a comment to the left of a block text, which does not belong to the block."""
         first = next((n for n in range(node.start.line + 1, number) if not self.blank(n)), number)
         return self.comment(number) and self.indent(number) < self.indent(first)
 
     def is_block(self, node: Scalar) -> bool:
-        """`|` or `>`: a text of several lines."""
+        """True for a text of several lines, written with `|` or `>`."""
         row = self.rows[node.start.line] if node.start.line < len(self.rows) else ""
         return not node.plain and row[node.start.column : node.start.column + 1] in ("|", ">")
 
@@ -71,7 +71,7 @@ class Lines:
 
 
 class Region(NamedTuple):
-    """Lines from `first` on, up to `last`; the node's own text begins in line `begins` at `column`."""
+    """A range of lines from `first` to `last`; the node's own text begins in line `begins` at `column`."""
 
     first: int
     begins: int
@@ -81,7 +81,7 @@ class Region(NamedTuple):
 
 
 def region(lines: Lines, node: Node, dashed: bool) -> Region:
-    """The lines of a node that stands in lines of its own: those above it that speak of it, and those within."""
+    """Returns the lines of a node that has lines of its own: the comments above it, and its text."""
     line, column = node.start.line, node.start.column
     before = lines.rows[line][:column]
     dash = before.rfind("-") if dashed else -1
@@ -95,7 +95,7 @@ def region(lines: Lines, node: Node, dashed: bool) -> Region:
 
 
 def _closing(lines: Lines, last: int, edge: int) -> int:
-    """Comments below a node that are indented deeper than it belong to it."""
+    """Includes comments below a node that are indented deeper than it."""
     end = at = last
     while at + 1 < len(lines.rows) and (lines.blank(at + 1) or lines.comment(at + 1)):
         at += 1
@@ -105,7 +105,7 @@ def _closing(lines: Lines, last: int, edge: int) -> int:
 
 
 def taken(lines: Lines, where: Region) -> list[str]:
-    """The node as a text of its own: at the left edge, with its comments."""
+    """Returns the node's text without indentation, with its comments."""
     out = [lines.rows[n].strip() for n in range(where.first, where.begins)]
     out.append(lines.rows[where.begins][where.column :])
     for number in range(where.begins + 1, where.last + 1):
@@ -120,7 +120,7 @@ def shifted(rows: list[str], column: int) -> list[str]:
 
 
 def dashed(rows: list[str], column: int) -> list[str]:
-    """A node's text as an item of a list whose dashes stand in this column."""
+    """Formats a node's text as an item of a list whose dashes are in this column."""
     lead = next(n for n, row in enumerate(rows) if row.strip() and not row.lstrip().startswith("#"))
     above = shifted([row.strip() for row in rows[:lead]], column)
     first = " " * column + "- " + rows[lead]

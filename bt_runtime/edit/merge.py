@@ -1,4 +1,4 @@
-"""Three versions of a text become one, by lines; where both sides changed the same lines, a person decides."""
+"""Merges three versions of a text by lines; when both sides changed the same lines, a person decides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Merged(NamedTuple):
 
 
 def merge(base: str, mine: str, theirs: str) -> Merged:
-    """`base` with the changes of both sides."""
+    """Returns `base` with the changes of both sides."""
     if mine in (base, theirs):
         return Merged(theirs, False)
     if theirs == base:
@@ -43,5 +43,5 @@ def _changes(base: list[str], text: str) -> list[tuple[int, int, list[str]]]:
 
 
 def _meet(start: int, end: int, other: int, last: int) -> bool:
-    """Do two changes touch the same lines, or lines side by side?"""
+    """True when two changes touch the same or neighbouring lines."""
     return other <= end and start <= last

@@ -1,4 +1,4 @@
-"""Gestures that move nodes about: add, delete, move, copy, wrap, unwrap."""
+"""Gestures on nodes: add, delete, move, copy, wrap, unwrap."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from bt_runtime.language.source import Scalar, YamlList, YamlMap, nothing
 
 
 def copied(draft: Draft, path: Path) -> str:
-    """A node as a text of its own, with its comments: what goes to the clipboard."""
+    """Returns a node's text with its comments, for the clipboard."""
     _item, where, draft = placed_apart(draft, path)
     return "\n".join(taken(draft.lines, where)) + "\n"
 
 
 def placed_apart(draft: Draft, path: Path) -> tuple[Item, Region, Draft]:
-    """The node on lines of its own: as it stands in that draft, and its lines there."""
+    """Puts the node on lines of its own; returns it in the new draft, with its lines."""
     draft = draft.apart(path)
     item = draft.item(path)
     return item, region(draft.lines, item.node, item.seat.in_list), draft
 
 
 def node_of(rows: str | Sequence[str]) -> tuple[list[str], Any]:
-    """The rows of a node to be put in, and its data."""
+    """Parses the rows of a node to insert; returns them with its data."""
     text = rows if isinstance(rows, str) else "\n".join(rows)
     document = source.parse(text, "node")
     root = document.root
@@ -43,7 +43,7 @@ def node_of(rows: str | Sequence[str]) -> tuple[list[str], Any]:
 
 
 def insert(draft: Draft, parent: Path, index: int, node: str, place: str = "") -> Draft:
-    """A node put among the children of another; `place` names the field, where it takes several."""
+    """Inserts a node among another one's children; `place` names the field when several take nodes."""
     rows, meant = node_of(node)
     draft = draft.apart(parent)
     item = draft.item(parent)
@@ -101,7 +101,7 @@ def _way(item: Item, slot: Slot) -> tuple[str | int, ...]:
 
 
 def _first(draft: Draft, parent: Path, item: Item, slot: Slot, rows: list[str], meant: Any) -> Draft:
-    """The first node of a list that was empty, or not there."""
+    """Inserts the first node of a list that is empty or missing."""
     data = draft.data()
     inside = reach(data, item.data)
     made = dashed(rows, 0)
@@ -132,7 +132,7 @@ def _with(lines: Lines, at: int, rows: list[str]) -> str:
 
 
 def delete(draft: Draft, path: Path) -> Draft:
-    """The tree without this node. The last child leaves an empty list."""
+    """Returns the tree without this node. When the last child is deleted, an empty list remains."""
     item, where, draft = placed_apart(draft, path)
     if item.parent is None:
         raise Untouchable("a tree needs its first node", "swap it for another kind, or delete the file")
@@ -156,7 +156,7 @@ def _slot_of(item: Item) -> Slot:
 
 
 def _key_of(item: Item) -> Scalar:
-    """The key behind which the list of this node stands."""
+    """Returns the key of the list that holds this node."""
     parent = item.parent
     assert parent is not None
     slot = _slot_of(item)
@@ -167,7 +167,7 @@ def _key_of(item: Item) -> Scalar:
 
 
 def _emptied(lines: Lines, where: Region, key: Scalar) -> str:
-    """The text without the only node of a list."""
+    """Returns the text with the list emptied of its only node."""
     made = Lines(lines.text())
     del made.rows[where.first : where.last + 1]
     row = made.rows[key.end.line]
@@ -200,7 +200,7 @@ def _without(lines: Lines, where: Region) -> str:
 
 
 def move(draft: Draft, path: Path, parent: Path, index: int, place: str = "") -> Draft:
-    """The node at another place, with its comments. `index` counts as the children stand now."""
+    """Moves a node with its comments. `index` counts the children before the move."""
     if parent[: len(path)] == path:
         raise Untouchable("a node cannot be moved into itself", "choose another place")
     item = draft.item(path)
@@ -216,7 +216,7 @@ def move(draft: Draft, path: Path, parent: Path, index: int, place: str = "") ->
 
 
 def _shifts(path: Path, parent: Path, made: Draft) -> list[Path]:
-    """Where the moved node's first copy may stand now: one further when the new one came before it."""
+    """Returns the place of the original after its copy was inserted: one further if the copy comes before it."""
     depth = len(parent)
     if len(path) > depth and path[:depth] == parent:
         return [path, (*path[:depth], path[depth] + 1, *path[depth + 1 :])]
@@ -229,7 +229,7 @@ def _same(made: Draft, path: Path, item: Item) -> bool:
 
 
 def wrap(draft: Draft, path: Path, kind: Kind, count: int = 1) -> Draft:
-    """This node, and those beside it up to `count`, within a new one of this kind."""
+    """Puts this node, and `count` in all with those after it, into a new node of this kind."""
     several = next((f for f in kind.node_fields if f.type == "nodes"), None)
     single = next((f for f in kind.node_fields if f.type == "node"), None)
     into = several or single
@@ -275,7 +275,7 @@ def _around(kind: Kind, into: Field, pieces: list[list[str]], inner: list[Any]) 
 
 
 def unwrap(draft: Draft, path: Path) -> Draft:
-    """The nodes within this one in its place; what was said at its own fields goes."""
+    """Replaces this node by the nodes within it; its own fields are removed."""
     item, where, draft = placed_apart(draft, path)
     below = [c for c in item.children if c.seat.field.partition(":")[0] in _holding(item)]
     if not below:
@@ -311,7 +311,7 @@ def _holding(item: Item) -> set[str]:
 
 
 def orphans(draft: Draft, where: Region, regions: list[Region]) -> list[str]:
-    """Comments of the node that goes: they stand above the first of those that stay."""
+    """Keeps comments of a removed node: they move above the first remaining one."""
     inside = {n for each in regions for n in range(each.first, each.last + 1)}
     starts = [0]
     for row in draft.text.split("\n"):

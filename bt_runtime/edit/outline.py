@@ -1,4 +1,4 @@
-"""The nodes of a tree as they stand in its text, also when the text is at fault."""
+"""The nodes of a tree in its text, even when the text has faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMMON = {f.name: f for f in COMMON}
 
 
 class Seat(NamedTuple):
-    """Where a node stands: in a list (`number`), or as the value of a key."""
+    """The place of a node: in a list (`number`), or as the value of a key."""
 
     holder: YamlList | YamlMap
     number: int  # among the items, or among the pairs
@@ -45,7 +45,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        """What a person calls it: its name, else its kind."""
+        """Returns the node's name, else its kind."""
         named = self.value.get("name") if isinstance(self.value, YamlMap) else None
         return named.text if isinstance(named, Scalar) and named.text else self.key.text
 
@@ -65,7 +65,7 @@ class Item:
         return found
 
     def list_of(self) -> Slot | None:
-        """Where its children stand, or would stand; None when it takes no list of nodes."""
+        """The list of its children, present or not; None when the node takes no list."""
         for slot in slots(self):
             if slot.field.type == "nodes":
                 return slot
@@ -73,7 +73,7 @@ class Item:
 
 
 class Slot(NamedTuple):
-    """A field of a node that takes nodes, with what stands in it."""
+    """A field that takes nodes, with the nodes in it."""
 
     field: Field
     value: Node | None
@@ -81,7 +81,7 @@ class Slot(NamedTuple):
 
 
 def outline(top: Node | None, registry: Registry) -> Item | None:
-    """The root node of a tree file, with all below."""
+    """Returns the root node of a tree file, with all below it."""
     if not isinstance(top, YamlMap):
         return None
     for index, (key, value) in enumerate(top.pairs):
@@ -91,7 +91,7 @@ def outline(top: Node | None, registry: Registry) -> Item | None:
 
 
 def fragment(top: Node | None, registry: Registry) -> Item | None:
-    """A node that stands alone in a text: what is pasted."""
+    """Parses a single node in a text, such as a pasted one."""
     if not isinstance(top, YamlMap) or len(top.pairs) != 1:
         return None
     return _item(top, Seat(YamlList(top.start), 0, "root"), None, (), registry)
@@ -119,7 +119,7 @@ def _one(node: Node, seat: Seat, parent: Item | None, data: tuple[Step, ...], re
 
 
 def slots(item: Item) -> Iterator[Slot]:
-    """The fields of this node that take nodes, those that stand in the text in their order there."""
+    """Returns the node's fields that take nodes; those present in the text come in its order."""
     kind, value = item.kind, item.value
     if kind is None:
         return
@@ -152,7 +152,7 @@ def is_bare(bare: Field, kind: Kind, value: Node) -> bool:
 
 
 def _seats(item: Item, slot: Slot) -> Iterator[tuple[Seat, Node, tuple[Step, ...]]]:
-    """The places of a field at which nodes stand: each with what stands there, and the way to it in the data."""
+    """Yields the places of nodes in a field: each node, and the path to it in the data."""
     value = slot.value
     if value is None:
         return

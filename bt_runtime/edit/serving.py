@@ -1,4 +1,4 @@
-"""The page of `btr edit`: its files, the server, and what it tells when a text has changed."""
+"""The server of `btr edit`: its files, its commands, and news when a text has changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ACE = re.compile(r"/ace/((?:css/(?:theme/)?)?[\w-]+\.(?:js|css|png))")
 
 
 def asset(path: str) -> tuple[bytes, str] | None:
-    """The own files, those shared with the page of a run, and the text editor where it is installed."""
+    """Returns a file of this page, one shared with the page of a run, or the text editor if it is installed."""
     if (found := _ACE.fullmatch(path)) is not None:
         return _ace(found[1])
     name = path.removeprefix("/") or "edit.html"
@@ -43,7 +43,7 @@ def _ace(name: str) -> tuple[bytes, str] | None:
 
 @lru_cache(maxsize=1)
 def ace_folder() -> Path | None:
-    """Where the extra `view` has put Ace; its package is looked into, never imported."""
+    """Returns the folder of Ace, which the extra `view` installs; the package is not imported."""
     try:
         files = metadata.files("django-ace") or ()
     except metadata.PackageNotFoundError:
@@ -68,7 +68,7 @@ class Editor:
         self._watching.start()
 
     def url(self, tree: Path | None = None) -> str:
-        """The page's address, on this tree."""
+        """The page's address for this tree."""
         base, _, token = self.server.url.partition("#")
         return f"{base}?tree={self.session.name(tree)}#{token}" if tree is not None else self.server.url
 

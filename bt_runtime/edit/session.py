@@ -1,4 +1,4 @@
-"""One person's editing of a project: open texts, gestures, undo over all files, and what the disk says meanwhile."""
+"""One person's editing of a project: open texts, gestures, undo over all files, and changes on the disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Texts = Mapping[Path, str | None]
 
 
 class Buffer:
-    """A file that was opened: as it is on the disk (`base`), and as it is here."""
+    """An opened file: its text on the disk (`base`), and its edited text."""
 
     def __init__(self, text: str) -> None:
         self.base = self.text = text
@@ -38,7 +38,7 @@ class Buffer:
 
 
 class Session:
-    """The texts of one project while they are edited. Thread-safe; nothing is written but by `save`."""
+    """The texts of a project while they are edited. Thread-safe; only `save` writes files."""
 
     def __init__(self, workspace: Workspace, told: Callable[[Path], None] = lambda path: None) -> None:
         self.workspace = workspace
@@ -55,7 +55,7 @@ class Session:
         return sorted(path for path, content in self.workspace.files(self.workspace.root) if content == "tree")
 
     def path(self, name: str) -> Path:
-        """A file of the project by its path below the folder; raises for any other."""
+        """Returns the file of a path below the project's folder; raises for any other path."""
         path = real(self.workspace.root / name)
         if not path.is_relative_to(self.workspace.root):
             raise BtError(f"{name} lies outside of the project", "only files of this folder are edited")
@@ -87,7 +87,7 @@ class Session:
             return found
 
     def faults(self, path: Path) -> list[Diagnostic]:
-        """What is wrong with a file, each with its ways out."""
+        """Returns a file's faults, each with its fixes."""
         document = self.document(path)
         with self.lock:
             return list(fixes.fixable(self.workspace.faults(document), {str(path): document.text.yaml}))
@@ -104,7 +104,7 @@ class Session:
     # Changes ---------------------------------------------------------------------------------
 
     def change(self, label: str, texts: Texts) -> None:
-        """All of these texts at once, as one step that can be undone."""
+        """Changes several texts as one step, which can be undone."""
         with self.lock:
             before: dict[Path, tuple[str | None, str | None]] = {}
             for path, text in texts.items():
@@ -117,7 +117,7 @@ class Session:
             self._put({path: new for path, (_, new) in before.items()})
 
     def apply(self, path: Path, label: str, gesture: Callable[[Draft], Draft]) -> None:
-        """A gesture on one file."""
+        """Applies a gesture to one file."""
         with self.lock:
             made = gesture(self.draft(path))
             self.change(label, {path: made.text})
@@ -154,7 +154,7 @@ class Session:
             self.told(path)
 
     def tidied(self, path: Path) -> None:
-        """The file in the standard layout."""
+        """Formats the file in the standard layout."""
         text = tidy(self.buffer(path).text)
         if text is None:
             raise Untouchable("a text at fault has no layout", "mend it first")
@@ -215,7 +215,7 @@ class Session:
                 self.told(path)
 
     def watch(self, over: threading.Event, seconds: float = 0.5) -> None:
-        """Looks at the disk until it is over; in a thread of its own."""
+        """Watches the disk, in a thread of its own, until `over` is set."""
         stamps: dict[Path, tuple[int, int]] = {}
         while not over.wait(seconds):
             for path in self._opened():

@@ -1,4 +1,4 @@
-"""What the page is told: a file's text, its nodes, its faults, and the kinds that may stand in it."""
+"""The state that the page shows: a file's text, its nodes, its faults, and the kinds available there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST = 2000  # characters of a field's value in the form
 
 
 def of_file(session: Session, path: Path) -> dict[str, Json]:
-    """A file as it is now."""
+    """Returns the present state of a file."""
     document, draft, held = session.document(path), session.draft(path), session.buffer(path)
     history = session.history
     nodes, at = _nodes(draft)
@@ -39,7 +39,7 @@ def of_file(session: Session, path: Path) -> dict[str, Json]:
 
 
 def _head(session: Session, draft: Draft, path: Path) -> dict[str, Json]:
-    """Name, skills, ports and entries, as they are written."""
+    """Returns name, skills, ports and entries as they are written."""
     top = draft.document.root
     made: dict[str, Json] = {"tree": "", "about": "", "skills": [], "inputs": {}, "outputs": {}, "blackboard": {}}
     for key, value in top.pairs if isinstance(top, YamlMap) else ():
@@ -53,7 +53,7 @@ def _head(session: Session, draft: Draft, path: Path) -> dict[str, Json]:
 
 
 def _nodes(draft: Draft) -> tuple[list[Json], list[tuple[int, int, int]]]:
-    """The nodes, parents first; and for each its lines, so that faults find their box."""
+    """Returns the nodes, parents first, each with its lines, so that faults can be shown at their box."""
     root = draft.root
     if root is None:
         return [], []
@@ -79,7 +79,7 @@ def _named(item: Item) -> str:
 
 
 def gist(item: Item) -> str:
-    """A node in a few words: the value that tells most."""
+    """Describes a node in a few words, by its most important value."""
     value, kind = item.value, item.kind
     if isinstance(value, Scalar):
         return _cut(value.text)
@@ -101,7 +101,7 @@ def _cut(text: str) -> str:
 
 
 def fields(draft: Draft, item: Item) -> dict[str, Json]:
-    """The fields that stand in the text, each as it is written; nodes within are left out."""
+    """Returns the fields in the text as they are written, without nodes."""
     kind, value = item.kind, item.value
     bare = kind.bare if kind is not None else None
     names = {f.name: f for f in (*(kind.fields if kind is not None else ()), *COMMON)}
@@ -123,7 +123,7 @@ def fields(draft: Draft, item: Item) -> dict[str, Json]:
 
 
 def texts(item: Item) -> dict[str, str]:
-    """The fields that hold one text or number, without quotes."""
+    """Returns the fields that hold one text or number, without quotes."""
     value, kind = item.value, item.kind
     if isinstance(value, Scalar):
         return {kind.bare: value.text[:_LONGEST]} if kind is not None and kind.bare and not nothing(value) else {}
@@ -132,7 +132,7 @@ def texts(item: Item) -> dict[str, str]:
 
 
 def written(draft: Draft, node: Node) -> str:
-    """A value as it stands in the text, at the left edge."""
+    """Returns a value as it is written, without indentation."""
     lines = draft.lines
     if isinstance(node, Scalar) and not lines.is_block(node):
         return draft.text[node.start.index : node.end.index][:_LONGEST]
@@ -158,7 +158,7 @@ def _fault(fault: Diagnostic, lines: list[tuple[int, int, int]], number: int) ->
 
 
 def of_kind(kind: Kind) -> dict[str, Json]:
-    """A kind as the palette and the form show it."""
+    """Describes a kind for the palette and the form."""
     return {
         "name": kind.name, "family": kind.family, "about": kind.about, "bare": kind.bare or "",
         "holds": [f.name for f in kind.node_fields], "several": any(f.type == "nodes" for f in kind.node_fields),

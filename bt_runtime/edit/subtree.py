@@ -1,4 +1,4 @@
-"""A branch becomes a tree of its own, with ports for what it reads and writes; and the other way round."""
+"""Moves a branch to a tree of its own, with ports for the entries it reads and writes; and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bt_runtime.types import Json
 
 @dataclass(frozen=True)
 class Extracted:
-    """The tree that a branch was taken from, and the text of the new one."""
+    """The changed tree, and the text of the new one."""
 
     rest: Draft
     text: str
@@ -26,7 +26,7 @@ class Extracted:
 
 
 def extract(draft: Draft, path: Path, name: str, entries: Entries) -> Extracted:
-    """The branch as a tree `name`; a `tree` node stands in its place."""
+    """Moves the branch to a tree called `name`; a `tree` node replaces it."""
     item = draft.item(path)
     inside, outside = _sides(draft, item, entries)
     used = {place.name for place in outside}
@@ -80,7 +80,7 @@ def _tree(
 
 
 def _skills(draft: Draft) -> list[str]:
-    """The manifests that the tree names, as they are written."""
+    """Returns the manifests that the tree lists, as they are written."""
     top = draft.top
     if isinstance(top, YamlMap):
         for key, value in top.pairs:
@@ -101,7 +101,7 @@ def _port(name: str, entries: Entries) -> str:
 
 
 def inline(draft: Draft, path: Path, other: Draft, mine: Entries, theirs: Entries) -> Draft:
-    """The nodes of the tree that this node stands for, in its place; its ports become this tree's entries."""
+    """Replaces this `tree` node by the nodes of the tree that it names; its ports become entries of this tree."""
     item = draft.item(path)
     if item.key.text != "tree":
         raise Untouchable(f"`{item.key.text}` stands for no other tree", "choose a `tree` node")
@@ -138,7 +138,7 @@ def inline(draft: Draft, path: Path, other: Draft, mine: Entries, theirs: Entrie
 
 
 def _given(item: Item) -> dict[str, str]:
-    """Port → the entry that it was given."""
+    """Maps each port to the entry passed to it."""
     value = item.value
     if isinstance(value, Scalar):
         return {}
@@ -159,7 +159,7 @@ def _given(item: Item) -> dict[str, str]:
 
 
 def _renamed(draft: Draft, names: Mapping[str, str], entries: Entries) -> Draft:
-    """The text with each of these entries under another name."""
+    """Returns the text with these entries renamed."""
     edits = []
     for old, new in names.items():
         if old != new:

@@ -1,4 +1,4 @@
-"""Another kind in a node's place; and a fresh node of a kind."""
+"""Changes the kind of a node; makes a new node of a kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bt_runtime.language.source import YamlMap
 
 
 def swap(draft: Draft, path: Path, kind: Kind) -> Draft:
-    """Another kind of node in this one's place, with the nodes within and the fields that both know."""
+    """Changes the kind of this node; its children and the fields that both kinds share stay."""
     item = draft.item(path)
     data = draft.data()
     inside = reach(data, item.data)
@@ -65,7 +65,7 @@ def _into(kind: Kind | None) -> Field | None:
 def _rebuilt(
     draft: Draft, path: Path, kind: Kind, here: Field, there: Field, lost: list[str], lacking: list[Field], plain: bool
 ) -> Draft:
-    """One field after the other: those that the new kind does not know go, those that it needs come."""
+    """Rebuilds the fields: those unknown to the new kind are removed, required ones are added."""
     if not plain:
         draft = values.named_bare(draft, path)
     for name in lost:
@@ -85,7 +85,7 @@ def _rebuilt(
 
 
 def fresh(kind: Kind) -> str:
-    """A new node of this kind, with samples where something must stand; a control node is empty."""
+    """Makes a node of this kind with sample values for required fields; a control node is empty."""
     needed = [f for f in kind.fields if f.required]
     if not needed:
         needed = [f for f in kind.fields if f.name in kind.one_of[:1]]

@@ -1,4 +1,4 @@
-"""`python -m bt_runtime.edit.table PAGE`: the gestures, as the page's own code has them, as a table of the docs."""
+"""`python -m bt_runtime.edit.table PAGE`: writes the page's gestures as a table of the docs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def table() -> str:
 
 
 def written(page: str) -> str:
-    """The page with the table as it is now."""
+    """Returns the docs page with the current table."""
     head, _, rest = page.partition(BEGIN)
     return f"{head}{BEGIN}{table()}{END}{rest.partition(END)[2]}"
 

@@ -1,4 +1,4 @@
-"""Fields of a node in the text: set, added, removed; each stays where and as it was written, but for its value."""
+"""Sets, adds and removes fields of a node in the text; everything but the value stays as written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH = 100  # a node in brackets that would become longer gets lines of its ow
 
 
 def written(value: str) -> Json:
-    """What this YAML says; raises when it is none."""
+    """Returns the value of this YAML; raises when it is invalid."""
     document = source.parse(value if value.strip() else "''", "value")
     if document.root is None or document.diagnostics:
         fault = document.diagnostics[0] if document.diagnostics else None
@@ -26,7 +26,7 @@ def written(value: str) -> Json:
 
 
 def set_field(draft: Draft, path: Path, name: str, value: str) -> Draft:
-    """The node with this field set to a value, which is given as YAML."""
+    """Sets this field to a value, given as YAML."""
     item = draft.item(path)
     data, meant = draft.data(), written(value)
     rows = value.rstrip("\n").split("\n")
@@ -75,12 +75,12 @@ def brackets_of(rows: list[str]) -> bool:
 
 
 def _valued(draft: Draft, item: Item, rows: list[str], below: bool = False) -> str:
-    """Another value behind the kind's own key."""
+    """Replaces the value of the kind's own key."""
     return behind(draft, item.key, item.value, rows, below)
 
 
 def behind(draft: Draft, key: Scalar, old: Node, rows: list[str], below: bool = False) -> str:
-    """Another value behind this key: on its line, or below it."""
+    """Replaces the value of this key, on its line or below it."""
     text, _lines = draft.text, draft.lines
     inline = not below and len(rows) == 1 and (isinstance(_parsed(rows), Scalar) or brackets_of(rows))
     block = not below and rows[0].lstrip().startswith(("|", ">"))
@@ -104,7 +104,7 @@ def behind(draft: Draft, key: Scalar, old: Node, rows: list[str], below: bool = 
 
 
 def _beside(text: str, key: Scalar, old: Node) -> str:
-    """The comment on the line of a key whose value stands below."""
+    """Returns the comment on the line of a key whose value stands below it."""
     if nothing(old) or old.start.line <= key.end.line:
         return ""
     line_end = text.find("\n", key.end.index)
@@ -117,7 +117,7 @@ def _block(rows: list[str]) -> list[str]:
 
 
 def _end_of(draft: Draft, key: Scalar, old: Node) -> int:
-    """Where in the text the old value ends: the end of its last character."""
+    """Returns the end of the old value in the text: after its last character."""
     text, lines = draft.text, draft.lines
     if nothing(old):
         colon = text.index(":", key.end.index)
@@ -140,7 +140,7 @@ def _changed(draft: Draft, item: Item, name: str, rows: list[str]) -> str:
 
 
 def _added(draft: Draft, item: Item, name: str, rows: list[str]) -> str:
-    """The field behind the node's other ones, or before the nodes within: what is short comes first."""
+    """Adds the field after the node's other fields, or before its children; short fields come first."""
     text, lines, value = draft.text, draft.lines, item.value
     assert isinstance(value, YamlMap)
     if lines.in_brackets(value):
@@ -171,7 +171,7 @@ def _within(draft: Draft, item: Item) -> bool:
 
 
 def _before_nodes(item: Item, value: YamlMap) -> Scalar | None:
-    """The key of the first nodes within, when a field goes before it; None: behind all."""
+    """Returns the key of the first child list, before which a field is inserted; None: append it."""
     if item.kind is None:
         return None
     nodes = {f.name for f in item.kind.node_fields}
@@ -182,7 +182,7 @@ def _before_nodes(item: Item, value: YamlMap) -> Scalar | None:
 
 
 def _rows(lines: Lines, at: int, rows: list[str]) -> str:
-    """The text with rows put before line `at`."""
+    """Returns the text with rows inserted before line `at`."""
     made = Lines(lines.text())
     if at >= len(made.rows) and made.rows and made.rows[-1].strip():
         made.rows.append("")
@@ -193,7 +193,7 @@ def _rows(lines: Lines, at: int, rows: list[str]) -> str:
 
 
 def named_bare(draft: Draft, path: Path) -> Draft:
-    """`log: hello` as `log: {message: hello}`, on lines: room for other fields."""
+    """Rewrites `log: hello` as `log: {message: hello}` on several lines, so that more fields can be added."""
     draft = draft.apart(path)
     item = draft.item(path)
     kind, value, text, lines = item.kind, item.value, draft.text, draft.lines
@@ -218,7 +218,7 @@ def named_bare(draft: Draft, path: Path) -> Draft:
 
 
 def _deeper(text: str, lines: Lines, item: Item, value: Node, label: str) -> str:
-    """A value of several lines that begins on the line of its key."""
+    """Indents a value of several lines that begins on the line of its key."""
     made = Lines(text)
     number, column = item.key.end.line, item.key.start.column + STEP
     row = made.rows[number]
@@ -233,7 +233,7 @@ def _deeper(text: str, lines: Lines, item: Item, value: Node, label: str) -> str
 
 
 def rename_field(draft: Draft, path: Path, name: str, other: str) -> Draft:
-    """The same value under another key."""
+    """Renames a key and keeps its value."""
     item = draft.item(path)
     assert isinstance(item.value, YamlMap)
     key = next((k for k, _ in item.value.pairs if k.text == name), None)
@@ -247,7 +247,7 @@ def rename_field(draft: Draft, path: Path, name: str, other: str) -> Draft:
 
 
 def remove_field(draft: Draft, path: Path, name: str) -> Draft:
-    """The node without this field, and without the comments that stood beside its value."""
+    """Removes this field, and the comments beside its value."""
     item = draft.item(path)
     if not isinstance(item.value, YamlMap) or item.value.get(name) is None:
         raise Untouchable(f"there is no `{name}` here", "")
@@ -282,7 +282,7 @@ def remove_field(draft: Draft, path: Path, name: str) -> Draft:
 
 
 def _end_column(lines: Lines, value: Node, last: int) -> int:
-    """Where on its last line the value ends; the end of the line when it has lines of its own."""
+    """Returns the column where a value ends on its last line; the line's end when the value has lines of its own."""
     single = isinstance(value, Scalar) and not lines.is_block(value)
     if (single or lines.in_brackets(value)) and value.end.line == last:
         return value.end.column

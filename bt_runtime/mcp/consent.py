@@ -1,7 +1,8 @@
-"""A yes of the person before something that is theirs to decide: by their client's own dialogue, or at a terminal.
+"""Asks the person for consent, in their client's own dialogue or at a terminal.
 
 The client asks in one of two ways, by the version of the protocol: it is sent a request, or the call is answered with a
-question and made again with the answer."""
+question and made again with the answer.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ FORM: dict[str, Any] = {
 async def consent(
     ctx: Any, params: types.CallToolRequestParams, question: str, ask: Ask | None
 ) -> bool | types.InputRequiredResult:
-    """True only for a yes. A person at this terminal comes first: a client's answer cannot stand in for theirs."""
+    """Returns True only for a yes. A person at this terminal is asked first: a client's answer cannot replace
+    theirs."""
     shown = printed(question)
     if ask is not None:
         return await anyio.to_thread.run_sync(ask, shown)

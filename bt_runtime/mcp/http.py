@@ -1,4 +1,4 @@
-"""Streamable HTTP for `btr mcp`: on this machine only, behind a token, closed to pages of other sites."""
+"""Serves `btr mcp` over streamable HTTP: only on this machine, with a token, and closed to pages of other sites."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Gate:
             await _refuse(send, *refusal)
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """The status and the words of a refusal; None for a request that may come in."""
+        """Returns the status and the text of a refusal; None for an allowed request."""
         if scope["type"] != "http":
             return 400, "only HTTP is spoken here"
         listed = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
@@ -81,7 +81,7 @@ async def _refuse(send: Send, status: int, text: str) -> None:
 
 
 def app(server: Server[Any], token: str) -> App:
-    """The ASGI application, behind its gate."""
+    """Returns the ASGI application with its access check."""
     inner: Any = server.streamable_http_app(
         streamable_http_path=PATH, max_request_body_size=MOST_BODY, session_idle_timeout=IDLE,
         max_sessions=MOST_SESSIONS,
@@ -90,7 +90,7 @@ def app(server: Server[Any], token: str) -> App:
 
 
 async def over_http(server: Server[Any], host: str, port: int, token: str, told: Callable[[int], object]) -> None:
-    """Serves until the process is interrupted. `told` gets the port."""
+    """Serves until the process is interrupted. `told` is called with the port."""
     import socket
 
     import uvicorn

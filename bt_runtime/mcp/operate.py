@@ -1,5 +1,4 @@
-"""Tools for a live run that the operator named: read it, graft into it after a person's yes, halt it. They come in by
-the debugger's socket, which `btr run --debug` opens for this user only."""
+"""Tools for a live run that the operator named: read it, graft into it after a person's consent, halt it."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ MOST_SHOWN = 4_000  # characters of a graft in the question
 
 
 class Operated:
-    """The live run: each command is a connection of its own, so that an idle assistant holds nothing."""
+    """The live run. Each command opens a connection, so that an idle assistant holds none."""
 
     def __init__(self, run: str) -> None:
         self.run = run
@@ -45,7 +44,7 @@ class Operated:
         return Answer(part.text, {"what": what, **part.data()})
 
     def question(self, site: Site, given: Mapping[str, Any]) -> str:
-        """What the person is asked before a graft. A graft with faults is refused before anybody is asked."""
+        """Returns the question to the person before a graft. A graft with faults is refused without a question."""
         checked = self.do("check", path=given["path"], text=given["text"])
         if checked.get("faults"):
             raise BtError(f"nothing was grafted: {checked.get('said', '')}", "mend the text")
@@ -67,7 +66,7 @@ class Operated:
 
 
 def tools(run: str) -> dict[str, Tool]:
-    """The tools of one live run."""
+    """Returns the tools of one live run."""
     operated = Operated(run)
     listed = (
         Tool(

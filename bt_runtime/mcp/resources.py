@@ -1,4 +1,4 @@
-"""What an assistant may read: the language page, kinds, faults, trees, manifests, and stories of runs."""
+"""The resources that an assistant can read: the language page, kinds, faults, trees, manifests, and stories of runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """A family of resources, `btr://tree/{name}`."""
+    """A family of resources such as `btr://tree/{name}`."""
 
     about: str
     type: str
@@ -83,7 +83,7 @@ def listed(site: Site) -> Iterator[Entry]:
 
 
 def read(site: Site, uri: str) -> tuple[str, str]:
-    """The text and the type of a resource."""
+    """Returns the text and the type of a resource."""
     sort_name, _, name = unquote(uri.removeprefix(SCHEME)).partition("/")
     if uri == f"{SCHEME}language":
         return language(), MARKDOWN

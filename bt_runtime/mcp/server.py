@@ -1,5 +1,4 @@
-"""The MCP server over a project: tools, resources and prompts on the official SDK. Calls are done one after another in
-a thread, so that the connection stays alive meanwhile."""
+"""The MCP server of a project: tools, resources and prompts on the official SDK."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ _UNKNOWN = -32602
 
 
 def served(site: Site, tools: Tools = TOOLS, ask: Ask | None = None) -> Server[Any]:
-    """The server object, for any transport. `ask`: how a person is asked where the client has no way to."""
+    """Returns the server object, for any transport. `ask`: asks the person when the client cannot."""
     handlers = _Handlers(site, tools, ask)
     return Server(
         "btr", version=__version__, title="bt_runtime", instructions=INSTRUCTIONS,
@@ -126,7 +125,7 @@ class _Handlers:
 
 
 def _or_refused(do: Callable[..., Any], *given: Any) -> Any:
-    """Errors that a person can mend, as errors of the protocol."""
+    """Converts errors that a person can fix to errors of the protocol."""
     try:
         return do(*given)
     except BtError as error:

@@ -1,1 +1,1 @@
-"""Proofs about trees: their properties against a model of all their runs, against grafts, and against a run itself."""
+"""Proofs about trees: checks properties against a model of all runs, against grafts, and in a live run."""

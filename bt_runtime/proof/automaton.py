@@ -1,4 +1,4 @@
-"""A formula as an automaton over which atoms hold: made while it is walked, by what each tick leaves to be kept.
+"""A Büchi automaton of a formula, built while it is walked: its states are the formulas that remain to be kept.
 
 A set of formulas that is to hold from now on is unfolded into ways: what must hold now, what from the next tick on, and
 which `U` has been put off. A word is accepted when no `U` is put off for ever; nothing left to keep accepts any word.
@@ -44,7 +44,7 @@ class Automaton:
         return found
 
     def after(self, left: Left, bits: int) -> list[tuple[Left, frozenset[Formula]]]:
-        """What is left to be kept after a tick in which these atoms hold, in each way."""
+        """Returns the remaining obligations after a tick in which these atoms hold, one set for each alternative."""
         found = self._after.get((left, bits))
         if found is None:
             found = [(way.left, way.put_off) for way in self.ways(left) if way.fits(bits)]
@@ -113,7 +113,7 @@ class Automaton:
         return any(_cycles(edges, left) for left in edges)
 
     def accepts_for_ever(self, left: Left, bits: int) -> bool:
-        """Is the word accepted in which these atoms hold, and no others, in every tick from now on?"""
+        """True when the automaton accepts the word in which exactly these atoms hold in every tick from now on."""
         edges: dict[Left, list[tuple[Left, frozenset[Formula]]]] = {}
         todo = [left]
         while todo:
@@ -126,7 +126,7 @@ class Automaton:
         return any(_cycles(edges, at) for at in edges)
 
     def repeats(self, left: Left, cycle: Sequence[int]) -> bool:
-        """Is the word accepted that goes through this cycle of bits again and again?"""
+        """True when the automaton accepts the endless repetition of this cycle of bits."""
         edges: dict[tuple[Left, int], list[tuple[tuple[Left, int], frozenset[Formula]]]] = {}
         todo = [(left, 0)]
         while todo:
@@ -141,7 +141,7 @@ class Automaton:
 
 
 def _least(ways: list[Way]) -> list[Way]:
-    """Without the ways that ask for more than another one."""
+    """Removes alternatives that require more than another one."""
 
     def more(way: Way, other: Way) -> bool:
         return (way.yes & other.yes == other.yes and way.no & other.no == other.no and other.left <= way.left
@@ -155,7 +155,7 @@ def _least(ways: list[Way]) -> list[Way]:
 
 
 def _cycles(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> bool:
-    """Does a cycle go through here on which nothing is always put off?"""
+    """True when a cycle through this state fulfils every `U`."""
     reach = _reached(edges, start)
     part = {at for at in reach if start in _reached(edges, at)}
     if start not in part:
@@ -165,7 +165,7 @@ def _cycles(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> boo
 
 
 def _reached(edges: dict[K, list[tuple[K, frozenset[Formula]]]], start: K) -> set[K]:
-    """What can be reached in at least one step."""
+    """Returns the states that can be reached in at least one step."""
     found: set[K] = set()
     todo = [start]
     while todo:

@@ -1,4 +1,4 @@
-"""Which parts of a tree a property can depend on. The others are left out of the model but for their results."""
+"""Finds the parts of a tree that a property can depend on. The model keeps only the results of the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_PLACES = 200_000
 
 
 class Place(NamedTuple):
-    """A node where it stands; `above` is the number of the place around it."""
+    """A node in its tree; `above` is the number of the place around it."""
 
     spec: NodeSpec
     path: str
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 def places_of(tree: TreeSpec) -> list[Place]:
-    """All nodes of a tree and of those it includes, where they stand, parents first."""
+    """Returns all nodes of a tree and of its included trees with their places, parents first."""
     found: list[Place] = []
     todo = [(tree.root, f"/{tree.name}", -1, {name: name for name in tree.ports})]
     while todo and len(found) < MOST_PLACES:
@@ -123,7 +123,7 @@ class Cone:
         return place.names.get(name) or f"{self.scope(place)}{name}"
 
     def scope(self, place: Place) -> str:
-        """The prefix of entries that only the tree around a place knows."""
+        """Returns the prefix of the entries that only the tree around a place sees."""
         at = place
         while at.above >= 0:
             above = self.places[at.above]

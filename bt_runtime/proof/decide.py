@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is decided, and within which bounds."""
+    """A decision to make: the tree, the property and the limits."""
 
     tree: TreeSpec
     inputs: Mapping[str, Json] = {}
@@ -47,7 +47,8 @@ Follows = Callable[[Telling], bool]
 
 
 def decide(asked: Asked, property: Property, follows: Follows = lambda telling: True) -> Verdict:
-    """`follows` says whether the engine goes through a story; one that it does not is not taken for an answer."""
+    """Decides a property. `follows` tests whether the engine repeats a story; a story that it does not repeat is no
+    answer."""
     began = time.monotonic()
     made = _Deciding(asked, property, follows)
     verdict = made.run()
@@ -80,7 +81,7 @@ class _Deciding:
         return self.sampled(last)
 
     def sampled(self, last: Found | None) -> Verdict:
-        """Nothing is proved. Looks for a story among some values of what has too many."""
+        """Tries some values of entries with too many values. A result is a counterexample or nothing, never a proof."""
         model = self.model(None, True)
         open_ = any(UNKNOWN in each for each in (*model.inputs.values(), *model.outside.values()))
         found = search(model, self.property, self.limits())
@@ -128,7 +129,7 @@ class _Deciding:
         return verdict._replace(remarks=tuple(self.vacuous(model, found)))
 
     def vacuous(self, model: Model, found: Found) -> Iterator[str]:
-        """What was asked for never comes: the property holds, and says nothing."""
+        """Notes a property that holds only because its premise never occurs."""
         key = {"leads_to": "from", "before": "then", "at_most": "of", "within": "from"}.get(self.property.word, "")
         if key in self.property.given:
             text = " ".join(str(self.property.given[key]).split())
@@ -141,7 +142,7 @@ class _Deciding:
 
 
 def remarks(property: Property) -> Iterator[str]:
-    """A formula that no run can keep, or that every run does."""
+    """Notes a formula that no run can keep, or that every run keeps."""
     if property.word == "within":
         return
     for made, text in (

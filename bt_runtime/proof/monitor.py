@@ -1,4 +1,4 @@
-"""Properties watched in a run: after each tick what must still come, and whether that can be kept at all."""
+"""Watches properties in a run: after each tick it computes what must still happen, and whether that is possible."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEPT = 10_000  # ticks whose atoms are remembered, for stories that repeat
 
 
 class Sight:
-    """What atoms can read of a run after a tick; made once for each tick."""
+    """The values that atoms can read after a tick; collected once per tick."""
 
     def __init__(self, run: Run, given: Mapping[tuple[Behaviour, Watch], bool] | None = None) -> None:
         self.run = run
@@ -41,7 +41,7 @@ class Sight:
 
     @cached_property
     def skills(self) -> dict[str, list[Any]]:
-        """The nodes of each skill, and what agents do of it."""
+        """Returns the nodes of each skill, and the agents' actions with it."""
         found: dict[str, list[Any]] = {}
         for node in self.nodes:
             found.setdefault(kind_of(node), []).append(node)
@@ -61,7 +61,7 @@ class Sight:
         return next((word for word in ("running", "success", "failure") if word in shown), "idle")
 
     def meant(self, node: Any, watch: Watch) -> bool:
-        """Does the node's last start fit what is asked about? Told once, when it is first seen after its start."""
+        """True when the node's last start matches what an atom asks; computed once for each start."""
         if watch.given is None:
             return True
         key = (node, watch)
@@ -104,7 +104,7 @@ def _word(status: Any) -> str:
 
 
 class Monitor:
-    """One property, through one run. `broken` says how, once it is."""
+    """Watches one property in one run. `broken` describes how it was broken."""
 
     def __init__(self, property: Property) -> None:
         self.property = property
@@ -121,7 +121,7 @@ class Monitor:
         self.given: dict[tuple[Behaviour, Watch], bool] = {}
 
     def look(self, sight: Sight, over: bool) -> str:
-        """After a tick: how the property is broken, or "". `over`: there will be no other tick."""
+        """Checks after a tick; returns how the property is broken, or "". `over`: no other tick will come."""
         sight.given = self.given
         self.unread -= {name for name in self.unread if sight.entry(name)}
         self.unseen -= sight.statuses.keys() if self.unseen else set()
@@ -166,14 +166,14 @@ class Monitor:
         return f"`{text}` has not come" if text else "what was to come has not come"
 
     def repeats(self, ticks: int) -> str:
-        """When the latest ticks go on for ever: how the property is broken, or ""."""
+        """Returns how the property is broken if the latest ticks repeat for ever, or ""."""
         cycle = [bits for _, bits in self.history[-ticks:]]
         if any(self.automaton.repeats(left, cycle) for left in self.history[-ticks][0]):
             return f"the latest {ticks} ticks may repeat for ever, and {self.lacks}"
         return ""
 
     def where(self, sight: Sight) -> str:
-        """The values that it has read."""
+        """Returns the values that the property has read."""
         board = sight.run.blackboard
         entries = dict.fromkeys(name for atom in self.atoms for name in atom.entries)
         values = [f"{name} = {show(board[name])}" for name in entries if name in board]

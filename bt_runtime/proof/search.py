@@ -1,4 +1,4 @@
-"""The search: all states of a model beside what a property leaves to be kept, the shortest stories first."""
+"""Searches all states of a model, combined with what a property still requires; shortest stories first."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Limits(NamedTuple):
 
 
 class Story(NamedTuple):
-    """How a property is broken: the choices of each tick, and from which tick on they repeat for ever."""
+    """A counterexample: the choices of each tick, and the tick from which they repeat for ever."""
 
     ticks: tuple[tuple[int, ...], ...]
     repeats: int | None = None
 
 
 class Found(NamedTuple):
-    """`whole`: all states were seen, or a story was found."""
+    """The result of a search. `whole`: all states were seen, or a story was found."""
 
     story: Story | None
     states: int
@@ -91,7 +91,7 @@ class Search:
         return Found(story, len(self.nodes), True, False, self.seen)
 
     def beyond(self, node: Node) -> Story | None:
-        """Enters all that comes after this node; the story when a run is broken there."""
+        """Adds all successors of this node; returns a story when one breaks the property."""
         at = self.nodes[node]
         for step in self.steps(node.state):
             self.seen |= step.bits
@@ -119,7 +119,8 @@ class Search:
         return found
 
     def going_on(self, before: State, step: Step) -> frozenset[Mark]:
-        """Clocks that are waited for and, where skills end, nodes that run on: a fair run does not stay so for ever."""
+        """Returns the waiting clocks and, if skills must end, the running nodes: a fair run cannot keep them for
+        ever."""
         after = step.state
         marks: list[Mark] = [c for c in after.armed if before.slots[c] and c not in step.fresh]
         marks += [i for i in self.ends if before.slots[i] == RUN == after.slots[i] and i not in step.fresh]
@@ -146,7 +147,8 @@ class Search:
     # Cycles ----------------------------------------------------------------------------------
 
     def cycle(self) -> Story | None:
-        """A story that repeats for ever: in a part whose nodes lead to each other, nothing is always put off."""
+        """Returns a story that repeats for ever: a cycle in a strongly connected part that satisfies every
+        obligation."""
         best: tuple[int, list[int]] | None = None
         for part in _parts([[to for to, *_ in each] for each in self.edges]):
             inside = set(part)
@@ -162,7 +164,7 @@ class Search:
         return Story((*stem, *round_), len(stem))
 
     def round(self, start: int, part: set[int]) -> tuple[tuple[int, ...], ...]:
-        """A way from this node back to it on which nothing is put off all the time."""
+        """Returns a path from this node back to it that leaves no obligation open for ever."""
         always = frozenset[Mark]().union(*(marks for at in part for to, marks, _ in self.edges[at] if to in part))
         ways: list[tuple[int, ...]] = []
         at = start
@@ -179,7 +181,7 @@ class Search:
     def path(
         self, start: int, part: set[int], wanted: Callable[[tuple[int, frozenset[Mark], tuple[int, ...]]], bool]
     ) -> list[tuple[int, frozenset[Mark], tuple[int, ...]]]:
-        """The shortest way inside the part that ends with an edge as wanted."""
+        """Returns the shortest path within the part that ends with a wanted edge."""
         came: dict[int, list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = {start: []}
         todo = deque([start])
         while todo:
@@ -200,7 +202,7 @@ def _without(marks: frozenset[Mark]) -> Callable[[tuple[int, frozenset[Mark], tu
 
 
 def _parts(edges: list[list[int]]) -> Iterator[list[int]]:
-    """The parts of a graph whose nodes lead to each other (Tarjan), without recursion."""
+    """Returns the strongly connected parts of a graph (Tarjan), without recursion."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []

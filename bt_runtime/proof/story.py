@@ -1,4 +1,4 @@
-"""Stories made concrete: the ticks of a story with all that happens in them, and when each comes."""
+"""Makes a story concrete: the events of each tick, and the ticks' times."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Moment(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """A story tick by tick. `repeats`: the tick from which on it repeats; None: it is broken at its end."""
+    """A story tick by tick. `repeats`: the tick from which it repeats; None: the property is broken at its end."""
 
     moments: tuple[Moment, ...]
     repeats: int | None = None
 
 
 def told(model: Model, story: Story) -> Telling:
-    """A story of this model with what happens in it."""
+    """Returns a story of this model with the events of each tick."""
     state, moments = model.first(), []
     for choices in story.ticks:
         step, t = model.replay(state, choices)
@@ -52,13 +52,13 @@ def _moment(model: Model, step: Step, t: Tick) -> Moment:
 
 
 def left_out(model: Model) -> frozenset[str]:
-    """The paths of the parts of which a model knows the results alone."""
+    """Returns the paths of the parts of which a model knows only the results."""
     return frozenset(path for path, node in model.nodes.items() if isinstance(node, Any_))
 
 
 def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
-    """The same story in a model that leaves nothing out, steered by the results of what was left out; None: the
-    story is none of the tree."""
+    """Finds the same story in the complete model, with the omitted parts' results as given; None when the tree has no
+    such story."""
     states, wanted = [rough.first()], []
     for choices in story.ticks:
         step, t = rough.replay(states[-1], choices)
@@ -82,7 +82,7 @@ def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
 
 
 class _Steered:
-    """A search, tick by tick, for choices that give what a rough story says."""
+    """Searches, tick by tick, for choices with the results that a rough story requires."""
 
     def __init__(self, model: Model, wanted: Sequence[tuple[Step, Mapping[str, int]]]) -> None:
         self.model, self.wanted, self.left = model, wanted, MOST_TRIES
@@ -126,7 +126,8 @@ class _Steered:
 
 
 def times(telling: Telling) -> list[int] | None:
-    """When each tick comes, in milliseconds from the first, as early as possible; None: at no times."""
+    """Returns the time of each tick in milliseconds from the first, as early as possible; None when there are no such
+    times."""
     lower: list[tuple[int, int, int]] = []  # tick i comes at least so long after tick j
     began: dict[int, tuple[int, int]] = {}  # clock → the tick in which it was started, its time
     for at, moment in enumerate(telling.moments):
@@ -156,7 +157,7 @@ def times(telling: Telling) -> list[int] | None:
 
 
 def words(telling: Telling) -> Iterator[str]:
-    """The story in words, a line for each tick."""
+    """Describes the story, one line for each tick."""
     when = times(telling) or [0] * len(telling.moments)
     before = Moment((), "", {})
     for at, moment in enumerate(telling.moments):
@@ -173,7 +174,7 @@ def words(telling: Telling) -> Iterator[str]:
 
 
 def _leaves(moment: Moment) -> list[str]:
-    """The running nodes below which nothing runs."""
+    """Returns the running nodes without a running child."""
     running = [path for path, word in moment.shown.items() if word == "running"]
     return [path for path in running if not any(other.startswith(f"{path}/") for other in running)]
 

@@ -19,14 +19,14 @@ class Zone(NamedTuple):
         return self.names.index(name) + 1
 
     def started(self, name: int) -> Zone:
-        """The zone with this clock at 0."""
+        """Returns the zone with this clock at 0."""
         zone = self.dropped(name) if name in self.names else self
         rows = [(*row, row[0]) for row in zone.bounds]
         rows.append((*zone.bounds[0], 0))
         return Zone((*zone.names, name), tuple(rows))._sorted()
 
     def dropped(self, name: int) -> Zone:
-        """The zone without this clock."""
+        """Returns the zone without this clock."""
         if name not in self.names:
             return self
         at = self.place(name)
@@ -34,7 +34,7 @@ class Zone(NamedTuple):
         return Zone(tuple(n for n in self.names if n != name), rows)
 
     def _sorted(self) -> Zone:
-        """The same zone with its clocks in the order of their names, so that equal zones are equal values."""
+        """Returns the zone with its clocks sorted by name, so that equal zones compare equal."""
         order = sorted(range(len(self.names)), key=self.names.__getitem__)
         if order == list(range(len(order))):
             return self
@@ -42,16 +42,16 @@ class Zone(NamedTuple):
         return Zone(tuple(self.names[i] for i in order), tuple(tuple(self.bounds[i][j] for j in at) for i in at))
 
     def elapsed(self) -> Zone:
-        """The zone after any time has passed."""
+        """Returns the zone after any amount of time."""
         rows = (self.bounds[0], *((INFINITE, *row[1:]) for row in self.bounds[1:]))
         return Zone(self.names, rows)
 
     def at_most(self, name: int, limit: int) -> Zone | None:
-        """The part in which the clock shows no more; None when there is none."""
+        """Returns the part in which the clock shows at most `limit`; None when it is empty."""
         return self._tightened(self.place(name), 0, limit)
 
     def at_least(self, name: int, limit: int) -> Zone | None:
-        """The part in which the clock shows no less; None when there is none."""
+        """Returns the part in which the clock shows at least `limit`; None when it is empty."""
         return self._tightened(0, self.place(name), -limit)
 
     def least(self, name: int) -> int:

@@ -1,4 +1,4 @@
-"""Proofs of a tree's properties, or the shortest story that breaks one, as a test.
+"""Proves a tree's properties, or returns the shortest story that breaks one, as a test.
 
     [result] = check("door", never="open and locked")
     assert result.finding is None, result.finding
@@ -38,7 +38,7 @@ FROM_PYTHON = "check(…)"
 
 
 class Result(NamedTuple):
-    """What became of one property."""
+    """The result of one property."""
 
     property: Property
     outcome: Outcome
@@ -77,7 +77,7 @@ def check(
 
 
 class Checking:
-    """The check of one tree."""
+    """Checks the properties of one tree."""
 
     def __init__(
         self, tree: str | Path | Tree, never: Any = (), always: Any = (), ltl: Any = (),
@@ -97,7 +97,7 @@ class Checking:
         self.given = tree
 
     def fitting(self, given: Mapping[str, Sequence[Json]]) -> Mapping[str, Sequence[Json]]:
-        """The listed values, each of the type of its entry or output."""
+        """Returns the listed values, converted to the types of their entries or outputs."""
         spec = self.subject.tree.spec
         values = Values(spec, given)
         outputs = [f for kind in skills_of(spec).values() for f in kind.fields if f.writes]
@@ -140,7 +140,7 @@ class Checking:
         return result
 
     def option(self, property: Property) -> str:
-        """What the command line says of one property."""
+        """Returns the command-line option of a property."""
         if self.found_by == FROM_PYTHON:
             return ""
         if any(property.name == each.name for each in self.whole.promises.all):
@@ -148,7 +148,7 @@ class Checking:
         return f" --{property.word} {shlex.quote(str(property.given[property.word]))}"
 
     def alone(self, property: Property) -> Subject:
-        """The tree with this promise and no other."""
+        """Returns the tree with this promise only."""
         if any(property.name == each.name for each in self.whole.promises.all):
             given: dict[str, Any] = {"properties": [property.name]}
         else:
@@ -158,7 +158,7 @@ class Checking:
     # What is known --------------------------------------------------------------------------
 
     def place(self, property: Property) -> Path:
-        """The file of a proof: named by all that it depends on."""
+        """Returns the file that stores a proof, named by a digest of all it depends on."""
         tree = self.subject.tree
         texts = [each.text for each in trees_of(tree.spec)]
         texts += [text for path, text in sorted(tree.first.files.items())]
@@ -186,7 +186,7 @@ class Checking:
 
 
 def _code() -> str:
-    """What the checker itself is: another one may come to another result."""
+    """Returns a digest of the checker's code, because another version may give another result."""
     folder = Path(__file__).parents[1] / "proof"
     made = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""A story of a proof as a case: the engine goes through it tick by tick, and a test that shows it is written."""
+"""Converts a proof's story to a case that the engine runs tick by tick, and to a test that shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ _OK, _BAD, _BREAKS = 2, 3, -1
 
 
 def case_of(telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[int]] | None:
-    """The case, and how many of its moves lie before each tick's end; None when its ticks can come at no times."""
+    """Returns the case, and the number of its moves before each tick's end; None when its ticks have no possible
+    times."""
     when = times(telling)
     if when is None:
         return None
@@ -92,14 +93,14 @@ def _alike(trial: Trial, telling: Telling, at: int) -> bool:
 
 
 def finding(subject: Subject, telling: Telling, inputs: Mapping[str, Json], found_by: str) -> Finding:
-    """The story as a test that fails until the tree is mended."""
+    """Returns the story as a test that fails until the tree is fixed."""
     made = case_of(telling, inputs)
     assert made is not None
     return subject.finding(_complete(made[0], subject), found_by)
 
 
 def _complete(case: Case, subject: Subject) -> Case:
-    """With a value for each entry that must be given and that the story does not read."""
+    """Adds a value for each required entry that the story does not read."""
     spec = subject.tree.spec
     values = Values(spec)
     ports = {**spec.inputs, **spec.entries}

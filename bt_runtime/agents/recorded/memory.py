@@ -1,4 +1,4 @@
-"""The memories of a recorded run: the episodic one by its identity, its answers on the tape, and working memory."""
+"""The memories of a recorded run: the episodic memory's identity, its recorded answers, and working memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bt_runtime.types import Job, Json
 @runtime_checkable
 class Identified(Protocol):
     def identity(self) -> str:
-        """Stays the same while the memory grows."""
+        """An id that stays the same while the memory grows."""
 
 
 class Memory(parts.Part):
@@ -67,7 +67,7 @@ class TapedEpisodes:
 
     @property
     def live(self) -> Episodes:
-        """The memory itself, behind the recorded part."""
+        """The real memory, used after the recorded part."""
         assert self.inner is not None, "a replay asks no memory"
         return self.inner
 

@@ -1,4 +1,4 @@
-"""The models of a recorded run: which they were, how they were asked, and their answers on the tape."""
+"""The models of a recorded run: their names, the format of their prompts, and their recorded answers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TapedModel(Model):
 
     @property
     def live(self) -> Model:
-        """The model itself, behind the recorded part."""
+        """The real model, used after the recorded part."""
         assert self.inner is not None, "a replay asks no model"
         return self.inner
 
@@ -99,7 +99,7 @@ def by_role(given: object) -> dict[str, object]:
 
 
 def identified(given: object) -> dict[str, str]:
-    """A model's name and the digest of its file; the class of one that a program made."""
+    """Returns a model's name and its file's digest; for a model made by a program, its class."""
     if not isinstance(given, str | Path):
         return {"object": class_name(given)}
     where, how = apart(find_model(str(given)))
@@ -117,7 +117,7 @@ def file_of(name: str) -> Path | None:
 
 
 def file_digest(name: str) -> str:
-    """The digest of its file, and of what is laid over it; "" when one of them is not there."""
+    """Returns the digest of the model's file and its adapters; "" when one of them is missing."""
     where, how = apart(name)
     files = [file_of(where) or Path(where), *(Path(adapter.file) for adapter in adapters(how.get("lora", ())))]
     found = [digest(path) for path in files]
@@ -129,7 +129,7 @@ def file_digest(name: str) -> str:
 
 
 def _word(path: Path) -> str:
-    """The word that names this file on every machine; "" where none does."""
+    """Returns the word that names this file on every machine; "" when there is none."""
     for word, find in NAMED_FILES.items():
         with suppress(BtError):  # that one is not installed
             if path == real(find()):
@@ -138,6 +138,6 @@ def _word(path: Path) -> str:
 
 
 def _asked(model: Model, register: str) -> dict[str, JsonValue]:
-    """How a model is asked: its prompts' format and register."""
+    """Returns the format and the register of a model's prompts."""
     kept: dict[str, JsonValue] = {"template": keep(model.chat_template), "register": register or model.register}
     return kept if model.constrains else {**kept, "constrains": False}

@@ -1,4 +1,4 @@
-"""The world of a recorded run: how an equal one is opened, where it began, and what it answers on the tape."""
+"""The world of a recorded run: how to open an equal one, its initial state, and its recorded answers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ WORLDS = Worlds()
 
 
 class RecordedWorld:
-    """The world and the task that a journal's head tells of."""
+    """The world and the task that a journal's head describes."""
 
     def __init__(self, head: Mapping[str, Json]) -> None:
         self.kept: Mapping[str, Json] | None = head.get("world")
@@ -67,7 +67,7 @@ class RecordedWorld:
         self.given = bool((head.get("given") or {}).get("task"))
 
     def task(self) -> Task | None:
-        """The one that the run was given, rather than found in its world."""
+        """The task that the run was given; None when the world brought its own."""
         return self._task() if self.given else None
 
     def _task(self) -> Task | None:
@@ -86,13 +86,13 @@ class RecordedWorld:
         return Origin(str(kept.get("suite") or ""), codec.full(options) if isinstance(options, dict) else {})
 
     def entries(self) -> list[Entry]:
-        """The sentences of the world's own manifest, for trees that leave the choice to an agent."""
+        """The sentences of the world's own manifest, for trees whose agents may use all of them."""
         named = open_suite(self.suite).skills if self.suite else ""
         path = project.find("skills", named) if named else None
         return [k.data["entry"] for k in manifest.read(path).kinds] if path is not None else []
 
     def open(self) -> World:
-        """The world as it stood when the run began, for one that is made again."""
+        """Opens the world in the state in which the run began, for a rebuilt run."""
         assert self.kept is not None
         if not self.suite:
             raise BtError(
@@ -117,7 +117,7 @@ class RecordedWorld:
 
 
 class TapedOpening:
-    """A world that is opened while the run goes on; one that is only played needs none behind it."""
+    """The recorded opening of a world during the run; a pure replay opens no world."""
 
     def __init__(
         self, tape: parts.Taping, make: Callable[[], World], about: dict[str, JsonValue], context: Context

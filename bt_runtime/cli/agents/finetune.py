@@ -1,4 +1,4 @@
-"""`btr finetune`: an adapter of a local model, learnt from recorded runs."""
+"""`btr finetune`: trains an adapter of a local model from recorded runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`btr mcp`: the project's tools for an assistant, over standard input and output, or over HTTP on this machine."""
+"""`btr mcp`: offers the project's tools to an assistant, over standard input and output, or over HTTP on this
+machine."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def site_of(folder: Path, allow: str) -> Site:
-    """The project of a folder, with what the person allowed."""
+    """Returns the project of a folder, with the permissions that the person gave."""
     from bt_runtime.mcp.tools.site import ALLOWED, Site
 
     root = project.find_root(folder.resolve())

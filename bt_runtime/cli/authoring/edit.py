@@ -1,4 +1,4 @@
-"""`btr edit`: the page that makes and changes trees."""
+"""`btr edit`: opens the page for making and changing trees."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def place(name: str) -> tuple[Path, Path | None]:
-    """The folder that is edited, and the tree to begin with."""
+    """Returns the folder to edit, and the first tree to show."""
     path = Path(name)
     if path.is_dir():
         return real(path), None

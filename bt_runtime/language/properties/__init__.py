@@ -1,1 +1,1 @@
-"""Properties of trees: what must never, always or at some time hold; their text, read and checked."""
+"""Reads and checks properties of trees: what must hold never, always or at some time."""

@@ -46,7 +46,7 @@ def eventually(formula: Formula) -> Formula:
 
 
 def weak_until(left: Formula, right: Formula) -> Formula:
-    """`left` holds until `right` does, or for ever."""
+    """A formula: `left` holds until `right` does, or for ever."""
     return ("R", right, ("or", left, right))
 
 
@@ -93,7 +93,7 @@ def _joined(word: str, parts: list[Formula]) -> Formula:
 
 
 def atoms(formula: Formula) -> Iterator[str]:
-    """The texts of the atoms, each as often as it stands there."""
+    """Yields the texts of the atoms, repeated ones included."""
     if formula[0] in ("atom", "not atom"):
         yield formula[1]
         return
@@ -134,12 +134,12 @@ def _parse(text: str) -> Formula:
 
 
 def _bare(text: str) -> str:
-    """The text with blanks in place of what stands in quotes."""
+    """Replaces texts in quotes by blanks."""
     return re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: " " * len(found[0]), text)
 
 
 def _split(text: str, sign: re.Pattern[str]) -> tuple[str, str] | None:
-    """The two sides of the first such sign that stands outside of brackets and quotes; None without one."""
+    """Splits a text at the first such sign outside brackets and quotes; None without one."""
     bare, depth = _bare(text), 0
     starts = {found.start(): found for found in sign.finditer(bare)}
     for at, char in enumerate(bare):
@@ -155,7 +155,7 @@ def _split(text: str, sign: re.Pattern[str]) -> tuple[str, str] | None:
 
 
 def _unwrapped(text: str) -> str:
-    """The text without brackets around all of it."""
+    """Removes brackets around the whole text."""
     found = text.strip()
     while found.startswith("(") and found.endswith(")"):
         depth = 0

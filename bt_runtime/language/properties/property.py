@@ -1,4 +1,4 @@
-"""A property: its name, what must hold, and what happens when it does not."""
+"""A property: its name, its condition, and what happens when the condition is broken."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Property(NamedTuple):
 
     @property
     def formula(self) -> Formula:
-        """What must hold, in linear temporal logic. `within` is made of atoms that its clock gives."""
+        """The condition as a formula of linear temporal logic. A `within` uses atoms of its clock."""
         given = {name: str(text) for name, text in self.given.items()}
         match self.word:
             case "never":
@@ -51,7 +51,7 @@ class Property(NamedTuple):
 
     @property
     def seconds(self) -> float | None:
-        """The time that a `within` allows."""
+        """The time limit of a `within`."""
         found = self.given.get("seconds")
         return float(found) if self.word == "within" and isinstance(found, int | float) else None
 
@@ -71,7 +71,7 @@ class Property(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What must hold, in a line."""
+        """Describes the condition in one line."""
         g = self.given
         match self.word:
             case "leads_to":
@@ -87,7 +87,7 @@ class Property(NamedTuple):
 
 
 def _rises(of: Formula, times: int) -> Formula:
-    """`of` holds in this many separate stretches."""
+    """A formula: `of` holds in at least this many separate stretches."""
     made = formula.eventually(of)
     for _ in range(times - 1):
         made = formula.eventually(("and", of, formula.eventually(("and", ("not", of), made))))
@@ -95,5 +95,5 @@ def _rises(of: Formula, times: int) -> Formula:
 
 
 def of(word: str, text: str, name: str = "") -> Property:
-    """A property of one expression, as the command line gives it."""
+    """Makes a property of an expression on the command line."""
     return Property(name or f"{word} {text}", word, {word: text})

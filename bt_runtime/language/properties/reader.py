@@ -24,7 +24,7 @@ CHECK = Check(properties_schema(), CODE, "properties")
 
 
 class Properties:
-    """The properties of one place; faulty ones are reported and left out."""
+    """Reads the properties of one place; faulty ones are reported and skipped."""
 
     def __init__(self, node: Node | None, file: str, origin: str) -> None:
         self.file, self.origin = file, origin
@@ -73,7 +73,7 @@ class Properties:
         return len(self.faults) == before
 
     def at(self, error: ExpressionError, texts: dict[str, Node], of: Node) -> None:
-        """The fault at the text that has it: each is tried alone."""
+        """Finds the text that causes a fault by parsing each text alone."""
         for node in texts.values():
             try:
                 if isinstance(node, Scalar) and not isinstance(node.value, int | float):
@@ -100,7 +100,7 @@ def _word(node: YamlMap, key: str, known: tuple[str, ...], default: str) -> str:
 
 
 def of_project(file: Path, diagnostics: Diagnostics) -> tuple[Property, ...]:
-    """The properties of a project file; its faults and its text are added to the diagnostics."""
+    """Reads the properties of a project file; its faults and its text are added to the diagnostics."""
     if not file.is_file():
         return ()
     document = source.read(file, str(file))

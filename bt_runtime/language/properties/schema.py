@@ -1,4 +1,4 @@
-"""Properties as JSON Schema, for heads of trees, manifests and project files."""
+"""The JSON Schema of properties, for heads of trees, manifests and project files."""
 
 from __future__ import annotations
 

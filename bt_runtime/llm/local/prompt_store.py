@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 def key(settings: Settings, build: str) -> str:
-    """What a state depends on besides its tokens: the weights, what lies over them, the form of the cache."""
+    """Returns a digest of all that a state depends on besides its tokens: weights, adapters, and the cache's form."""
     files = [(digest(Path(settings.model)), 1.0)]
     files += [(digest(Path(adapter.file)), adapter.scale) for adapter in settings.lora]
     told = repr((build, files, settings.cache_type, settings.flash, settings.gpu_layers))
@@ -45,7 +45,8 @@ def key(settings: Settings, build: str) -> str:
 
 
 class PromptStore:
-    """`most`: bytes of all files in the folder, those of other models included. `tell`: told of damaged files."""
+    """Stores states. `most`: bytes of all files in the folder, including those of other models. `tell` is called for
+    damaged files."""
 
     def __init__(self, key: str, most: int, tell: Callable[[str], None], folder: Path | None = None) -> None:
         self.key, self.most, self.tell = key, most, tell
@@ -55,7 +56,7 @@ class PromptStore:
         self.entries += [entry for path in self.folder.glob(f"{key}-*{SUFFIX}") if (entry := self._read(path))]
 
     def best(self, prompt: Sequence[int]) -> tuple[Entry | None, int]:
-        """The entry that shares the longest beginning with a prompt, and how long that is."""
+        """Returns the entry that shares the longest beginning with a prompt, and that length."""
         return max(((e, e.shared(prompt)) for e in self.entries), key=lambda pair: pair[1], default=(None, 0))
 
     def state(self, entry: Entry) -> bytes | None:
@@ -104,7 +105,7 @@ class PromptStore:
             total -= each
 
     def _read(self, path: Path) -> Entry | None:
-        """The entry without its state; a file that is none is told and removed."""
+        """Reads an entry without its state; a damaged file is reported and removed."""
         entry = Entry(path, (), 0)
         try:
             with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
@@ -134,7 +135,7 @@ class PromptStore:
 
     @staticmethod
     def _own(about: os.stat_result) -> None:
-        """A state goes into llama.cpp as it is: it must be this user's own."""
+        """Checks that a file belongs to this user alone, because its state is loaded into llama.cpp unchecked."""
         if about.st_uid != os.getuid() or about.st_mode & 0o022:
             raise ValueError("others may write to it")
 

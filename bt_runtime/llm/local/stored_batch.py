@@ -1,4 +1,4 @@
-"""A batch that begins prompts with states from earlier starts, and keeps those of this one."""
+"""A batch that reuses prompt states of earlier starts, and stores those of this one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WAITING = 4  # prompts that wait for an idle moment
 
 
 class StoredBatch(Batch):
-    """A prompt is kept when it was computed here nearly from its first token: what follows it in a run shares it."""
+    """Stores a prompt that was computed nearly from its first token, because later prompts of a run share it."""
 
     def __init__(self, *given: Any, store: PromptStore) -> None:
         super().__init__(*given)
@@ -63,7 +63,7 @@ class StoredBatch(Batch):
         super()._leave(task)
 
     def idle(self) -> None:
-        """Nothing is asked: writes what is worth it."""
+        """Called when no job is running: writes the states worth storing."""
         while self.unkept:
             tokens, begun = self.unkept.pop()
             match = self.tree.match(tokens)

@@ -1,4 +1,4 @@
-"""The answer of a tool: short text for the model, the same as data for programs, and now and then a picture."""
+"""The answer of a tool: short text for the model, the same as data for programs, and sometimes a picture."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 def paged(text: str, page: int = 1) -> Part:
-    """One page of a text, cut at line breaks; the last line says how to read on."""
+    """Returns one page of a text, cut between lines; its last line says how to read on."""
     pieces = _cut(printed(text).splitlines())
     if not 1 <= page <= len(pieces):
         raise BtError(f"there is no page {page}", f"pages: 1 to {len(pieces)}")
@@ -56,7 +56,7 @@ def _cut(lines: Sequence[str]) -> list[str]:
 
 
 def rows(lines: Sequence[str], page: int = 1, most: int = ROWS) -> Part:
-    """One page of a list."""
+    """Returns one page of a list."""
     pages = max(1, -(-len(lines) // most))
     if not 1 <= page <= pages:
         raise BtError(f"there is no page {page}", f"pages: 1 to {pages}")

@@ -1,4 +1,4 @@
-"""Tools that check, mend, lay out, draw and compare trees. None of them writes a file."""
+"""Tools that check, fix, format, draw and compare trees. None of them writes a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def validate(site: Site, what: str = "", kind: str = "tree", page: int = 1) -> A
 
 
 def faults_of(site: Site, what: str, kind: str = "tree") -> list[Diagnostic]:
-    """The faults of what a tool was given."""
+    """Returns the faults of a tool's input."""
     return gathered(_checked(site, what, kind))[0]
 
 
@@ -58,7 +58,7 @@ def text_checked(site: Site, text: str, kind: str) -> Checked:
 
 
 def source(site: Site, tree: str) -> str:
-    """The text of a tree that was given as text, by name or by path."""
+    """Returns a tree's text, given as text, name or path."""
     if is_text(tree):
         site.fits(tree)
         return tree
@@ -66,7 +66,7 @@ def source(site: Site, tree: str) -> str:
 
 
 def format(site: Site, tree: str) -> Answer:
-    """Lays a text out as `btr fmt` does."""
+    """Formats a text as `btr fmt` does."""
     made = tidy(source(site, tree))
     if made is None:
         raise BtError("this cannot be read as YAML", "`validate` says where")
@@ -83,7 +83,7 @@ def fix(site: Site, tree: str, kind: str = "tree") -> Answer:
 
 
 def _line(text: str) -> str:
-    """A text of one line gets a line break: without one it would be taken for a name."""
+    """Appends a line break to a text of one line, which would otherwise be taken for a name."""
     return "" if is_text(text) else "\n"
 
 
@@ -96,7 +96,7 @@ def render(site: Site, tree: str, form: str = "svg", depth: int | None = None, p
 
 
 def diff(site: Site, first: str, second: str, page: int = 1) -> Answer:
-    """The changes from one tree to another, node by node."""
+    """Returns the differences between two trees, node by node."""
     changes = compare(site.checked(first).sound(), site.checked(second).sound(), False)
     part = rows(list(lines(changes)), page)
     return Answer(part.text or "no difference", {"changes": len(changes), **part.data()})

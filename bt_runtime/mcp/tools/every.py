@@ -1,4 +1,4 @@
-"""All tools by name, in the order in which an assistant is told of them."""
+"""All tools by name, in the order in which an assistant sees them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _tool(name: str, tools: Tools) -> Tool:
 
 
 def wrong(tool: Tool, given: Mapping[str, Any]) -> str:
-    """What is wrong with the arguments of a call, "" when nothing is."""
+    """Returns what is wrong with a call's arguments; "" when they are valid."""
     from jsonschema import Draft202012Validator
 
     fault = next(iter(Draft202012Validator(tool.schema()).iter_errors(dict(given))), None)

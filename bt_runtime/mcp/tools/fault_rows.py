@@ -1,4 +1,4 @@
-"""Faults for an assistant: one short line each, with the fix as edits."""
+"""Formats faults for an assistant: one short line each, with the fix as edits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_FIXES = 2  # of one fault
 
 
 def line(fault: Diagnostic) -> str:
-    """`trees/a.yaml:5:3 error BT012: … -> did you mean …`, and below it the likeliest fix."""
+    """Formats `trees/a.yaml:5:3 error BT012: … -> did you mean …`, and below it the likeliest fix."""
     place = f"{fault.file}:{fault.span.line}:{fault.span.column}" if fault.span else fault.file
     help = " ".join(part for part in (fault.label, fault.help) if part)
     text = f"{place} {fault.severity} {fault.code}: {fault.message}" + (f" -> {help}" if help else "")

@@ -1,4 +1,4 @@
-"""Tools that look things up: kinds of nodes, skills, explanations."""
+"""Tools that look up kinds of nodes, skills and explanations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kinds(site: Site, names: list[str] | None = None, page: int = 1) -> Answer:
 
 
 def skills(site: Site, manifest: str = "", page: int = 1) -> Answer:
-    """The skills of the project's manifests, or of one manifest: name, parameters, sentence."""
+    """Lists the skills of the project's manifests, or of one manifest: name, parameters, sentence."""
     own = list(_manifests(site, manifest))
     lines = [f"{name}/{_signature(kind)}: {kind.data['entry'].sentence}" for name, kind in own]
     part = rows(lines, page)
@@ -43,7 +43,7 @@ def _names(site: Site) -> list[str]:
 
 
 def _manifests(site: Site, only: str) -> Iterator[tuple[str, Kind]]:
-    """A manifest of this name; without one, those that the project itself has."""
+    """Returns the manifest of this name; without a name, the project's own ones."""
     own = site.root / "skills"
     for name in _names(site):
         path = project.find("skills", name, root=site.root)
@@ -63,7 +63,7 @@ def _field(field: Field) -> str:
 
 
 def explain(site: Site, word: str, page: int = 1) -> Answer:
-    """What a fault means, or what a kind of node or a skill does."""
+    """Explains a fault, a kind of node or a skill."""
     found = fault_page(word) if _CODE.fullmatch(word.strip()) else kind_page.page(kind_page.found(word))
     part = paged(found, page)
     return Answer(part.text, {"word": word, **part.data()})

@@ -33,7 +33,7 @@ _TARGET = re.compile(r"[\w./\-]+(::[\w\[\]\-.]+)*")
 
 @contextmanager
 def held(site: Site) -> Iterator[None]:
-    """Python of the project is imported only where the person allowed `try` and trusts the folder."""
+    """Returns the trust check for Python of the project: allowed only with `try`, in a trusted folder."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:
         if sends or not trust.knows(folder):

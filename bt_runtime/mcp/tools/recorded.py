@@ -1,4 +1,4 @@
-"""Tools about recorded runs: which there are, what happened in one, and why a node was as it was."""
+"""Tools about recorded runs: list them, tell what happened, and explain a node's status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bt_runtime.replay.why import why_recorded
 
 
 def place(site: Site) -> Path:
-    """The project's folder of journals; one outside the project is not read."""
+    """Returns the project's folder of journals; a folder outside the project is not read."""
     named = Settings(root=site.root, tolerant=True)["runs"]
     return site.inside(str(named) if isinstance(named, str) and named != "none" else folder.RUNS)
 
@@ -47,7 +47,7 @@ def runs(site: Site, run: str = "", page: int = 1) -> Answer:
 
 
 def why(site: Site, run: str, path: str, at: int | None = None) -> Answer:
-    """Tells why a node was as it was: the run is made again from its journal, without model, skill or world."""
+    """Explains a node's status by a replay of the journal, without model, skill or world."""
     with held(site):
         because = why_recorded(found(site, run), path, at)
     return Answer(paged("\n".join(because.sentences)).text, {"run": because.run, "tick": because.tick})

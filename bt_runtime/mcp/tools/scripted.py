@@ -1,6 +1,7 @@
-"""A tree played on a virtual clock with scripted skills: nothing of the project runs, and a story says what happened.
+"""Runs a tree on a virtual clock with scripted skills: none of the project's code runs. Returns a story of the run.
 
-A skill that the caller does not script succeeds at once, with the plainest outputs."""
+A skill that the caller does not script succeeds at once, with the plainest outputs.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def play(
 
 
 def act(given: Any) -> Any:
-    """One start as JSON: "success", "failure", "running", {output: value}, {error: text}, 3 (ticks), [3, "failure"]."""
+    """Parses one start of a skill: "success", "failure", "running", {output: value}, {error: text}, 3 (ticks), [3,
+    "failure"]."""
     if isinstance(given, str):
         if given.lower() not in _RESULTS:
             raise BtError(f"a skill cannot `{given:.40}`", 'write "success", "failure" or "running"')
@@ -141,7 +143,7 @@ def _board(trial: Trial) -> dict[str, Json]:
 
 
 class _Story:
-    """Lines about starts of skills, logs, failures and halts, with the tree's own time."""
+    """Collects lines about starts of skills, logs, failures and halts, with the tree's own time."""
 
     def __init__(self) -> None:
         self.trial: Trial | None = None
@@ -168,14 +170,14 @@ class _Story:
                 self.say(f"{path_of(node)} halted: {halt.reason}")
 
     def lines(self) -> list[str]:
-        """The first lines, rounds told once, and how many there are beyond them."""
+        """Returns the first lines with repetitions collapsed, and the number of omitted lines."""
         told = collapsed(self.told)
         more = len(told) - MOST_LINES
         return [*told[:MOST_LINES], *([f"and {more:,} lines more"] if more > 0 else [])]
 
 
 def collapsed(lines: Sequence[str]) -> list[str]:
-    """Tells a round of lines once that comes again and again, and how often it came. Times do not count."""
+    """Collapses a repeated group of lines to one, with its count. Times do not matter."""
     plain = [line.partition("  ")[2] for line in lines]
     out: list[str] = []
     at = 0
@@ -191,7 +193,8 @@ def collapsed(lines: Sequence[str]) -> list[str]:
 
 
 def _round(plain: Sequence[str], at: int) -> tuple[int, int]:
-    """The size of the shortest round from here that comes three times or more, and how often; (1, 1) without any."""
+    """Returns the length of the shortest group from here that occurs three times or more, and its count; else (1,
+    1)."""
     for size in range(1, LONGEST_ROUND + 1):
         first, times = plain[at : at + size], 1
         while plain[at + size * times : at + size * (times + 1)] == first and len(first) == size:
@@ -202,7 +205,7 @@ def _round(plain: Sequence[str], at: int) -> tuple[int, int]:
 
 
 class _Told(Script):
-    """A script whose starts are told."""
+    """A script whose starts are reported."""
 
     def __init__(self, name: str, acts: Any, story: _Story) -> None:
         super().__init__(acts)

@@ -1,4 +1,4 @@
-"""The project that an assistant works on: which files it may name, and what the person has allowed."""
+"""The project that an assistant works on: the files that it may name, and the person's permissions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _quiet(text: str) -> None:
 
 @dataclass(frozen=True)
 class Site:
-    """A project's root, what the person allowed, and how a written file is shown to them."""
+    """A project's root, the person's permissions, and a function that shows them a written file."""
 
     root: Path
     allow: frozenset[str] = frozenset()
@@ -81,7 +81,7 @@ class Site:
         return self.loader().file(self.located(tree))
 
     def loaded(self, tree: str) -> Tree:
-        """The same, ready for a run; raises Faults."""
+        """Loads a tree for a run; raises Faults."""
         self.fits(tree)
         return load(tree if is_text(tree) else self.located(tree), project=self.root)
 

@@ -1,1 +1,1 @@
-"""The model of a tree: its nodes' rules on a compact state, with a choice wherever a run may go several ways."""
+"""The model of a tree: its nodes' rules on a compact state, with a choice wherever runs can differ."""

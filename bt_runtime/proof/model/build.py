@@ -1,4 +1,4 @@
-"""A checked tree → its model."""
+"""Builds the model of a checked tree."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SAID = {"log": {"text"}, "fail": {"why"}}  # fields that only people read
 
 
 def model_of(tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> Model:
-    """The model of a tree, with what the properties ask about it."""
+    """Returns the model of a tree, with the atoms of the properties."""
     model = Model(tree, options or Options())
     made = _Builder(model, properties)
     made.build()
@@ -183,7 +183,7 @@ class _Builder:
         return at
 
     def agent(self, spec: NodeSpec, scope: ModelScope, path: str) -> Agent:
-        """What decides in the run: whatever it is allowed."""
+        """Models an agent: in each tick it may do anything that it is allowed to."""
         model = self.model
         allowed = [name for name in skills_of(spec, scope.tree) if name in self.asked]
         for name in allowed:
@@ -207,7 +207,8 @@ class _Builder:
     # Entries ---------------------------------------------------------------------------------
 
     def ports(self) -> None:
-        """Entries of the whole tree: inputs stay, and what no node writes somebody outside may write."""
+        """Models the entries of the whole tree: inputs are constant, and entries that no node writes may change from
+        outside."""
         model, tree, scope = self.model, self.model.tree, self.model.scope
         for atom, _ in self.atoms:
             for name in atom.entries:
@@ -227,7 +228,7 @@ class _Builder:
                 model.inputs[slot] = (model.number(port.default),)
 
     def written(self) -> set[int]:
-        """The slots that nodes of the model write."""
+        """Returns the slots that nodes of the model write."""
         found: set[int] = set()
         todo: list[ModelNode] = [self.model.root]
         while todo:
@@ -264,14 +265,14 @@ class _Builder:
 
 
 def child_name(spec: NodeSpec) -> str:
-    """The name that a person gave a node; a guard has that of the node inside."""
+    """Returns the name that a person gave a node; a guard has the inner node's."""
     if spec.name:
         return spec.name
     return child_name(spec.children[0]) if spec.kind.transparent and spec.children else ""
 
 
 def walk(tree: TreeSpec, levels: int) -> Iterator[NodeSpec]:
-    """All nodes of a tree and of those it includes, each once."""
+    """Yields all nodes of a tree and of its included trees, each once."""
     seen: set[int] = set()
     todo = [tree]
     while todo:
@@ -285,8 +286,8 @@ def walk(tree: TreeSpec, levels: int) -> Iterator[NodeSpec]:
 
 
 def skills_of(spec: NodeSpec, tree: TreeSpec) -> Iterator[str]:
-    """The skills that a deciding node may do: those of its whitelist, of the nodes below it, of the trees that it may
-    grow, and without a whitelist all that its tree knows."""
+    """Returns the skills that a deciding node may use: its whitelist, or all that its tree knows, and those of the
+    nodes and trees below it."""
     named = spec.values.get("actions")
     listed = [str(each) for each in named] if isinstance(named, list | tuple) else None
     known = [kind.name for kind in tree.registry if kind.family == "skill"]
@@ -303,7 +304,7 @@ def skills_of(spec: NodeSpec, tree: TreeSpec) -> Iterator[str]:
 
 
 def written_by(spec: NodeSpec) -> Iterator[str]:
-    """The entries that a node writes, as its fields say."""
+    """Returns the entries that a node's fields write."""
     fields = {f.name: f for f in spec.kind.fields}
     for name, value in spec.values.items():
         field = fields.get(name)
@@ -321,7 +322,7 @@ def written_by(spec: NodeSpec) -> Iterator[str]:
 
 
 def _written_inside(spec: NodeSpec, scope: ModelScope) -> Iterator[str]:
-    """The entries of this scope that a part writes, wherever in it."""
+    """Returns the entries of this scope that any node in a part writes."""
     for below in spec.walk():
         yield from written_by(below)
         if below.subtree is not None or below.again is not None:

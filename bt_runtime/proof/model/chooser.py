@@ -1,4 +1,4 @@
-"""The model's nodes that tick one child at a time: branches, guards and decorators, as `Chooser.step` does."""
+"""Models of nodes that tick one child at a time: branches, guards and decorators, as `Chooser.step` does."""
 
 from __future__ import annotations
 

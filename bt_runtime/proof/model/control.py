@@ -1,4 +1,4 @@
-"""The model's control nodes: children in order, reactive, side by side, and those of mobile robots."""
+"""Models of control nodes: in order, reactive, parallel, and those of mobile robots."""
 
 from __future__ import annotations
 

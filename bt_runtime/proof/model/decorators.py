@@ -1,4 +1,4 @@
-"""The model's decorators: rounds, changed results, and time."""
+"""Models of decorators: repetition, changed results, and time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Counted(Chooser):
 
 
 def next_round(node: Chooser, t: Tick) -> None:
-    """The next tick comes at once, or when the child wakes."""
+    """Schedules the next tick: at once, or when the child wakes."""
     clocks = _idle(node.children[0], t)
     if clocks:
         t.armed.update(clocks)
@@ -62,7 +62,7 @@ def next_round(node: Chooser, t: Tick) -> None:
 
 
 def _idle(node: ModelNode, t: Tick) -> list[int]:
-    """The clocks before which nothing below does anything, when it is started now; none: it does something at once."""
+    """Returns the clocks before which a node started now would do nothing; none when it acts at once."""
     if isinstance(node, Rate):
         return [node.clock] if not t.s[node.active] and t.s[node.clock] else []
     found = [_idle(child, t) for child in node.children]
@@ -70,7 +70,7 @@ def _idle(node: ModelNode, t: Tick) -> list[int]:
 
 
 def _open(node: ModelNode) -> bool:
-    """Is there a part below of which only the results are known? Then nobody knows when it wants a tick."""
+    """True when the node has a part of which only results are known: the time of its next tick is then unknown."""
     return isinstance(node, Any_) or any(map(_open, node.children))
 
 
@@ -87,7 +87,7 @@ class UntilFailure(Chooser):
 
 
 class ForEach(Chooser):
-    """`items` numbers what is left of a list that was given; an entry that is used up holds what is left itself."""
+    """`items` numbers the remaining items of a given list; for an entry, it holds the remaining list."""
 
     __slots__ = ("due", "items", "passed")
 
@@ -131,7 +131,7 @@ class ForEach(Chooser):
         return bool(t.choose(2)) if found is None else bool(found)
 
     def listed(self, t: Tick) -> Any:
-        """The items that are left; None where only a run knows them."""
+        """Returns the remaining items; None when only a run knows them."""
         source = self.spec.values.get("from")
         if source is None:
             return t.model.values[t.s[self.items]] if t.s[self.items] else None
@@ -191,7 +191,7 @@ class Once(Chooser):
 
 
 class Pass(Chooser):
-    """A decorator whose child is ticked as it is: `episode`, which opens a world of its own."""
+    """A decorator that only ticks its child, such as `episode`."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Which values an entry may have: all of a small type, or one for each way in which tests tell them apart."""
+"""The values that an entry may have: all of a small type, or one for each group that the tests distinguish."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _ORDER = frozenset(("<", "<=", ">", ">=", "==", "!=", "is", "is not"))
 
 
 class Domain(NamedTuple):
-    """`exact`: no test of the tree can tell a value that is missing here from all that are listed. None: any value."""
+    """`exact`: no test of the tree can distinguish a missing value from all listed ones. None: any value."""
 
     values: tuple[Json, ...] | None
     exact: bool = True
 
 
 class Tests:
-    """What the expressions of a tree compare each name with."""
+    """The constants with which the tree's expressions compare each name."""
 
     def __init__(self, fixed: Mapping[str, Json]) -> None:
         self.fixed = dict(fixed)  # names whose value never changes
@@ -64,7 +64,7 @@ class Tests:
         return self._met(left, self._constant(right)) or self._met(right, self._constant(left))
 
     def _met(self, name: Any, constant: Json) -> bool:
-        """Notes that a name is compared with a constant; False when it is not one name and one constant."""
+        """Notes that a name is compared with a constant; False when the operands are not a name and a constant."""
         if name.how != "name" or constant is _NONE or str(name.of[0]) in self.fixed:
             return False
         self.compared.setdefault(str(name.of[0]), []).append(constant)
@@ -80,7 +80,7 @@ class Tests:
         return _NONE
 
     def domain(self, port: Any, given: Sequence[Json] | None = None) -> Domain:
-        """The values of an entry or output that has this declaration."""
+        """Returns the values of an entry or output with this declaration."""
         if given is not None:
             return Domain(tuple(given), False)
         if port.choices:
@@ -110,7 +110,7 @@ _NONE: Any = object()
 
 
 def _regions(constants: Iterable[float], low: float | None, high: float | None, whole: bool) -> Iterator[Json]:
-    """A value below, at, between and above the constants."""
+    """Returns values below, at, between and above the constants."""
     points = sorted({*constants, *(b for b in (low, high) if b is not None)})
     found: list[float] = [points[0] - 1]
     for one, other in zip(points, [*points[1:], math.inf], strict=True):

@@ -1,4 +1,4 @@
-"""The model's leaves: tests, entries, waits, subtrees, and leaves of which only the results are known."""
+"""Models of leaves: tests, entries, waits, subtrees, and leaves of which only the results are known."""
 
 from __future__ import annotations
 
@@ -115,7 +115,8 @@ class Wait(ModelNode):
 
 
 class Subtree(Chooser):
-    """`inner` is the scope of the tree below. A tree that contains itself is there one tick after it was reached."""
+    """`inner`: the scope of the included tree. A tree that contains itself is expanded one tick after it was
+    reached."""
 
     __slots__ = ("grown", "grows", "inner", "tree")
 
@@ -165,11 +166,11 @@ class Subtree(Chooser):
 
 
 class Mismatch(BaseException):
-    """A steered part has returned another result than was wanted: these choices lead nowhere."""
+    """Raised when a steered part returns another result than required: these choices are discarded."""
 
 
 class Gate(ModelNode):
-    """A part whose result in each tick is wanted to be what a story says."""
+    """Requires that a part returns in each tick what a story says."""
 
     __slots__ = ()
 
@@ -184,7 +185,7 @@ class Gate(ModelNode):
 
 
 class Any_(ModelNode):
-    """A part of which nothing is known but how it may end, and what it may write: any of it, at any time."""
+    """A part with unknown behaviour: it may return any of its results and write any of its entries at any time."""
 
     __slots__ = ("results", "writes")
 

@@ -1,4 +1,4 @@
-"""A tree's model: slots, entries and nodes; from a state, all that the next tick may make of it."""
+"""A tree's model: slots, entries and nodes; computes all possible next ticks of a state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Bits = int  # which atoms hold, from the lowest bit
 
 
 class Step(NamedTuple):
-    """One way in which a tick may go."""
+    """One possible next tick."""
 
     choices: tuple[int, ...]
     status: int
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How a model is made."""
+    """The options of a model."""
 
     inputs: Mapping[str, Json] = {}  # values that stay as they are
     values: Mapping[str, Sequence[Json]] = {}  # the values that are tried for an entry or an output
@@ -94,13 +94,13 @@ class Model:
         return at
 
     def count(self, impl: str, sentence: str) -> int:
-        """The slot with how often a skill was started in the run."""
+        """Returns the slot that counts a skill's starts in the run."""
         if (impl, sentence) not in self.counts:
             self.counts[impl, sentence] = self.slot()
         return self.counts[impl, sentence]
 
     def number(self, value: Any) -> int:
-        """The number of a value; equal values of one type have the same."""
+        """Returns the number of a value; equal values of one type share a number."""
         key = (value.__class__, value) if value.__class__ in _PLAIN else (value.__class__, repr(value))
         found = self.numbers.get(key)
         if found is None:
@@ -112,7 +112,7 @@ class Model:
         self.doubts.setdefault(text)
 
     def domain(self, field: Field, slot: int) -> tuple[int, ...]:
-        """The numbers of the values that a skill may give as this output."""
+        """Returns the numbers of the values that a skill may give as this output."""
         if not self.kept.get(slot, True):
             return (UNKNOWN,)
         name = self.names[slot]
@@ -126,7 +126,7 @@ class Model:
         return tuple(self.number(value) for value in domain.values)
 
     def port(self, port: Port, rigid: bool) -> tuple[int, ...]:
-        """The numbers of the values of an entry from outside, or of an input."""
+        """Returns the numbers of the values of an outside entry, or of an input."""
         if port.name in self.options.inputs:
             return (self.number(self.options.inputs[port.name]),)
         if rigid and port.name in self.tests.fixed:
@@ -153,7 +153,7 @@ class Model:
         return State(tuple(s), Zone(), (), True)
 
     def steps(self, state: State) -> Iterator[Step]:
-        """All ways in which the next tick may go."""
+        """Returns all possible next ticks."""
         prefix: list[int] | None = []
         while prefix is not None:
             t = Tick(self, state, prefix)
@@ -168,7 +168,7 @@ class Model:
         return Step(tuple(choice for choice, _ in t.trail), status, bits, t.state(), frozenset(t.fresh))
 
     def stir(self, t: Tick) -> None:
-        """Somebody outside may write the entries that are waited for."""
+        """Lets entries be written from outside, if something waits for them."""
         for slot, numbers in self.stirred.items():
             at = t.choose(len(numbers) + 1)
             if at:
@@ -191,7 +191,7 @@ class Model:
         return next(1 << at for at, reader in enumerate(self.atoms) if reader.atom.text == text)
 
     def replay(self, state: State, choices: Sequence[int]) -> tuple[Step, Tick]:
-        """This one way again, with what happened in it."""
+        """Repeats a tick with these choices, and records what happened in it."""
         t = Tick(self, state, choices, record=True)
         step = self.tick(t)
         return step, t
@@ -201,7 +201,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class Within:
-    """The clock of a `within`: it runs from where its `from` holds, without one from the start, until its `to` does."""
+    """The clock of a `within`: it starts when `from` holds, or at the beginning, and stops when `to` holds."""
 
     def __init__(self, model: Model, to: int, since: int | None, seconds: float) -> None:
         self.to, self.since, self.seconds = to, since, seconds
@@ -226,7 +226,7 @@ class Within:
 
 
 class _As:
-    """An output as the entry that it is written to."""
+    """Connects an output to the entry that it is written to."""
 
     def __init__(self, field: Field, name: str) -> None:
         self.name, self.type, self.choices = name, field.type, field.choices
@@ -234,7 +234,7 @@ class _As:
 
 
 class _Reader:
-    """An atom over a model: reads entries, statuses of nodes and skills."""
+    """An atom over a model: it reads entries, and statuses of nodes and skills."""
 
     def __init__(self, model: Model, atom: Atom, unset: bool) -> None:
         self.model, self.atom, self.unset = model, atom, unset  # `unset`: its truth while an entry is not there
@@ -248,7 +248,7 @@ class _Reader:
         return self.model.nodes.get(path)
 
     def nodes_of(self, watch: Watch) -> list[tuple[int, int]]:
-        """The status slots of a skill, each with the slot that says whether the start is meant, or 0."""
+        """Returns the status slots of a skill, each with the slot that marks matching starts, or 0."""
         found: list[tuple[int, int]] = []
         for node in self.model.skills.get(watch.skill, ()):
             if hasattr(node, "doing"):
@@ -284,7 +284,7 @@ class _Reader:
         return self.model.values[number]
 
     def said(self, t: Tick, nodes: list[tuple[int, int]]) -> str:
-        """Running when any start is, else success when any has succeeded, else failure when any has failed."""
+        """Returns running when any start is running, else success when any succeeded, else failure when any failed."""
         shown = {t.s[slot] for slot, meant in nodes if not meant or t.s[meant]}
         for status in (1, 2, 3):
             if status in shown:
@@ -293,7 +293,7 @@ class _Reader:
 
 
 def unknown_names(model: Model, atoms: Sequence[Atom]) -> Iterator[BtError]:
-    """What the atoms name that the tree has not: such an atom could never be seen to hold."""
+    """Returns the names in atoms that the tree does not have: such an atom could never hold."""
     entries = sorted({name for (path, name) in model.places if not path} | set(model.tree.ports))
     for atom in atoms:
         for path in atom.paths:

@@ -1,4 +1,4 @@
-"""The base of the model's nodes: each has the rules of its kind as `tree/nodes/` has them, on numbered slots."""
+"""The base class of the model's nodes: each has its kind's rules from `tree/nodes/`, on numbered slots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN, UNKNOWN_VAL
 
 
 class ModelNode:
-    """`i` is the slot of its status. A node that nobody asks about keeps only that it is running."""
+    """`i`: the slot of its status. A node that no property asks about stores only whether it is running."""
 
     __slots__ = ("children", "i", "path", "scope", "shown", "spec")
 
@@ -27,7 +27,7 @@ class ModelNode:
         raise NotImplementedError
 
     def halted(self, t: Tick) -> None:
-        """`terminate` of a halt, after the children's."""
+        """Handles a halt, after the children, like `terminate`."""
 
     def leave(self, t: Tick, status: int) -> int:
         t.s[self.i] = status if self.shown or status == RUN else SKIP
@@ -53,11 +53,11 @@ class ModelNode:
                 child.reset(t)
 
     def value(self, t: Tick, field: str) -> Any:
-        """The field's value now; UNKNOWN where only a run knows it. Raises as the engine's node does."""
+        """Returns the field's present value; UNKNOWN when only a run knows it. Raises as the engine's node does."""
         return self.scope.value(t, self.spec, field)
 
     def number(self, t: Tick, field: str) -> Any:
-        """A field's number; what only a run knows is told, because it cannot be gone on with."""
+        """Returns a number; an unknown one is reported, because the model cannot continue with it."""
         found = self.value(t, field)
         if found is UNKNOWN_VALUE:
             t.model.doubt(f"`{field}` of {self.path} is computed from what only a run knows")
@@ -65,7 +65,7 @@ class ModelNode:
         return found
 
     def holds(self, t: Tick, field: str) -> bool:
-        """A test; either answer where only a run knows it."""
+        """Returns the result of a test; for an unknown one, both results are tried."""
         found = self.value(t, field)
         if found is UNKNOWN_VALUE:
             return bool(t.choose(2))

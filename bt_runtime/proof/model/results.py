@@ -1,4 +1,4 @@
-"""With what a part of a tree may answer a tick, as far as its kinds tell; never too little."""
+"""Computes which results a part of a tree may return, from its kinds; never too few."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RAN: Results = frozenset((RUN, OK, BAD))
 
 
 def results_of(spec: NodeSpec, depth: int = 0) -> Results:
-    """The statuses that a tick of this part may return."""
+    """Returns the statuses that a tick of this part may return."""
     name = spec.kind.name
     if spec.kind.family == "skill":
         return frozenset((OK, BAD)) if spec.kind.data["entry"].instant else _RAN

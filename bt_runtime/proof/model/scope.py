@@ -1,4 +1,4 @@
-"""Entries of a model by name: which slot a name is, here and in subtrees, and expressions over them."""
+"""Entries of a model by name: the slots of names in trees and subtrees, and expressions over them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bt_runtime.types import Json
 
 
 def names_in(value: Json) -> Iterable[str]:
-    """The names of entries that a value reads, wherever in it; also those that `exists` asks about."""
+    """Returns the names of entries in a value, also those that `exists` tests."""
     if isinstance(value, Expression):
         return (*value.names, *value.asked)
     if isinstance(value, Template):
@@ -31,7 +31,7 @@ def names_in(value: Json) -> Iterable[str]:
 
 
 class ModelScope:
-    """The entries that one tree sees, as `tree/blackboard.py` has them."""
+    """The entries visible to one tree, by the rules of `tree/blackboard.py`."""
 
     def __init__(self, model: Entries, tree: TreeSpec, path: str = "", parent: ModelScope | None = None) -> None:
         self.model, self.tree, self.path, self.parent = model, tree, path, parent
@@ -41,7 +41,7 @@ class ModelScope:
         self.found: dict[str, int] = {}
 
     def slot(self, name: str) -> int:
-        """The slot of the entry that this name means here."""
+        """Returns the slot of the entry that this name means here."""
         at = self.found.get(name)
         if at is None:
             if name in self.shared and self.parent is not None:
@@ -54,7 +54,7 @@ class ModelScope:
         return at
 
     def ports(self, name: str) -> Iterable[Port]:
-        """The declarations that a value written under this name is held to."""
+        """Returns the declarations that a value written under this name must satisfy."""
         if name in self.own:
             yield self.own[name]
         if self.parent is not None and name in self.shared:
@@ -65,7 +65,7 @@ class ModelScope:
     # Reading and writing ---------------------------------------------------------------------
 
     def evaluate(self, t: Tick, value: Json) -> Any:
-        """The value now: a literal, or an expression over the entries."""
+        """Returns a literal, or the present value of an expression."""
         if not hasattr(value, "evaluate"):
             return value
         scope = _Sight(self, t)
@@ -113,7 +113,7 @@ class ModelScope:
 
 
 class _Sight(Mapping[str, Any]):
-    """The entries as an expression reads them."""
+    """The entries in the form that an expression reads."""
 
     __slots__ = ("scope", "t")
 

@@ -1,5 +1,4 @@
-"""The model's skills: each start ends as its contract allows, with any of its outputs; and agents, which may do
-whatever they are allowed."""
+"""Models of skills: each start ends as its contract allows, with any of its outputs. Agents may do anything allowed."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ class Skill(ModelNode):
         self.watches: list[tuple[Watch, int]] = []  # those with a condition, and the slot of the last start's answer
 
     def watch(self, watch: Watch) -> int:
-        """The slot that says whether the last start fits what an atom asks about."""
+        """Returns the slot that marks whether the last start matches an atom."""
         slot = self.scope.model.slot()
         self.watches.append((watch, slot))
         return slot

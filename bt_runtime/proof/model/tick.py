@@ -1,4 +1,4 @@
-"""One tick of a model: the state while it changes, and the choices that were made."""
+"""One tick of a model: the changing state, and the choices made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNSET, UNKNOWN, LATER = range(3)  # values of entries: none, any of its type, ch
 
 
 class State(NamedTuple):
-    """What is between two ticks: slots of nodes and entries, clocks, and when the next tick may come."""
+    """The state between two ticks: slots of nodes and entries, clocks, and the time of the next tick."""
 
     slots: tuple[int, ...]
     zone: Zone
@@ -35,7 +35,7 @@ UNKNOWN_VALUE = UnknownValue()
 
 
 class Entries(Protocol):
-    """A model as its ticks and scopes see it: entries by slot, and their values by number."""
+    """The entries of a model by slot, and their values by number."""
 
     names: dict[int, str]
     values: list[Any]
@@ -59,7 +59,7 @@ class Entries(Protocol):
 
 
 class Tick:
-    """Choices are made in order: those of `prefix` first, then always the first one."""
+    """Makes choices in order: those of `prefix`, then always the first."""
 
     __slots__ = (
         "armed",
@@ -100,7 +100,7 @@ class Tick:
         return choice
 
     def next(self) -> list[int] | None:
-        """The choices that come after these, in order; None: these were the last."""
+        """Returns the next sequence of choices in order; None after the last."""
         trail = self.trail
         at = len(trail)
         while at and trail[at - 1][0] + 1 == trail[at - 1][1]:
@@ -165,14 +165,14 @@ class Tick:
         return False
 
     def wake(self, clock: int) -> None:
-        """The next tick comes when this clock's time has, at the latest."""
+        """Schedules the next tick for this clock's time at the latest."""
         if self.s[clock]:
             self.armed.add(clock)
 
     # Entries ---------------------------------------------------------------------------------
 
     def read(self, slot: int) -> int:
-        """The number of the entry's value."""
+        """Returns the number of the entry's value."""
         found = self.memo.get(slot)
         if found is not None:
             return found
