@@ -59,7 +59,7 @@ class TreeSearch(Agent):
         yield from self.prepare()
         world: Any = self.context.services.world
         if not isinstance(world, Restorable):
-            raise BtError("a tree search tries things and puts the world back, which this world cannot",
+            raise BtError("a tree search restores the world after each try, and this world cannot be restored",
                           "use it in a world with `snapshot` and `restore`, or another strategy")  # fmt: skip
         root, rounds = State(world.snapshot(), []), int(self.value("rounds"))
         self.afford()

@@ -181,7 +181,7 @@ class Alone:
         return [Task(self.name, "", "", {})]
 
     def oracle(self, world: World, task: Task, **options: Any) -> Iterator[str]:
-        raise BtError(f"the world `{self.name}` comes without tasks, so nobody knows how they are done",
+        raise BtError(f"the world `{self.name}` has no suite, and so neither tasks nor an oracle",
                       "register a suite for it: docs/extending.md")  # fmt: skip
 
 

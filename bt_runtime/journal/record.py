@@ -223,7 +223,7 @@ class Recorder(Gate):
         """Sends everything recorded from now on to a follower, until the run is closed. Call it before the first
         tick."""
         if self.tape.writer is None:
-            raise BtError("a run that is only played again tells nothing new", "follow the run that goes on")
+            raise BtError("a replay records nothing new", "follow the run that goes on")
         self.following.join(follower)
 
     def _warn(self, what: str) -> None:

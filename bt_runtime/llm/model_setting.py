@@ -74,7 +74,10 @@ def apart(given: object) -> Named:
         raise BtError("a model is either a `file` or a `server`", _EXAMPLE)
     where = how.pop(places[0])
     if (places[0] == "server") != where.startswith(("http://", "https://")):
-        raise BtError(f"`{places[0]}: {where}` is the other: a server has an address with http://", _EXAMPLE)
+        raise BtError(
+            f"`{places[0]}: {where}` is the wrong key: `server` takes an address with http://, `file` takes a path",
+            _EXAMPLE,
+        )
     for name in how:
         if name not in MODEL_OPTIONS:
             near = difflib.get_close_matches(name, MODEL_OPTIONS, 1)

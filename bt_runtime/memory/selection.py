@@ -49,7 +49,7 @@ def select(
     if strategy not in ("random", "task_specific"):
         raise BtError(f"no way of selecting is called `{strategy}`", "one of: random, task_specific, similar")
     if strategy == "task_specific" and not kind:
-        raise BtError("task_specific needs the kind of the task", "or use similar, which needs none")
+        raise BtError("task_specific needs the kind of the task", "name a kind, or use `similar`, which needs none")
     wanted = Filter(namespace, True, exclude_task, kind=kind if strategy == "task_specific" else None)
     pools: dict[str, dict[str, Experience]] = {}
     for experience in _roots(memory, wanted):

@@ -240,7 +240,7 @@ def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> Ke
 def mixed(path: Path, theirs: str, ours: str) -> BtError:
     name = ours.partition(":")[0]
     return BtError(
-        f"{path} was embedded by {theirs}, this is {ours}: their distances mean nothing to each other",
+        f"{path} was embedded by {theirs}, this is {ours}: their distances cannot be compared",
         f"use the same embedder, or change the store: btr memory reembed --store {path} --embedder {name}",
     )
 

@@ -29,7 +29,7 @@ def write_test(journal: Path, folder: Path) -> Path:
     """Writes the test's file. An existing file is not overwritten."""
     recording = Recording(journal)
     if recording.damage:
-        raise BtError(f"{recording.name} is damaged: {recording.damage}", "record it once more")
+        raise BtError(f"{recording.name} is damaged: {recording.damage}", "record it again")
     name = re.sub(r"\W+", "_", recording.name).strip("_").lower()[:100] or "run"
     test, data = folder / f"test_{name}.py", folder / f"{name}.btr"
     if test.exists() or data.exists():

@@ -331,7 +331,7 @@ class Run:
         """Sends all that the journal records to a follower, outside the tick. Call it before the first tick."""
         if self.journal is None:
             hint = 'give it one: `journal="runs/"`, or `journal=Recorder(None)` for none on the disk'
-            raise BtError("a run without a journal notes nothing that could be followed", hint)
+            raise BtError("a run without a journal records nothing that could be followed", hint)
         self.journal.follow(follower)
 
     def __enter__(self) -> Run:

@@ -51,7 +51,7 @@ class View:
     def command(self, name: str, given: Mapping[str, Json] = _NONE) -> Json:
         """Carries out a button press or a text entry from the page."""
         if self.watch.ended:
-            raise BtError("the run has ended", "start it once more; its journal can be looked at with `btr view`")
+            raise BtError("the run has ended", "start it again; `btr view` shows its journal")
         if name == "halt":
             self.run.halt("stopped from the page", "view", for_good=True)
             return {}

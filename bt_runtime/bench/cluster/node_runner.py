@@ -60,7 +60,7 @@ class NodeRunner:
         return case._replace(strategy=strategy._replace(memory=self.memories.get(strategy.memory, "")))
 
     def _work(self) -> None:
-        why: BaseException = BtError("the evaluation was ended", "the same command goes on with it")
+        why: BaseException = BtError("the evaluation was stopped", "the same command goes on with it")
         try:
             for outcome in self.local.served(self.setup, self.intake):
                 with self._lock:

@@ -56,7 +56,9 @@ class Own(NamedTuple):
 def read(path: Path, wanted: Wanted) -> Own:
     """Reads the tasks of these kinds, in the order of the file. Raises for a file that is not valid."""
     if wanted.split == "train":
-        raise BtError(f"{path} is not parted into tasks to train on and others", "name two files, one for each")
+        raise BtError(
+            f"{path} is not divided into tasks to train on and tasks to test on", "name two files, one for each"
+        )
     document = source.read(path)
     if document.diagnostics:
         raise Faults(document.diagnostics, {str(path): document.text})
@@ -102,7 +104,7 @@ def verdict(task: Task, succeeded: bool, entries: Mapping[str, Json]) -> Verdict
     try:
         met = bool(expression.compile(check).evaluate(entries)) if check else succeeded
     except expression.ExpressionError as error:
-        raise BtError(f"`{check}` cannot be told of task {task.id}: {error.message}", error.hint) from None
+        raise BtError(f"`{check}` cannot be evaluated for task {task.id}: {error.message}", error.hint) from None
     return Verdict(int(met), 1)
 
 

@@ -63,5 +63,5 @@ def broken(outcomes: Sequence[Outcome]) -> int:
     if not faults:
         return Exit.SUCCESS
     print(f"error: {len(faults)} of {len(outcomes)} episodes broke; the first: {faults[0]}", file=sys.stderr)
-    print("help: mend what broke them; the same command with --resume --retry plays them again", file=sys.stderr)
+    print("help: fix the cause; the same command with --resume --retry runs them again", file=sys.stderr)
     return Exit.FAILURE

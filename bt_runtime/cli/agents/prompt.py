@@ -124,7 +124,7 @@ def as_asked(model: ScriptedModel, named: str) -> str:
             model.constrains = endpoint.constrains
             return ""
     if backend_name(where) != FILE:
-        raise BtError(f"{where} is opened by a backend, which tells no template", "name a file or a server")
+        raise BtError(f"{where} is opened by a backend, which has no chat template to show", "name a file or a server")
     header = read_header(where)
     model.register = header.register
     if header.chat_template and how.get("chat") is not False:

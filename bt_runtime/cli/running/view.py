@@ -64,7 +64,7 @@ def answered(path: Path, name: str, given: dict[str, Any]) -> dict[str, Any]:
     from bt_runtime.replay.why import why_recorded
 
     if name != "why":
-        raise BtError("this run is a recording", "it can be asked `why`, and nothing else")
+        raise BtError("this run is a recording", "the only command for it is `why`")
     where, at = given.get("path"), given.get("at")
     if not isinstance(where, str) or type(at) not in (int, type(None)):
         raise BtError("`why` needs a path", 'such as {"path": "/patrol/dock", "at": 12}')

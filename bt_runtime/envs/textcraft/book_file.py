@@ -42,7 +42,7 @@ def _spread(text: str, content: Content, at: Line) -> Iterator[str]:
             raise content.fault(f"`{{{word}}}` is not one of `words`", f"words here: {', '.join(words)}", *at)
     if math.prod(len(words[w]) for w in used) > MOST:
         message = f"`{text}` stands for more than {MOST:,} lines"
-        raise content.fault(message, "name fewer of `words` in one line", *at)
+        raise content.fault(message, "use fewer of the `words` in one line", *at)
     for values in product(*(map(str, words[w]) for w in used)):
         chosen = dict(zip(used, values, strict=True))
         yield _WORD.sub(lambda m, chosen=chosen: chosen[m[1]], text)  # type: ignore[misc]

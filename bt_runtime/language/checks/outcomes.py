@@ -76,7 +76,7 @@ def check_mission(root: NodeSpec, results: dict[NodeSpec, frozenset[str]], diagn
             diagnostics.warning(
                 "BT037",
                 f"when `{inner.name or inner.kind.name}` succeeds, the whole tree ends: "
-                f"`{lost.name or lost.kind.name}` below it is not gone on with",
+                f"`{lost.name or lost.kind.name}` below it does not continue",
                 inner.file,
                 inner.span,
                 help="did you want to go on? end it with `- fail: back to work`; if it is meant, with `- succeed:`",

@@ -101,7 +101,7 @@ def recalled(kept: object) -> Chat | None:
         aloud, (stop, close) = _checked(told.get("aloud", ())), _texts(told.get("thought", ("", "")), 2)
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise BtError(
-            "the journal's head says in no usable way how the model was asked",
+            "the journal's head has no usable chat template of the model",
             "the journal was changed, or is damaged: `btr runs list` tells",
         ) from fault
     return Chat(shapes, markers, turns, aloud, (stop, close))

@@ -106,7 +106,9 @@ def _with_others(header: Header) -> Header:
         return header
     found = re.fullmatch(r"(.+)-(\d{5})-of-(\d{5})\.gguf", header.path.name)
     if found is None or int(found[3]) != count:
-        raise BtError(f"{header.path} is one of {count} files, and is not called so", "give it its first name again")
+        raise BtError(
+            f"{header.path} is one of {count} files, and its name does not say so", "give it its first name again"
+        )
     files = [header.path.with_name(f"{found[1]}-{n:05}-of-{count:05}.gguf") for n in range(1, count + 1)]
     if missing := [file.name for file in files if not file.is_file()]:
         raise BtError(f"of {header.path.name}'s {count} files {missing[0]} is missing", "fetch all of them")

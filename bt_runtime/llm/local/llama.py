@@ -180,7 +180,7 @@ class Weights:
             buffer = (C.llama_token * room)()
             count = C.llama_tokenize(self.vocab, data, len(data), buffer, room, begin, special)
         if count < 0:
-            raise BtError("the text cannot be turned into tokens", "is the model's file whole? fetch it once more")
+            raise BtError("the text cannot be turned into tokens", "the model's file may be incomplete: fetch it again")
         found = list(buffer[:count])
         # a template says the first token, and llama.cpp puts it in front of every text: once is enough
         return found[1:] if begin and special and self.first >= 0 and found[:2] == [self.first] * 2 else found

@@ -24,7 +24,10 @@ class Key:
 
     def __init__(self, text: str = "") -> None:
         if text and (not text.isascii() or not text.isprintable()):
-            raise BtError("the model's key has letters that no header can carry", f"is {KEY_VARIABLE} what was meant?")
+            raise BtError(
+                "the model's key has characters that an HTTP header cannot contain",
+                f"is {KEY_VARIABLE} what was meant?",
+            )
         self._text = text
         guises = "|".join(map(re.escape, _guises(text)))
         self._pattern = re.compile(guises, re.IGNORECASE) if len(text) >= SECRET else None
@@ -53,7 +56,7 @@ def key_for(address: Address, given: str | None = None) -> Key:
     text = os.environ.get(KEY_VARIABLE, "").strip() if given is None and _meant(address) else given or ""
     if text and not address.secure and not address.loopback:
         raise BtError(
-            f"the key would be sent to {address.text} in the open",
+            f"the key would be sent to {address.text} unencrypted",
             f"use https://, a tunnel (ssh -L 8080:localhost:8080 {address.host}), or `unset {KEY_VARIABLE}`",
         )
     return Key(text)
