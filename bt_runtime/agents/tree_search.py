@@ -141,8 +141,10 @@ class TreeSearch(Agent):
         left = [said for said in self.around.sentences() if said not in state.tried and said != FAILURE]
         if not left:
             return None
-        if "think" in self.moves:
+        if "think" in self.moves and not self.thoughtless:
             yield from self.think(_THINK)
+        else:
+            self.thoughtless = False
         options = tuple(f" {said}" for said in left)
         choice = yield from self.asked(Question("choose", self.text() + ACT, options=options))
         said = choice.text.removeprefix(" ")

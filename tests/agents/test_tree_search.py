@@ -135,3 +135,22 @@ def test_a_state_that_was_seen_seldom_is_tried_before_one_that_is_as_good():
     assert not root.closed
     seldom.close()
     assert root.closed
+
+
+def test_after_an_empty_thought_the_next_action_is_chosen_without_one():
+    """A model that has nothing to say is asked for a thought at every other state only."""
+    task, world, said = made("textcraft")
+    knows = knowing(said)
+
+    def answer(ask):
+        return "" if ask.kind == "write" else knows(ask)
+
+    model = ScriptedModel(answer)
+    tree = load(
+        "version: 1\ntree: t\ninputs: {goal: {type: string}}\nroot:\n"
+        "  tree_search: {goal: '{goal}', moves: [think, act], width: 1, rounds: 2, follow: 2}\n"
+    )
+    with Run(tree, inputs={"goal": task.goal}, world=world, task=task, model=model) as run:
+        run.spin()
+    kinds = "".join("w" if ask.kind == "write" else "a" for ask in model.asked if not ask.prompt.endswith(ASKED))
+    assert "w" in kinds and "aa" in kinds and "waw" not in kinds

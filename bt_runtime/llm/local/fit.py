@@ -29,7 +29,7 @@ class Fit:
     chunk: int
     cache_bytes: int
     logits_bytes: int
-    keep: int = 0  # MiB of prompts' states on disk when nobody says
+    keep: int = 0  # MiB of prompts' states on disk
 
     @property
     def lane(self) -> int:
@@ -59,7 +59,8 @@ def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] 
     logits = header.vocab * 4 * 512
     most = _whole(int(available * 0.9) // each)
     lanes = settings.lanes or (_LANES if header.size <= _SMALL else 1)
-    lanes = 1 if gpu or settings.repeatable or settings.quantised or header.keeps_state else lanes
+    alone = gpu or settings.repeatable or settings.quantised or header.keeps_state or header.slides
+    lanes = 1 if alone else lanes
     held = lanes * (context + context // 4) if lanes > 1 else _PROMPTS * context
     room = max(settings.room or min(held, int(available * _SHARE) // each), context)
     if gpu and not settings.room:
@@ -74,7 +75,9 @@ def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] 
     room = _whole(room + 255)
     lanes = max(1, min(lanes, room // _whole(context + 511)))  # beside a whole prompt, room for branches
     chunk = settings.chunk or _chunk(header, gpu)
-    return Fit(context, room, lanes, chunk, room * each, logits, _KEEP if header.size > _SMALL else 0)
+    usual = _KEEP if header.size > _SMALL else 0
+    keep = 0 if header.slides or header.keeps_state else usual if settings.keep is None else settings.keep
+    return Fit(context, room, lanes, chunk, room * each, logits, keep)
 
 
 def _whole(cells: int) -> int:

@@ -62,6 +62,12 @@ class Header:
         return any(key.startswith(self.architecture) and any(part in key for part in parts) for key in self.about)
 
     @property
+    def slides(self) -> bool:
+        """Returns whether layers see a window of the latest tokens only. A saved state then lacks what lies before
+        the window at its end, so it cannot be cut."""
+        return self.number("attention.sliding_window") > 0
+
+    @property
     def trained_context(self) -> int:
         return self.number("context_length")
 

@@ -162,7 +162,7 @@ class Worker:
 
     def _store(self, sizes: Fit) -> PromptStore | None:
         """The prompts of earlier starts; None where they are of no use, or cannot be kept."""
-        most = sizes.keep if self.settings.keep is None else self.settings.keep
+        most = sizes.keep
         if not most or self.settings.repeatable or sizes.lanes > 1:
             return None
         try:
