@@ -100,7 +100,7 @@ def load(entry: Entry) -> Any:
     return found
 
 
-def unfit(entry: Entry, found: Any, wanted: str) -> PluginFault:
+def unfit(entry: Entry, found: object, wanted: str) -> PluginFault:
     """The fault of a plugin whose object is not of its group's type."""
     hint = f"`{entry.value}` is {type(found).__name__}; docs/extending.md shows {wanted}"
     return PluginFault(f"{entry.said} is not {wanted}", hint)
