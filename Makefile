@@ -260,6 +260,8 @@ generated: setup
 	$(PY) -m bt_runtime.language.emit
 	$(PY) -m bt_runtime.faults.explain > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
+	$(PY) -m bt_runtime._public > docs/api.md.new
+	mv docs/api.md.new docs/api.md
 	$(PY) -m bt_runtime.edit.table docs/editing.md
 
 wheel: setup

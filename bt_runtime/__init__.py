@@ -1,4 +1,7 @@
-"""A declarative behaviour-tree runtime: trees in YAML, grown by local models, ticked by py_trees."""
+"""A declarative behaviour-tree runtime: trees in YAML, grown by local models, ticked by py_trees.
+
+Public are the names in `__all__`, the modules `types` and `events`, and what `_public.py` lists. All else is private.
+"""
 
 from __future__ import annotations
 
