@@ -133,4 +133,4 @@ def test_a_journal_that_tells_of_something_no_debugger_does_is_a_difference(tmp_
         clock.advance(1)
         run.tick()
         path = run.journal.path
-    assert "no debugger does" in replay(path).difference
+    assert "no debugger writes" in replay(path).difference

@@ -164,7 +164,7 @@ def test_one_mapping_names_a_model_with_its_settings_in_the_file_the_flag_and_py
     [
         ({"context": 5}, "either"),
         ({"file": "a.gguf", "server": "http://h:1"}, "either"),
-        ({"file": "http://h:1"}, "is the other"),
+        ({"file": "http://h:1"}, "is the wrong key"),
         ({"file": "a.gguf", "contxt": 5}, "no setting `contxt`"),
         ({"file": "a.gguf", "name": "q"}, "is for a server"),
         ({"server": "http://h:1", "gpu_layers": 3}, "is for a file"),

@@ -44,7 +44,7 @@ def check_route(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> Non
         if place == "children" and not about(child).strip():
             kind = child.children[0].kind if child.kind.transparent and child.children else child.kind
             diagnostics.error(
-                "BT015", f"this `{kind.name}` has no description, by which a model could choose it", child.file, child.span,
+                "BT015", f"this `{kind.name}` does not say what it is for", child.file, child.span,
                 help=f"a `route` chooses by it: `{kind.name}: {{about: invoices and refunds, ...}}`",
             )  # fmt: skip
 
