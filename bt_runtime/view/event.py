@@ -17,7 +17,8 @@
 | halt | path, by, why, ids | these nodes were stopped |
 | crash | path, id, message, traceback | |
 | asks | open [{id, text}] | the questions to a person that stand open |
-| hold | on, at, why, points, changes | paused at a node, or going on; breakpoints and changes of the debugger |
+| hold | on, at, why, points, changes, then, limit? | paused at a node, or going on; breakpoints and changes of the
+    debugger; seconds after which the pause ends, and how |
 | over | status, verdict, path, why | the run has ended; of a failure, where and why |
 """
 

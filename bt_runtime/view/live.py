@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, TracebackType
 
@@ -75,7 +76,10 @@ class View:
     def _hold(self, why: str = "") -> None:
         """Sends the debugger's state to the page."""
         state = status(debugger_of(self.run))
-        told = {"on": state["paused"], "at": state["at"], "why": why}
+        pause = debugger_of(self.run).pause_of
+        told = {"on": state["paused"], "at": state["at"], "why": why, "then": pause.then}
+        if pause.limit < math.inf:  # counted anew with every command
+            told["limit"] = pause.limit
         lists = {"points": state["breakpoints"], "changes": state["changes"]}
         self.feed.put({"k": "hold", "t": self.watch._now(), **told, **lists})
 

@@ -36,9 +36,33 @@ class DebugBar {
     put(this.live[0], point ? "Unbreak" : "Break");
     this.box.classList.toggle("paused", Boolean(hold.on));
     if (hold.on && hold.why) this.said = hold.why;
-    put(this.state, hold.on ? `paused: ${this.said ?? "it was asked for"}` : ""); this.state.hidden = !hold.on;
+    put(this.state, hold.on ? `paused: ${this.said ?? "it was asked for"}${this.left(hold)}` : ""); this.state.hidden = !hold.on;
+    this.marks(fold, hold);
     const key = JSON.stringify([hold.points, hold.changes, live]);
     if (key !== this.listed) { this.listed = key; this.entries(hold, live); }
+  }
+
+  // How long the pause lasts yet, where the author gave it a limit.
+  left(hold) {
+    if (hold !== this.held) { this.held = hold; this.since = performance.now(); }
+    if (hold.limit === undefined || this.page.past !== null) return "";
+    setTimeout(() => this.page.wake(), 500);
+    return ` · ${hold.then === "halt" ? "halts" : "goes on"} in ${Math.max(0, Math.ceil(hold.limit - (performance.now() - this.since) / 1000))} s`;
+  }
+
+  // A dot at each breakpoint, and the held node.
+  marks(fold, hold) {
+    const key = JSON.stringify([hold.points, hold.on && hold.at, fold.version]), tree = this.page.tree;
+    if (key === this.marked) return;
+    this.marked = key;
+    for (const id of this.own ?? []) tree.marks.delete(id);
+    this.own = [];
+    const points = new Set((hold.points ?? []).map((each) => each.path)), at = hold.on ? hold.at : null;
+    if (points.size || at) for (const id of fold.nodes.keys()) {
+      const path = fold.path(id), look = `${points.has(path) ? "point" : ""}${path === at ? " held" : ""}`.trim();
+      if (look) { tree.marks.set(id, look); this.own.push(id); }
+    }
+    tree.moved = true; this.page.wake();
   }
 
   entries(hold, live) {

@@ -136,7 +136,7 @@ class TreeView {
 
   reveal(fold, id) {
     for (let node = fold.nodes.get(fold.nodes.get(id)?.parent); node; node = fold.nodes.get(node.parent))
-      if (this.folded.has(node.id)) this.byHand.set(node.id, true);
+      if (this.folded.has(node.id) || !this.places.has(node.id)) this.byHand.set(node.id, true); // below a fold there may be more
     this.judged = 0; this.wake();
   }
 
@@ -159,7 +159,7 @@ class TreeView {
     }
     if (news) for (const id of news) { const place = this.places.get(id); if (place && this.renamed(fold, place)) this.stale = true; }
     if (this.stale) {
-      Object.assign(this, { stale: false, moved: true });
+      Object.assign(this, { stale: false, moved: true, relaid: true });
       const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest, this);
       this.places = places; this.size = { width, height };
       for (const [id, box] of this.drawn) if (!places.has(id)) this.drop(id, box);
@@ -213,21 +213,31 @@ class TreeView {
     this.drawing.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
     this.svg.classList.toggle("far", scale < 0.33);
     const left = x - MARGIN, right = x + this.svg.clientWidth / scale + MARGIN, top = y - MARGIN, bottom = y + this.svg.clientHeight / scale + MARGIN;
+    let seen = 0;
     for (const place of this.places.values()) {
       const up = place.parent;
       const near = place.x + place.w > left && place.x < right && place.y > top && place.y < bottom;
       const edge = up && Math.min(up.x, place.x) < right && Math.max(up.x + up.w, place.x + place.w) > left && Math.min(place.y, up.y) < bottom && Math.max(place.y, up.y) > top;
+      if (place.x + place.w > x && place.x < right - MARGIN && place.y > y && place.y < bottom - MARGIN) seen++;
       let box = this.drawn.get(place.id);
       if (!near && !edge) { if (box) this.drop(place.id, box); continue; }
       if (!box) this.drawn.set(place.id, (box = this.make(place)));
       if (!box.laid) this.lay(box, place);
     }
+    if (!seen && this.relaid) this.back(fold);
+    this.relaid = false;
+  }
+
+  // The tree was laid out anew, and nothing of it is in sight: back to the chosen node, or what is left of its way.
+  back(fold) {
+    for (let node = fold.nodes.get(this.chosen) ?? fold.nodes.get(fold.roots[0]); node; node = fold.nodes.get(node.parent))
+      if (this.places.has(node.id)) { this.relaid = false; this.centre(node.id); return; }
   }
 
   make(place) {
     const group = svg("g", { class: "box", "data-id": place.id, role: "treeitem" });
-    const box = { group, rect: svg("rect", { height: BOX, rx: 5, y: -BOX / 2 }), sign: svg("text", { class: "sign", x: 13, y: 4.5 }), label: svg("text", { class: "label", x: 24, y: 4.5 }), kind: svg("text", { class: "kind", y: 4.5 }), about: svg("text", { y: 4.5 }), more: svg("text", { class: "more", y: 4.5 }), edge: svg("path", { class: "edge" }), laid: false, painted: "" };
-    group.append(box.rect, box.sign, box.label, box.kind, box.about, box.more);
+    const box = { group, rect: svg("rect", { height: BOX, rx: 5, y: -BOX / 2 }), sign: svg("text", { class: "sign", x: 13, y: 4.5 }), label: svg("text", { class: "label", x: 24, y: 4.5 }), kind: svg("text", { class: "kind", y: 4.5 }), about: svg("text", { y: 4.5 }), more: svg("text", { class: "more", y: 4.5 }), dot: svg("circle", { class: "dot", r: 4.5, cy: -BOX / 2 }), edge: svg("path", { class: "edge" }), laid: false, painted: "" };
+    group.append(box.rect, box.sign, box.label, box.kind, box.about, box.more, box.dot);
     this.boxes.append(group);
     return box;
   }
