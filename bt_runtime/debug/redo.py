@@ -26,7 +26,7 @@ def redo(debugger: Debugger, body: Mapping[str, Json]) -> None:
         known[str(body["do"])](**given)
     except (TypeError, KeyError) as error:
         hint = "it was changed, or written by another version"
-        raise BtError(f"the journal tells of something that no debugger does: {error}", hint) from error
+        raise BtError(f"the journal has an entry that no debugger writes: {error}", hint) from error
 
 
 def resumed(debugger: Debugger) -> None:

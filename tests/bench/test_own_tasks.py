@@ -90,6 +90,6 @@ def test_what_is_wrong_in_the_file_is_told_in_words(project: Path, text: str, sa
 
 def test_what_is_for_worlds_is_refused(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--split", "train"]) != 0
-    assert "not parted" in capsys.readouterr().err
+    assert "not divided" in capsys.readouterr().err
     assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--memory", "build"]) != 0
     assert "tasks of your own run here" in capsys.readouterr().err

@@ -149,7 +149,7 @@ def test_a_key_shows_in_no_repr_and_does_not_travel():
     assert KEY not in repr(key) and KEY not in repr(vars(Endpoint(HERE, key=KEY).server).keys())
     with pytest.raises(TypeError):
         pickle.dumps(key)
-    with pytest.raises(BtError, match="letters"):
+    with pytest.raises(BtError, match="characters"):
         Key("one\r\nX-Other: two")
 
 
