@@ -1,4 +1,5 @@
-"""The nodes of a compiled tree that look: at a goal, at what can be done, at what was tried, at what was answered."""
+"""The nodes with which a compiled tree asks: about its goal, possible actions, earlier tries, and the last
+observation."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Ear:
-    """What was answered last. What a tree's own actions are told goes into working memory, as an agent's does."""
+    """The last observation. Observations of a tree's own actions go into working memory, as an agent's do."""
 
     def __init__(self, context: Context) -> None:
         self.context, self.text, self.begun = context, "", False
@@ -58,7 +59,7 @@ class Ear:
 
 
 def _plainly(value: Any) -> str:
-    """Outputs as an agent reads them: a line for each."""
+    """Formats outputs as an agent reads them: one line each."""
     return "\n".join(f"{name}: {each}" for name, each in value.items()) if isinstance(value, Mapping) else ""
 
 
@@ -79,11 +80,11 @@ class _Looking(Node):
             self.scope.update(named)
 
     def agents_above(self) -> Iterator[Any]:
-        """None limits what is looked at: a node of a tree does not choose, it is written."""
+        """Returns None: a node that the author wrote has no whitelist of agents above it."""
         return iter(())
 
     def offers(self, wanted: Form) -> Iterator[dict[str, Json]]:
-        """What stands in the slots of the actions of a form that can be done now."""
+        """Returns the slot values of the possible actions of this form."""
         for sentence in self.sentences():
             found = wanted.read(sentence)
             if found is not None:

@@ -1,4 +1,4 @@
-"""Forms of goals that agents worked at in the same way, each with one procedure: the branches of a compiled tree."""
+"""The cases of a compiled tree: each is a group of goal forms that agents solved alike, with one procedure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Case:
 
 
 def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dict[str, list[Story]]:
-    """The stories of successful runs by the form of their goal; what ended in a loop or a budget is left out."""
+    """Groups the stories of successful runs by the form of their goal; stories that ended in a loop or a budget are
+    left out."""
     found: dict[str, list[Story]] = {}
     for trace in traces:
         for life in trace.every():
@@ -47,7 +48,7 @@ def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dic
 
 
 def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[Case]:
-    """The cases that are seen often enough, those with the most lives first."""
+    """Returns the cases that occur often enough; those with the most lives first."""
     kept = {form: told for form, told in by_form.items() if len(told) >= LEAST and len({s.run for s in told}) >= LEAST}
     kept = {form: told for form, told in kept.items() if any(each.steps for each in told) and not _unexplained(told)}
     classes = _classes(kept)
@@ -73,7 +74,7 @@ def _unexplained(told: list[Story]) -> bool:
 
 
 def _classes(kept: Mapping[str, list[Story]]) -> list[list[str]]:
-    """Forms of the same slots that were worked at by the same steps, as far as their parts are the same."""
+    """Groups forms with the same slots whose steps and parts agree."""
     groups = [[form] for form in sorted(kept, key=lambda form: (-len(kept[form]), form))]
     while True:
         heads = {_shape(form): group[0] for group in groups for form in group}
@@ -96,7 +97,7 @@ def _alike(one: str, two: str) -> bool:
 
 
 def _signature(told: list[Story], heads: Mapping[str, str]) -> tuple[object, ...]:
-    """What nearly all did, in order, and what a good part of them did."""
+    """Returns what nearly all stories did, in order, and what many of them did."""
     good = [each for each in told if each.life.why != "failure"]
     lists = [list(dict.fromkeys(_key(step.key, heads) for step in each.steps)) for each in good]
     counted = Counter(key for keys in lists for key in keys)
@@ -119,12 +120,12 @@ def _canonical(told: list[Story], heads: Mapping[str, str]) -> None:
 
 
 def _shape(goal: str) -> str:
-    """A goal without what stands in its slots, so that a call and its form are the same."""
+    """Returns a goal without its slot values, so that a call and its form compare equal."""
     return _HOLE.sub("<>", goal)
 
 
 def _name(form: str, taken: set[str]) -> str:
-    """A speaking name: the words of the form."""
+    """Makes a readable name of the form's words."""
     words = re.findall(r"[a-z]+", _HOLE.sub(" ", form).lower())
     words = [word for word in words if word not in ("the", "a", "an", "it", "one")]
     name = "_".join(words[:6]) or "case"

@@ -1,4 +1,4 @@
-"""Recorded runs to a tree: reads them, generalises, and writes; the same runs give the same bytes."""
+"""Compiles recorded runs to a tree: reads, generalises and writes. The same runs give the same bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HELD_OUT = 5  # every fifth run prunes what the others taught
 
 @dataclass(slots=True)
 class Compiled:
-    """A compiled tree with what it was made from."""
+    """A compiled tree with its cases and runs."""
 
     name: str
     text: str
@@ -38,7 +38,7 @@ class Compiled:
 
 
 def compiled(paths: Iterable[Path], name: str) -> Compiled:
-    """The tree of these runs. Raises BtError where they hold nothing that can be generalised."""
+    """Compiles these runs. Raises BtError when they hold nothing that can be generalised."""
     found = sorted(read(paths), key=lambda trace: trace.name)
     return of_traces(found, name)
 
@@ -68,7 +68,8 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
 
 
 def agent_of(trace: Trace, name: str) -> N:
-    """The strategy of the runs, for what the tree does not know. Its parts come back to the tree where it has any."""
+    """Returns the runs' strategy as a node, for goals that the tree has no case for. Subgoals return to the tree if it
+    knows them."""
     document = source.parse(trace.text, trace.strategy)
     root = document.root.get("root") if isinstance(document.root, YamlMap) else None
     agent = root.get("agent") if isinstance(root, YamlMap) else None

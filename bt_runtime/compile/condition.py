@@ -1,4 +1,5 @@
-"""A test that separates those who did something from those who did not: what was offered, or what was told."""
+"""Finds a test that separates the cases that did a step from those that did not: by possible actions or by
+observations."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ MOST = 12  # forms of what was told that are looked at
 
 
 class Condition(NamedTuple):
-    """`what`: offered or heard; `form`: over the slots of the goal. `right` of `of` cases were told apart by it."""
+    """A condition. `what`: offered or heard; `form`: over the slots of the goal. It was right in `right` of `of`
+    cases."""
 
     what: str
     form: str
@@ -33,7 +35,7 @@ class Sample(NamedTuple):
 
 
 def separating(samples: Sequence[Sample], steps: Iterable[Step], held_out: frozenset[str]) -> Condition | None:
-    """The condition that tells best, on some runs and on those held out as well; None when none does."""
+    """Returns the condition that separates best, on the runs and on held-out ones; None when no condition does."""
     learnt = [each for each in samples if each.story.run not in held_out]
     kept = [each for each in samples if each.story.run in held_out]
     if len({each.done for each in learnt}) < 2:
@@ -59,7 +61,7 @@ def _right(what: str, wanted: str, negated: bool, samples: Iterable[Sample]) -> 
 
 
 def _usual(samples: Sequence[Sample]) -> int:
-    """How many are right without a condition."""
+    """Returns how many cases are right without a condition."""
     done = sum(each.done for each in samples)
     return max(done, len(samples) - done)
 
@@ -71,7 +73,7 @@ def _candidates(samples: Sequence[Sample], steps: Iterable[Step]) -> list[tuple[
 
 
 def heard_form(heard: str, story: Story) -> str:
-    """The beginning of an observation, with the goal's values as slots: as far as the first other value."""
+    """Returns the beginning of an observation with the goal's values as slots, up to the first other value."""
     first = heard.strip().split("\n")[0]
     for slot, value in story.goal.slots.items():
         first = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", f"{{it.{slot}}}", first)

@@ -1,4 +1,5 @@
-"""A compiled tree: cases as branches of a switch over the form of the goal, and the agent for what they do not know."""
+"""Writes a compiled tree: a switch over the form of the goal with a branch for each case, and the agent for other
+goals."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ MOST_NODES = 80
 
 @dataclass(slots=True)
 class Source:
-    """What a tree was compiled from, as its head says it."""
+    """The origin of a compiled tree, written into its head."""
 
     strategy: str
     runs: int

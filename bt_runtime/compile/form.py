@@ -1,4 +1,4 @@
-"""A form of sentences: words with slots in angle brackets, `pick up <thing>`. `<number>` takes digits only, and
+"""A form of sentences: words with slots in angle brackets, `pick up <thing>`. `<number>` matches digits only, and
 `<thing>s` the plural of a thing."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST = 4_000  # characters of a text that is compared with a form
 
 
 class Form:
-    """Slots that are called `number…` hold whole numbers, all others text."""
+    """A form. Slots called `number…` hold whole numbers, all others text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -30,7 +30,7 @@ class Form:
         self.literal = len(_SLOT.sub("", text))  # characters that are no slot
 
     def read(self, text: str) -> dict[str, Json] | None:
-        """The values of the slots that give this text; None when it is of another form."""
+        """Returns the slot values that give this text; None when the text has another form."""
         if len(text) > MOST:
             return None
         found = self.sentence.parse(text.replace("{", "(").replace("}", ")"))
@@ -50,11 +50,11 @@ def _plain(value: Json) -> Json:
 
 
 def single(plural: str) -> str:
-    """`wine glass` of `wine glasses`, `plate` of `plates`; a text that is no plural stays."""
+    """Returns the singular: `wine glass` of `wine glasses`, `plate` of `plates`; other texts are unchanged."""
     return plural[:-2] if _LONG.search(plural) else plural.removesuffix("s")
 
 
 def base(value: str) -> str:
-    """A thing without its number: `kitchen cabinet` of `kitchen cabinet 3`."""
+    """Returns a thing without its number: `kitchen cabinet` of `kitchen cabinet 3`."""
     head, _, tail = value.rpartition(" ")
     return head if head and tail.isdigit() else value

@@ -1,4 +1,4 @@
-"""A compiled tree in worlds that answer at random: it must end, and no node may break."""
+"""Runs a compiled tree in worlds that answer at random: it must end, and no node may break."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFFERED = 40  # sentences at a time
 
 
 class RandomWorld:
-    """Offers any of the recorded actions, does some of them, and answers with anything that was ever answered."""
+    """Offers any of the recorded actions, does some of them, and answers with any recorded observation."""
 
     instant = True
 

@@ -1,4 +1,4 @@
-"""Goals generalised: what differs between them and is a value of actions becomes a slot."""
+"""Generalises goals: a part that differs between goals, and is a value of actions, becomes a slot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORD = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 
 
 class Goal(NamedTuple):
-    """A goal by its form, `find and pick up the <thing> in <place>`, and what stands in the slots."""
+    """A goal as its form, `find and pick up the <thing> in <place>`, and its slot values."""
 
     form: str
     slots: Mapping[str, str]
@@ -45,14 +45,14 @@ class Reader:
         return Goal(out + goal[last:], slots)
 
     def _single(self, value: str) -> tuple[str, str]:
-        """A value and what makes it the plural of a known one: `wine glass`, `s`."""
+        """Returns a value in the singular, and its plural ending: `wine glass`, `s`."""
         if value.lower() in self.roles:
             return value, ""
         one = single(value)
         return (one, "s") if one != value and one.lower() in self.roles else (value, "")
 
     def _named(self, slot: str, value: str, slots: dict[str, str]) -> str:
-        """The slot's own name, or with a number when another value has it. The same value is the same slot."""
+        """Returns the slot's name, with a number when another value has it. Equal values share a slot."""
         for name, given in slots.items():
             if given == value:
                 return name

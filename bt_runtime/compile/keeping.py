@@ -1,4 +1,4 @@
-"""The file of a compiled tree: written whole, merged with a person's edits, never over what nobody has seen."""
+"""Writes the file of a compiled tree: atomically, merged with a person's edits, without overwriting unseen changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bt_runtime.run.run import load
 
 @dataclass(slots=True)
 class Kept:
-    """What became of the file."""
+    """The result of writing the file."""
 
     path: Path
     state: str  # written, merged, unchanged, conflict
@@ -24,7 +24,7 @@ class Kept:
 
 
 def base_of(path: Path) -> Path:
-    """Where the tree stands as it was compiled, beside the file that a person edits."""
+    """Returns the file that keeps the tree as it was compiled, beside the one that a person edits."""
     return path.with_name(f".{path.name}.compiled")
 
 
@@ -65,7 +65,7 @@ def _write(path: Path, text: str, base: str) -> None:
 
 
 def _changes(path: Path, mine: str, text: str) -> list[str]:
-    """What changes, node by node; raises where the merged tree would not be valid."""
+    """Returns the changes, node by node; raises when the merged tree would be invalid."""
     trial = path.with_name(f".{path.stem}.merged.yaml")
     try:
         disk.write(trial, text)

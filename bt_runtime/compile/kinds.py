@@ -1,4 +1,4 @@
-"""What a compiled tree asks: nodes that look, and change nothing but entries. Anybody may write them."""
+"""The node kinds of a compiled tree: they only read the world and write entries. Any tree may use them."""
 
 from __future__ import annotations
 

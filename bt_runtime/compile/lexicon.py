@@ -1,4 +1,4 @@
-"""The skills whose sentences recorded runs acted: each sentence as a skill and its values."""
+"""Parses the sentences that recorded runs acted: each is a skill with parameter values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bt_runtime.language.sentence import Sentence
 
 
 class Deed(NamedTuple):
-    """A sentence as a skill and the values of its parameters."""
+    """A sentence as a skill and its parameter values."""
 
     skill: str
     values: Mapping[str, str]
@@ -59,7 +59,7 @@ class Lexicon:
 
 
 def lexicon_of(traces: Iterable[Trace]) -> Lexicon:
-    """The manifests that the trees of these runs list, and those of their worlds."""
+    """Returns the manifests that the trees of these runs list, and those of their worlds."""
     names: list[str] = []
     for trace in traces:
         names += trace.skills
@@ -72,7 +72,7 @@ def lexicon_of(traces: Iterable[Trace]) -> Lexicon:
 
 
 def roles(traces: Iterable[Trace], lexicon: Lexicon) -> dict[str, str]:
-    """Which slot a value fills: that of the acts in which it stood most often, with and without its number."""
+    """Returns the slot of each value: that of the acts in which it occurred most often, with and without its number."""
     votes: dict[str, Counter[str]] = {}
     for trace in traces:
         for life in trace.lives:

@@ -16,7 +16,7 @@ _EVIDENCE = re.compile(r"\s+# (?:\d+ times|what is not known|[\w ]+ \d+ of \d+)[
 
 
 class Conflict(NamedTuple):
-    """A place that a person and the new runs have both changed, each in their own way."""
+    """A place that a person and the new runs have changed differently."""
 
     where: str  # the case that it is in
     mine: str
@@ -30,9 +30,10 @@ class Merged:
 
 
 def merged(base: str, mine: str, new: str, take: str = "") -> Merged:
-    """`base`: as it was compiled; `mine`: as it is now; `new`: as it is compiled from more runs.
+    """Merges three versions. `base`: as compiled before; `mine`: as it is now; `new`: compiled from more runs.
 
-    A conflict keeps what is there, and is told. `take`: `mine` or `new` decides them all."""
+    A conflict keeps what is there, and is told. `take`: `mine` or `new` decides them all.
+    """
     parts = [dict(_parts(text)) for text in (base, mine, new)]
     order = _ordered([*parts[1]], [*parts[2]])
     found = Merged("")
@@ -59,7 +60,7 @@ def _part(
 
 
 def _parts(text: str) -> Iterator[tuple[str, list[str]]]:
-    """What stands before the cases, each case by its name, and what comes after them."""
+    """Splits the text into the head, the cases by name, and the rest."""
     key, lines, column = "head", list[str](), 0  # where the names of cases begin; 0: not among them
     for line in text.splitlines():
         at = len(line) - len(line.lstrip())
@@ -76,7 +77,7 @@ def _parts(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _ordered(mine: list[str], new: list[str]) -> list[str]:
-    """The person's order; what is new follows its neighbour."""
+    """Returns the cases in the person's order; a new case follows its neighbour."""
     order = list(mine)
     for at, key in enumerate(new):
         if key not in order:
@@ -109,7 +110,7 @@ def _lines(key: str, was: list[str], own: list[str], told: list[str], found: Mer
 
 
 def _regions(was: list[str], own: list[str], told: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """The three texts cut where all of them agree, so that each region has changed on one side, on both or on none."""
+    """Splits the three texts into regions that changed on one side, on both, or on none."""
     base = [*map(_bare, was)]
     matches = [_matching(base, [*map(_bare, side)]) for side in (own, told)]
     at = (0, 0, 0)

@@ -1,4 +1,4 @@
-"""Stories of one form of goals merged: what all did, what only some did and when, and what was done instead."""
+"""Merges the stories of one form of goals: common steps, optional steps with their condition, and alternatives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARE = 0.02  # … and the share of those that came there
 
 
 class Row(NamedTuple):
-    """A story from one of its steps on."""
+    """The rest of a story, from one of its steps on."""
 
     story: Story
     steps: Sequence[Step]
@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Search:
-    """Values that were tried until an act became possible."""
+    """A loop over values until an action becomes possible."""
 
     skill: str
     slot: str
@@ -52,7 +52,7 @@ class Block:
 
 @dataclass(slots=True)
 class Choice:
-    """Several ways. The last has no condition; each follows where the ones before do not apply, or fail."""
+    """Alternatives. Each follows when the earlier ones do not apply or have failed; the last one has no condition."""
 
     ways: list[tuple[Condition | None, list[Item], int]]
     other: int = 0
@@ -62,7 +62,7 @@ Item = Block | Choice
 
 
 def merge(stories: Iterable[Story], held_out: frozenset[str]) -> list[Item]:
-    """One procedure of all these stories. `held_out`: runs on which conditions are pruned."""
+    """Merges all these stories to one procedure. `held_out`: the runs on which conditions are tested."""
     return _merged([Row(s, s.steps) for s in stories], held_out)
 
 
@@ -95,7 +95,7 @@ def _merged(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
 
 
 def _join(rows: list[Row]) -> tuple[str, ...] | None:
-    """The step that nearly all come to, and come to first."""
+    """Returns the step that nearly all stories share first."""
     places: dict[tuple[str, ...], list[int]] = {}
     for row in rows:
         for at, key in enumerate(dict.fromkeys(step.key for step in row.steps)):
@@ -109,7 +109,7 @@ def _enough(count: int, of: int) -> bool:
 
 
 def _optional(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> list[Item]:
-    """What some do before all of them do the same."""
+    """Returns the steps that only some stories do before the shared one."""
     signatures = Counter(tuple(step.key for step in row.steps) for row in rows)
     steps = Counter(key for signature in signatures.elements() for key in dict.fromkeys(signature))
     order = sorted(steps, key=lambda key: (_place(signatures, key), key))
@@ -140,7 +140,7 @@ def _place(signatures: Counter[tuple[tuple[str, ...], ...]], key: tuple[str, ...
 
 
 def _branched(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
-    """Ways that do not come together again: the ones with a condition first."""
+    """Returns alternatives that share no later step; those with a condition first."""
     heads = Counter(row.steps[0].key for row in rows)
     kept = [key for key, count in heads.most_common() if _enough(count, len(rows))]
     other = sum(count for key, count in heads.items() if key not in kept)
@@ -205,7 +205,7 @@ def _tally(found: Iterable[tuple[Sequence[str], str]]) -> dict[str, tuple[int, i
 
 
 def _ordered(held: dict[str, tuple[int, int]]) -> list[str]:
-    """By how often each was enough when it was tried; with a prior, so that one lucky try does not come first."""
+    """Orders alternatives by how often each succeeded, with a prior, so that a single success does not win."""
     whole = sum(count for _, count in held.values())
     prior = sum(hits for hits, _ in held.values()) / max(1, whole)
     rate = {kind: (hits + 4 * prior) / (count + 4) for kind, (hits, count) in held.items()}

@@ -1,4 +1,4 @@
-"""What a compiled tree would have done at each moment of the runs that it came from, beside what was done."""
+"""Compares a compiled tree with the runs that it was made of: what it would do at each moment, and what was done."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_SHOWN = 20
 
 
 class Difference(NamedTuple):
-    """One place where the tree would have done something else."""
+    """A moment at which the tree would act differently."""
 
     run: str
     goal: str
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
 @dataclass(slots=True)
 class Rehearsal:
-    """`alike` of `steps` recorded steps are what the tree would do. `goals`: how many it has a case for, of all."""
+    """The result of the comparison. `alike` of `steps` recorded steps agree. `goals`: how many have a case, of all."""
 
     steps: int = 0
     alike: int = 0
@@ -63,7 +63,7 @@ def _add(found: Rehearsal, case: Case, story: Story) -> None:
 
 
 def _expected(items: Sequence[Item], steps: Sequence[Step], story: Story) -> Iterator[tuple[str, ...]]:
-    """The keys of the steps that the procedure does in this story's moments."""
+    """Returns the keys of the steps that the procedure would do at this story's moments."""
     at = 0
     for item in items:
         moment = steps[min(at, len(steps) - 1)].began if steps else Moment((), "")
@@ -89,7 +89,7 @@ def _applies(condition: Condition, story: Story, moment: Moment) -> bool:
 
 
 def _common(done: Sequence[tuple[str, ...]], wanted: Sequence[tuple[str, ...]]) -> int:
-    """The length of the longest common subsequence."""
+    """Returns the length of the longest common subsequence."""
     row = [0] * (len(wanted) + 1)
     for one in done:
         before = 0
@@ -105,7 +105,7 @@ def _said(key: tuple[str, ...] | None) -> str:
 
 
 def blocks(items: Iterable[Item]) -> Iterator[Block]:
-    """Every block of a procedure."""
+    """Yields every block of a procedure."""
     for item in items:
         if isinstance(item, Block):
             yield item

@@ -1,4 +1,5 @@
-"""The account of a compiled tree: what it covers, where it would differ, what it never saw, how it fared."""
+"""Reports on a compiled tree: the goals it covers, where it differs from the runs, which cases it never saw, and its
+trials."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ MOST = 8  # lines of one list
 
 
 def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) -> dict[str, Any]:
-    """The account as plain values, for programs."""
+    """Returns the report as plain values, for programs."""
     goals = sum(compiled.by_form.values())
     whole = rehearsed(compiled.cases, goals)
     aside = rehearsed(compiled.cases, goals, compiled.held_out)
@@ -48,7 +49,7 @@ def _rehearsal(found: Rehearsal) -> dict[str, Any]:
 
 
 def lines(told: dict[str, Any]) -> Iterator[str]:
-    """The account in words."""
+    """Returns the report as lines of text."""
     cases, goals, done = told["cases"], told["goals"], told["rehearsal"]
     failed = f" ({told['failed']} more failed, and teach nothing)" if told["failed"] else ""
     yield f"{told['tree']}: {told['nodes']} nodes from {told['runs']} successful runs{failed}"

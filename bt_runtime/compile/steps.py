@@ -1,4 +1,5 @@
-"""One agent's acts generalised by its goal: values of the goal become slots, runs of other values become a search."""
+"""Generalises one agent's acts by its goal: values of the goal become slots, and tries of other values become a
+search."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Moment(NamedTuple):
 
 
 class Try(NamedTuple):
-    """One round of a search: the values that were tried, by what, and what else was done there."""
+    """One round of a search: the value tried, the action that tried it, and what else was done."""
 
     skill: str
     slot: str
@@ -38,7 +39,7 @@ class Try(NamedTuple):
 
 @dataclass(slots=True)
 class Step:
-    """An act or a call of a part, with its values as templates over the goal's slots."""
+    """An action or a subgoal, with its values as templates over the goal's slots."""
 
     key: tuple[str, ...]
     what: str  # act, call or each
@@ -54,13 +55,13 @@ class Step:
 
     @property
     def began(self) -> Moment:
-        """What was known before the search for it, or before itself."""
+        """The moment before the search for this step, or before the step itself."""
         return self.search[0].moment if self.search else self.moment
 
 
 @dataclass(slots=True)
 class Story:
-    """A life as steps; `missing`: a search at its end that found nothing."""
+    """An agent's life as steps; `missing`: a search at its end without success."""
 
     life: Life
     goal: Goal
@@ -135,12 +136,13 @@ class _Teller:
         self.add(Step(("call", part.control, *goals), "call", part.control, {}, goals, moment=moment))
 
     def loose(self, goal: str) -> tuple[str, str]:
-        """A part's goal with its one value that the goal above does not hold as `<free>`, and that value."""
+        """Replaces the one value of a subgoal that is not in the goal above by `<free>`; returns the text and the
+        value."""
         told = self.outside(goal)
         return (goal.replace(told, FREE), told) if told and goal.count(told) == 1 else (goal, "")
 
     def offer_of(self, values: tuple[str, ...], offered: tuple[str, ...]) -> str:
-        """The form of the actions in which these values were offered, with one slot for them."""
+        """Returns the form of the actions that offered these values, with one slot for them."""
         for sentence in offered:
             deed = self.lexicon.read(sentence)
             for slot, value in deed.values.items() if deed is not None else ():
@@ -180,12 +182,12 @@ class _Teller:
 
 
 def asked(lexicon: Lexicon, skill: str, slot: str) -> str:
-    """The form of a skill's sentences with this slot open: `go to <place>`."""
+    """Returns the form of a skill's sentences with this slot open: `go to <place>`."""
     return Sentence(lexicon.template(skill)).say({slot: f"<{slot}>"})
 
 
 def number_of(template: str) -> str:
-    """The entry that holds the number of `{it.thing} <number>`: `the_thing`."""
+    """Returns the entry that holds the number of `{it.thing} <number>`: `the_thing`."""
     found = re.search(r"\{\w+\.(\w+)\}", template)
     return f"the_{found[1]}" if found is not None else "the_one"
 

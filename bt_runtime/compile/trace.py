@@ -1,4 +1,4 @@
-"""What agents did in recorded runs: each agent's goal, its acts and what could be done then, its parts, its end."""
+"""Reads what agents did in recorded runs: each agent's goal, its acts with the possible actions, its parts, its end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Act:
 
 @dataclass(slots=True)
 class Life:
-    """What one agent did for one goal."""
+    """The acts of one agent for one goal."""
 
     path: str
     goal: str
@@ -48,7 +48,7 @@ class Life:
         return self.why == DONE or (self.why == "expanded" and self.detail.startswith("succeeded"))
 
     def deeds(self) -> Iterator[Act]:
-        """Its own acts and those of its parts, in order."""
+        """Returns its own acts and those of its parts, in order."""
         for act in self.acts:
             if isinstance(act, Act):
                 yield act
@@ -59,7 +59,7 @@ class Life:
 
 @dataclass(slots=True)
 class Part:
-    """A plan that an agent made, and the agents that worked at its parts."""
+    """A plan of an agent, and the agents that worked at its parts."""
 
     control: str  # sequence, fallback or parallel; "" for anything nested
     goals: tuple[str, ...]
@@ -88,7 +88,7 @@ class Trace:
     content: str = ""  # a digest of the task, whatever it is called
 
     def every(self) -> Iterator[Life]:
-        """All lives, those above before those below."""
+        """Yields all lives, parents before their parts."""
         todo = list(reversed(self.lives))
         while todo:
             life = todo.pop()
@@ -104,7 +104,7 @@ def met(recording: Recording) -> bool:
 
 
 def read(paths: Iterable[Path]) -> Iterator[Trace]:
-    """The traces of these journals, one at a time; a damaged one is left out."""
+    """Yields the traces of these journals; a damaged journal is skipped."""
     for path in paths:
         try:
             yield of_recording(Recording(path))
@@ -117,13 +117,13 @@ def of_recording(recording: Recording) -> Trace:
 
 
 def task_digest(task: Mapping[str, Any]) -> str:
-    """A digest of what a task is, without its name."""
+    """Returns a digest of a task without its name."""
     told = {name: task.get(name) for name in ("goal", "kind", "data")}
     return blake2b(json.dumps(told, sort_keys=True, default=str).encode(), digest_size=12).hexdigest()
 
 
 def _listed(head: Mapping[str, Any]) -> tuple[str, ...]:
-    """The manifests that the run's tree lists."""
+    """Returns the manifests that the run's tree lists."""
     root = source.parse(str(head.get("text") or ""), "tree").root
     named = root.get("skills") if isinstance(root, YamlMap) else None
     return tuple(str(each.data()) for each in named) if isinstance(named, YamlList) else ()

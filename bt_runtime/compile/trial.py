@@ -1,4 +1,4 @@
-"""A compiled tree tried on tasks that none of its runs had, beside the strategy that it came from, in pairs."""
+"""Tries a compiled tree on new tasks, paired with the strategy that it was made from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEANS = ("decisions", "written", "computed", "steps")
 
 
 class Account(NamedTuple):
-    """One side: goals reached with the interval of that rate, means an episode, and goals reached without a model."""
+    """One side's results: goals reached with an interval, means per episode, and goals reached without a model."""
 
     name: str
     reached: int
@@ -63,7 +63,7 @@ class Trial:
 
 
 def held_out(source: Source, traces: Sequence[Trace]) -> tuple[list[Task], int]:
-    """The tasks that none of the runs had, neither by name nor by content; and how many others there were."""
+    """Returns the tasks that no run had, by name or content, and the number of the others."""
     names = {trace.task for trace in traces}
     contents = {trace.content for trace in traces}
     kept = [task for task in source.tasks if task.id not in names and task_digest(task._asdict()) not in contents]

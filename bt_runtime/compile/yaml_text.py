@@ -1,4 +1,4 @@
-"""Nodes as YAML in the layout of `btr fmt`, with a comment at each where there is one."""
+"""Formats nodes as YAML in the layout of `btr fmt`, with their comments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class N:
     note: str = ""
 
     def count(self) -> int:
-        """The nodes here and below."""
+        """Returns the number of nodes here and below."""
         return 1 + sum(each.count() for each in _inside(self.value))
 
 

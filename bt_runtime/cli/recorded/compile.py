@@ -1,4 +1,4 @@
-"""`btr compile`: recorded runs become a tree that people read, edit and trust."""
+"""`btr compile`: makes a tree of recorded runs, which people can read, edit and trust."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _kept(args: argparse.Namespace, found: Compiled) -> int:
 
 
 def _fuzzed(found: Compiled) -> str:
-    """Random answers of the world for the tree: it must neither break nor run for ever."""
+    """Runs the tree in worlds with random answers: it must neither break nor run for ever."""
     from bt_runtime.compile.fuzzing import fuzzed
 
     return fuzzed(found, FUZZED)

@@ -195,8 +195,8 @@ def _waits_behind_a_test(child: NodeSpec, spec: NodeSpec, diagnostics: Diagnosti
             if late.kind.family == "leaf" and late.kind.waits and not late.kind.foreign and not late.kind.includes:
                 diagnostics.warning(
                     "BT027",
-                    f"`{late.kind.name}` lets `{spec.kind.name}` go on without its test, until the next tick makes it "
-                    "begin anew and halts what follows",
+                    f"`{late.kind.name}` lets `{spec.kind.name}` continue without its test for one tick; the next tick "
+                    "restarts it and halts what follows",
                     late.file,
                     late.span,
                     help="leave it out: the test is made at every tick; or wait for it before, in a `sequence`",
