@@ -1,4 +1,4 @@
-"""The version, for whoever is below the package's face."""
+"""The package's version, for modules that may not import the package itself."""
 
 from __future__ import annotations
 

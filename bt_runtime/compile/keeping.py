@@ -53,7 +53,7 @@ def keep(path: Path, text: str, take: str = "", write: bool = True) -> Kept:
     changes = _changes(path, mine, found.text)
     if write:
         if disk.read_or_nothing(path) != there:
-            raise BtError(f"{path} was changed meanwhile", "nothing was written: do it once more")
+            raise BtError(f"{path} was changed meanwhile", "nothing was written: try again")
         _write(path, found.text, text)
     return Kept(path, "merged", changes)
 

@@ -18,7 +18,7 @@ class Noting(Protocol):
 
 
 class Debuggable(Protocol):
-    """The run that is looked into."""
+    """The parts of a run that the debugger uses."""
 
     engine: Engine
     extensions: dict[type, object]

@@ -70,7 +70,7 @@ class Part:
         """Raises ValueError when the fields of a head that was read cannot be this part's."""
 
     def wrap(self, run: Recordable, tape: Taping, head: Mapping[str, Json]) -> None:
-        """Puts the tape between the run and what the room brings; a replay has only what the head says of it."""
+        """Wraps the room's services so that their answers pass the tape; a replay gets them from the journal's head alone."""
 
     def entries(self, head: Mapping[str, Json]) -> list[Entry]:
         """The manifest entries of sentences that an agent may choose, and that no tree lists."""
