@@ -104,7 +104,7 @@ class Door:
 
     @property
     def debugger(self) -> Debugger:
-        """Made when the first client comes: until then the run pays nothing."""
+        """Returns the run's debugger; the first client's command makes it."""
         if (debugger := debugging(self.run)) is None or debugger.closed:
             debugger_of(self.run).pause_of.author(self.limit, self.then)
             debugger_of(self.run).look()

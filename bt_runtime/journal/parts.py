@@ -70,7 +70,7 @@ class Part:
         """Raises ValueError when the fields of a head that was read cannot be this part's."""
 
     def wrap(self, run: Recordable, tape: Taping, head: Mapping[str, Json]) -> None:
-        """Wraps the room's services so that their answers pass the tape; a replay gets them from the journal's head alone."""
+        """Wraps the room's services, so that the tape records their answers; a replay rebuilds them from the head."""
 
     def entries(self, head: Mapping[str, Json]) -> list[Entry]:
         """The manifest entries of sentences that an agent may choose, and that no tree lists."""

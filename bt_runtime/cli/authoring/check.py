@@ -119,7 +119,7 @@ def _named(result: Result) -> str:
 
 
 def _numbered(tests: list[str]) -> list[str]:
-    """Tests of one name get a number behind it, since they may stand in one file."""
+    """Numbers tests of the same name, because one file may hold several."""
     return [t.replace("promises():", f"promises_{n}():") if n > 1 else t for n, t in enumerate(tests, 1)]
 
 
