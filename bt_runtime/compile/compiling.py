@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
 
 from bt_runtime.compile.cases import Case, cases, stories_of
 from bt_runtime.compile.emit import Source, Writer
@@ -39,12 +38,11 @@ class Compiled:
 
 def compiled(paths: Iterable[Path], name: str) -> Compiled:
     """Compiles these runs. Raises BtError when they hold nothing that can be generalised."""
-    found = sorted(read(paths), key=lambda trace: trace.name)
-    return of_traces(found, name)
+    return of_traces(list(read(paths)), name)
 
 
 def of_traces(found: Sequence[Trace], name: str) -> Compiled:
-    traces = [trace for trace in found if trace.met]
+    traces = sorted((trace for trace in found if trace.met), key=_content)
     if not traces:
         raise BtError(f"none of {len(found)} runs succeeded", "only what succeeded is compiled")
     lexicon = lexicon_of(traces)
@@ -53,7 +51,7 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
             "the actions of these runs stand in no manifest", "write one: `btr new skill`, and list it in the tree"
         )
     reader = Reader(roles(traces, lexicon))
-    held_out = frozenset(trace.name for trace in traces if crc32(trace.name.encode()) % HELD_OUT == 0)
+    held_out = frozenset(trace.name for at, trace in enumerate(traces) if at % HELD_OUT == HELD_OUT - 1)
     by_form = stories_of(traces, lexicon, reader)
     made = cases(by_form, held_out)
     if not made:
@@ -65,6 +63,11 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
     counts = {form: len(stories) for form, stories in by_form.items()}
     return Compiled(name, writer.text(), traces, len(found) - len(traces), writer.cases, writer.left, counts,
                     writer.nodes, held_out, lexicon, reader)  # fmt: skip
+
+
+def _content(trace: Trace) -> tuple[str, ...]:
+    """What orders runs: what was done in them, and not what they are called."""
+    return (trace.goal, trace.content, *(act.sentence for life in trace.lives for act in life.deeds()), trace.name)
 
 
 def agent_of(trace: Trace, name: str) -> N:

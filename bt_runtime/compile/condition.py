@@ -40,18 +40,14 @@ def separating(samples: Sequence[Sample], steps: Iterable[Step], held_out: froze
     kept = [each for each in samples if each.story.run in held_out]
     if len({each.done for each in learnt}) < 2:
         return None
-    best: tuple[float, int, str, str, bool] | None = None
+    found: list[tuple[int, bool, int, str, str]] = []
     for at, (what, wanted) in enumerate(_candidates(learnt, steps)):
         right = sum(holds(what, wanted, each) == each.done for each in learnt)
-        for negated, count in ((False, right), (True, len(learnt) - right)):
-            if best is None or count > best[0]:
-                best = count, at, what, wanted, negated
-    if best is None or best[0] < _SURE * len(learnt):
+        found += [(-right, False, at, what, wanted), (right - len(learnt), True, at, what, wanted)]
+    wrong, negated, _, what, wanted = min(found, default=(0, False, 0, "", ""))
+    if -wrong < max(_SURE * len(learnt), _usual(learnt) + 1):
         return None
-    _, _, what, wanted, negated = best
-    if best[0] <= _usual(learnt) or (
-        kept and _right(what, wanted, negated, kept) < max(_usual(kept), _SURE * len(kept))
-    ):
+    if kept and _right(what, wanted, negated, kept) < max(_usual(kept), _SURE * len(kept)):
         return None
     return Condition(what, wanted, negated, _right(what, wanted, negated, samples), len(samples))
 
@@ -69,7 +65,8 @@ def _usual(samples: Sequence[Sample]) -> int:
 def _candidates(samples: Sequence[Sample], steps: Iterable[Step]) -> list[tuple[str, str]]:
     found = [("offered", step.said) for step in steps if step.what == "act" and step.skill]
     said = Counter(shape for each in samples for shape in [heard_form(each.moment.heard, each.story)] if shape)
-    return [*found, *(("heard", each) for each, count in said.most_common(MOST) if count > 1)]
+    usual = sorted(said, key=lambda each: (-said[each], each))[:MOST]
+    return [*found, *(("heard", each) for each in usual if said[each] > 1)]
 
 
 def heard_form(heard: str, story: Story) -> str:

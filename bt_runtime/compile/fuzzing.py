@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from py_trees.common import Status
+
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.compile.compiling import Compiled
-from bt_runtime.events import Crash
-from bt_runtime.run.run import Run, load
+from bt_runtime.language.entry import ELSEWHERE
+from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.testing.trial import Trial
 from bt_runtime.types import Observation
 
 MOST_TICKS = 5_000
@@ -54,20 +58,47 @@ def fuzzed(found: Compiled, cases: int, seed: int = 0) -> str:
         file.write_text(found.text, "utf-8")
         for case in range(cases):
             world = RandomWorld(seed + case, sentences, answers)
-            wrong = _played(file, chance.choice(goals), world)
+            wrong = _played(file, chance.choice(goals), world, found)
             if wrong:
                 return f"case {case} of seed {seed}: {wrong}"
     return f"{cases} random worlds: it ended in each, and no node broke"
 
 
-def _played(file: Path, goal: str, world: Any) -> str:
-    broken: list[Crash] = []
+def _played(file: Path, goal: str, world: RandomWorld, found: Compiled) -> str:
+    """What went wrong in one case. No skill of a person's own is started: each is a double that does anything."""
+    doubles = {name: _double(kind, world) for name, kind in found.lexicon.kinds.items() if _own(kind)}
+    used = {name: each for name, each in doubles.items() if re.search(rf"^\s*(?:- )?{name}:", found.text, re.MULTILINE)}
+    given: dict[str, Any] = {"world": world} if found.traces[0].world or not used else {}
     model = ScriptedModel(lambda question: "Act: failure")
-    with Run(load(file), inputs={"goal": goal}, world=world, model=model) as run:
-        run.listen(broken.append, Crash)
+    with Trial(file, skills=used, inputs={"goal": goal}, services={"model": model}, **given) as trial:
         for _ in range(MOST_TICKS):
-            if not run.tick().running:
+            if trial.step() is not Status.RUNNING:
                 break
         else:
             return f"`{goal}` did not end in {MOST_TICKS} ticks"
+        broken = trial.crashes
     return f"`{goal}`: {broken[0].path} broke: {broken[0].message}" if broken else ""
+
+
+def _own(kind: Kind) -> bool:
+    return kind.data["entry"].impl not in ELSEWHERE
+
+
+def _double(kind: Kind, world: RandomWorld) -> Any:
+    """Fails now and then; gives outputs that were recorded, or any of their type."""
+    outputs = [field for field in kind.fields if field.writes]
+
+    def act(**params: Any) -> Any:
+        if world.random.random() >= world.kind:
+            return Status.FAILURE
+        return {field.name: _value(field, world) for field in outputs} or Status.SUCCESS
+
+    return act
+
+
+def _value(field: Field, world: RandomWorld) -> Any:
+    shape = re.compile(rf"^{re.escape(field.name)}: (.*)$", re.MULTILINE)
+    recorded = [value for answer in world.answers for value in shape.findall(answer)]
+    if recorded and field.type in ("string", "any"):
+        return world.random.choice(recorded)
+    return {"integer": 1, "number": 0.5, "boolean": True, "list": [], "object": {}}.get(field.type, "anything")

@@ -1,0 +1,50 @@
+"""docs/compile.md is true: a reader who does what it says, step by step, gets what it shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.cli import main
+
+PAGE = (Path(__file__).parents[2] / "docs" / "compile.md").read_text("utf-8")
+BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_every_step_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten runs, a tree, an edit that is kept when more runs come, and a test of the result."""
+    monkeypatch.chdir(tmp_path)
+    for language, name, body in BLOCK.findall(PAGE):
+        if name == "part":
+            assert body in (tmp_path / "trees" / "desk.yaml").read_text("utf-8")
+        elif name:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(body, "utf-8")
+        elif language == "sh":
+            for line in body.splitlines():
+                words = shlex.split(line)
+                if words[0] == "btr":
+                    assert main(words[1:]) == 0, line
+                else:
+                    subprocess.run([sys.executable, *words[1:]], check=True, timeout=120)
+    text = (tmp_path / "trees" / "desk.yaml").read_text("utf-8")
+    assert "for the evening report" in text
+    assert "# 15 times in 15 runs" in text
+    capsys.readouterr()
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "test_desk.py"], capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)", PAGE))
+def test_a_link_leads_somewhere(link: str) -> None:
+    assert (Path(__file__).parents[2] / "docs" / link).exists()
