@@ -29,7 +29,9 @@ class Counted(Chooser):
             if times is UNKNOWN_VALUE:
                 times = -2  # any number: each round may be the last
             elif times < -1:
-                raise BtError("`times` takes a whole number from 1, or -1 for ever")
+                raise BtError(
+                    "`times` takes a whole number from 1, or -1 for ever", "what is computed for it must give one"
+                )
             s[self.times] = times
             if times == 0 or (times == -2 and t.choose(2)):
                 return self.again
@@ -138,7 +140,7 @@ class ForEach(Chooser):
         found = t.read(self.scope.slot(str(source)))
         value = t.model.values[found] if found > 2 else None if found else ()
         if value is not None and not isinstance(value, list | tuple):
-            raise BtError("`from` takes an entry with a list")
+            raise BtError("`from` takes an entry with a list", "name an entry that holds one")
         return value
 
     def pop(self, t: Tick) -> Any:
