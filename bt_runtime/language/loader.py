@@ -290,16 +290,13 @@ class Loader:
         return registry
 
     def properties(self, node: Node | None, spec: TreeSpec) -> None:
-        """What must hold of the tree: as it says itself, as its manifests say, and as the project does."""
-        read = [each for _, manifest in self.manifests.get(spec, ()) for each in manifest.properties]
+        """Reads what must hold of the tree: as it says itself, as its manifests say, and as the project does."""
         file = self.project / project.PROJECT_FILE if self.project is not None else None
-        if node is not None or (file is not None and says(file, "properties")):
-            from bt_runtime.language.properties.reader import Properties, of_project
+        said = any(manifest.properties for _, manifest in self.manifests.get(spec, ()))
+        if node is not None or said or (file is not None and says(file, "properties")):
+            from bt_runtime.language.properties.reader import of_tree
 
-            own = Properties(node, spec.file, "tree")
-            self.diagnostics.add(*own.faults)
-            read = [*own.all, *read, *(of_project(file, self.diagnostics) if file else ())]
-        spec.properties = tuple(read)
+            of_tree(node, spec, [m for _, m in self.manifests.get(spec, ())], file, self.diagnostics)
 
     def implementations(self, spec: TreeSpec) -> None:
         """Checks the Python of the skills that the tree uses. A tree with an agent uses all of its listed skills."""

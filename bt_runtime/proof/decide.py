@@ -100,7 +100,7 @@ class _Deciding:
 
     def cones(self) -> Iterator[tuple[Cone | None, bool]]:
         places = places_of(self.asked.tree)
-        before = 0
+        before = -1
         for deep in (False, True):
             cone = Cone(places, self.property, deep)
             if len(cone.kept) > before and not cone.whole:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from bt_runtime.language.properties import formula
@@ -22,8 +22,10 @@ Told = Callable[[int, int], object]
 
 class Limits(NamedTuple):
     states: int = STATES
-    end: float = math.inf  # of the machine's monotonic clock
+    end: float = math.inf  # of the clock
     told: Told = lambda states, left: None
+    every: int = 16  # nodes between two looks at the clock
+    clock: Callable[[], float] = time.monotonic
 
 
 class Story(NamedTuple):
@@ -60,10 +62,13 @@ def automaton_of(model: Model, property: Property) -> Automaton:
 
 
 class Search:
-    def __init__(self, model: Model, property: Property, limits: Limits) -> None:
-        self.model, self.limits = model, limits
-        self.automaton = automaton_of(model, property)
-        self.endless = self.automaton.endless
+    def __init__(
+        self, model: Model, property: Property, limits: Limits, starts: Sequence[tuple[State, Left]] = (),
+        automaton: Automaton | None = None,
+    ) -> None:  # fmt: skip
+        self.model, self.limits, self.starts = model, limits, starts
+        self.automaton = automaton or automaton_of(model, property)
+        self.endless = not starts and self.automaton.endless
         self.assumed = property.assuming == "skills_end"
         self.ends = [node.i for node in model.ends] if self.assumed else []
         self.nodes: dict[Node, int] = {}
@@ -74,12 +79,13 @@ class Search:
         self.known: dict[State, list[Step]] = {}
 
     def run(self) -> Found:
-        self.enter(Node(self.model.first(), self.automaton.start), -1, ())
+        for state, left in self.starts or ((self.model.first(), self.automaton.start),):
+            self.enter(Node(state, left), -1, ())
         limits, checked = self.limits, 0
         while self.todo:
             checked += 1
-            if checked & 15 == 0:
-                if time.monotonic() >= limits.end:
+            if checked % limits.every == 0:
+                if limits.clock() >= limits.end:
                     return Found(None, len(self.nodes), False, True)
                 limits.told(len(self.nodes), len(self.todo))
             if len(self.nodes) >= limits.states:
@@ -96,11 +102,13 @@ class Search:
         for step in self.steps(node.state):
             self.seen |= step.bits
             for left, put_off in self.automaton.after(node.left, step.bits):
-                if not left or (step.status != RUN and self.automaton.accepts_for_ever(left, step.bits)):
+                if not left or (
+                    step.status != RUN and not step.over and self.automaton.accepts_for_ever(left, step.bits)
+                ):
                     ended = step.status != RUN and bool(left)
                     ticks = (*self.way(at), step.choices)
                     return Story(ticks, len(ticks) if ended else None)
-                if step.status == RUN:
+                if step.status == RUN and not step.over:
                     to = self.enter(Node(step.state, left), at, step.choices)
                     if self.endless:
                         marks = put_off | self.going_on(node.state, step)

@@ -34,9 +34,9 @@ class Telling(NamedTuple):
     repeats: int | None = None
 
 
-def told(model: Model, story: Story) -> Telling:
+def told(model: Model, story: Story, start: State | None = None) -> Telling:
     """Returns a story of this model with the events of each tick."""
-    state, moments = model.first(), []
+    state, moments = start or model.first(), []
     for choices in story.ticks:
         step, t = model.replay(state, choices)
         moments.append(_moment(model, step, t))

@@ -20,6 +20,7 @@ from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
+from bt_runtime.project import plugins
 from bt_runtime.run.resources import Models, Resources
 from bt_runtime.skills.loop import running
 from bt_runtime.skills.pool import POOL
@@ -189,6 +190,8 @@ class Run:
         self.resources.attach(self.context, self.name, again, self.tree.first.project)
         if self.journal is not None:
             self.journal.attach(self, given)
+        for watcher in plugins.entries("watchers") if self.spec.properties else ():
+            plugins.load(watcher)(self)
 
     @property
     def blackboard(self) -> Scope:

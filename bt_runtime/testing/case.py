@@ -90,7 +90,7 @@ class Subject:
 
     def trial(self, case: Case) -> Trial:
         trial = Trial(self.tree, skills=dict(case.skills), substitute=case.doubles, inputs=case.inputs, slow=None)
-        trial.promises = self.promises
+        trial.hold(self.promises)
         self.last = trial
         return trial
 

@@ -15,6 +15,7 @@ from bt_runtime.debug.pattern import matches
 from bt_runtime.debug.script import Act, Double, Later, Script
 from bt_runtime.events import Applied, Crash, Line, Notice, Tick
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.proof.watch import Watch
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
 from bt_runtime.testing.promise import Promises, named
@@ -82,6 +83,8 @@ class Trial:
             slow=slow,
         )
         self.run.listen(self.lines.append, Line, Notice)
+        if self.promises.all:
+            self.hold(self.promises)
         self.covered = coverage.follow(self.run)
         self.keep_no_more = self.run.listen(self._ticked, Tick)
         self.replaced: dict[str, str] = {}  # path → the pattern by which it was substituted
@@ -132,6 +135,13 @@ class Trial:
             if not tick.running:
                 break
         return self.status
+
+    def hold(self, promises: Promises) -> None:
+        """Looks at these promises after each tick, instead of the watch over the tree's own properties."""
+        self.promises = promises
+        watch = self.run.extensions.get(Watch)
+        if watch is not None:
+            watch.end()
 
     def repeats(self, ticks: int) -> None:
         """Raises when a promise is broken in a run that goes through its latest ticks again and again."""

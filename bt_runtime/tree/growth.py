@@ -53,6 +53,7 @@ class Growth:
 
     def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
         self.engine = engine
+        self.review: Callable[[Node, NodeSpec, str], None] = lambda node, spec, text: None  # raises against a plan
         self.loader = loader  # a fresh one for each text: same project, skills and caps
 
     @property
@@ -110,6 +111,7 @@ class Growth:
         """Requests a model's plan below the node that asked, checked like any text. `kinds`: additional kinds."""
         tree = self.owner(node).tree
         spec = self.loader().fragment(text, tree, f"plan of {node.path}", tuple(kinds))
+        self.review(node, spec, text)
         request = Request("grow", node.path, text=text, name=spec.name or "")
         return self._ask(request, spec, lambda place: Site(node.inside, node.scope, tree.folder))
 

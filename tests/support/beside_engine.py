@@ -8,6 +8,8 @@ from random import Random
 from typing import Any
 
 from bt_runtime.language.properties.property import of
+from bt_runtime.proof.graft import _paired
+from bt_runtime.proof.live import state_of
 from bt_runtime.proof.model.build import model_of
 from bt_runtime.proof.model.model import Options
 from bt_runtime.proof.model.tick import BAD, OK, RUN, UNKNOWN, UNSET, WORDS, State, Tick
@@ -145,6 +147,12 @@ class Beside:
         if abs(due - trial.clock.now() - POLL) < 1e-6 and model > due:
             return ""  # a skill that waits for what another one uses asks every 0.02 s
         return f"due: engine {due}, model {model}"
+
+    def reload(self) -> None:
+        """Takes the model's state anew from the engine."""
+        run = self.trial.run
+        live = _paired(self.model, run.root)
+        self.state = state_of(self.model, live, run.context.blackboard, run.blackboard, self.trial.clock.now())
 
     def close(self) -> None:
         self.trial.close()

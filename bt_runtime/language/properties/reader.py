@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language import source
@@ -13,6 +14,7 @@ from bt_runtime.language.properties.atom import read
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.schema import ASSUMING, ON_VIOLATION, UNDECIDED, WORDS, properties_schema
 from bt_runtime.language.source import Node, Scalar, YamlMap
+from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.validate import Check
 from bt_runtime.language.values import NAME, inside
 from bt_runtime.types import Json
@@ -110,3 +112,20 @@ def of_project(file: Path, diagnostics: Diagnostics) -> tuple[Property, ...]:
     diagnostics.sources[document.name] = document.text
     diagnostics.add(*found.faults)
     return found.all
+
+
+class Said(Protocol):
+    """A manifest as its tree sees it."""
+
+    @property
+    def properties(self) -> tuple[Property, ...]: ...
+
+
+def of_tree(
+    node: Node | None, spec: TreeSpec, manifests: Sequence[Said], file: Path | None, diagnostics: Diagnostics
+) -> None:
+    """Gives a tree its properties: its own, those of its manifests, and those of the project file."""
+    own = Properties(node, spec.file, "tree")
+    diagnostics.add(*own.faults)
+    told = [each for manifest in manifests for each in manifest.properties]
+    spec.properties = (*own.all, *told, *(of_project(file, diagnostics) if file is not None else ()))

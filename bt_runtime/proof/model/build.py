@@ -7,6 +7,7 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.chooser import Guard, If, Precondition, Recovery, SkipUnless, Switch, Try, While
@@ -16,6 +17,7 @@ from bt_runtime.proof.model.decorators import (
     Delay,
     Force,
     ForEach,
+    Grown,
     Invert,
     Once,
     Pass,
@@ -41,7 +43,19 @@ KINDS: dict[str, Any] = {
     "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "check": Check, "set": Set, "unset": Unset,
     "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
 }  # fmt: skip
+GRAFT = Kind("grafted part", "decorator", "A part of a tree that a model grew.", ())
+GROWN = Kind("grown part", "decorator", "A node that has grown another.", ())
+KINDS[GRAFT.name] = KINDS[GROWN.name] = Grown
 SAID = {"log": {"text"}, "fail": {"why"}}  # fields that only people read
+
+
+def known_of(tree: TreeSpec, property: Property) -> dict[Any, Any]:
+    """What many models of one tree with one property have in common; see `Options.memo`."""
+    model = Model(tree, Options())
+    made = _Builder(model, (property,))
+    made.build()
+    parts: dict[int, Any] = dict.fromkeys(map(id, made.specs))
+    return {"specs": made.specs, "tests": made.tests, "made": made.made, "read": frozenset(made.read), "parts": parts}
 
 
 def model_of(tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> Model:
@@ -57,14 +71,18 @@ class _Builder:
         self.model, self.properties = model, properties
         self.atoms = [(atom, each.word == "always") for each in properties for atom in each.atoms]
         self.asked = {watch.skill for atom, _ in self.atoms for watch in atom.watches.values()}
-        self.specs = list(walk(model.tree, model.options.levels))
+        self.memo = model.options.memo if model.options.memo is not None else {}
+        self.specs = list(walk(model.tree, model.options.levels)) if "specs" not in self.memo else self.memo["specs"]
+        self.specs = [*self.specs, *self.memo.get("grafted", ())]
         model.breaks = any(s.kind.name == "try" and s.values.get("on") == "exception" for s in self.specs)
 
     def build(self) -> None:
         model, tree = self.model, self.model.tree
         fixed = {n: p.default for n, p in tree.inputs.items() if not p.required and n not in model.options.values}
         self.tests = model.tests = Tests({**fixed, **model.options.inputs})
-        for spec in self.specs:
+        if "tests" in self.memo:
+            self.tests.like(self.memo["tests"])
+        for spec in self.specs if "tests" not in self.memo else self.memo["grafted"]:
             for name, value in spec.values.items():
                 if name not in SAID.get(spec.kind.name, ()) and spec.kind.family != "skill":
                     self.tests.add(value)
@@ -91,8 +109,9 @@ class _Builder:
     def relevant(self) -> None:
         """Finds the entries whose values matter: those that tests and properties read, and what they are made of."""
         self.read: set[str] = {name for atom, _ in self.atoms for name in atom.entries}
-        made: list[tuple[str, set[str]]] = []
-        for spec in self.specs:
+        made: list[tuple[str, set[str]]] = list(self.memo.get("made", ()))
+        self.read |= self.memo.get("read", frozenset())
+        for spec in self.specs if "made" not in self.memo else self.memo["grafted"]:
             for field, value in spec.values.items():
                 if field in SAID.get(spec.kind.name, ()) or (spec.kind.family == "skill" and not self.watched(spec)):
                     continue
@@ -106,6 +125,7 @@ class _Builder:
                     declared = spec.kind.field(field)
                     if declared is not None and declared.type == "key":
                         self.read.add(str(value))
+        self.made = made
         before = -1
         while before != len(self.read):
             before = len(self.read)
@@ -119,6 +139,7 @@ class _Builder:
     # Nodes -----------------------------------------------------------------------------------
 
     def node(self, spec: NodeSpec, scope: ModelScope, path: str, level: int, inside: bool = False) -> ModelNode:
+        path = self.model.options.paths.get(id(spec), path)
         if path in self.model.options.gates and not inside:
             gate = self.enter(Gate(spec, scope, path), path)
             gate.children = [self.node(spec, scope, path, level, True)]
@@ -129,9 +150,15 @@ class _Builder:
                 self.slot(scope, name)
         keep = model.options.keep
         if keep is not None and not keep(spec):
-            writes = sorted({self.slot(scope, name) for name in _written_inside(spec, scope)})
-            any_ = Any_(spec, scope, path, tuple(sorted(results_of(spec))), writes)
-            if ends_with_skills(spec):
+            parts = self.memo.get("parts", {})  # of the tree as it was loaded; None: not looked at yet
+            known = parts.get(id(spec))
+            if known is None:
+                known = (tuple(_written_inside(spec, scope)), tuple(sorted(results_of(spec))), ends_with_skills(spec))
+                if id(spec) in parts:
+                    parts[id(spec)] = known
+            writes = sorted({self.slot(scope, name) for name in known[0]})
+            any_ = Any_(spec, scope, path, known[1], writes)
+            if known[2]:
                 model.ends.append(any_)
             return self.enter(any_, path)
         made: ModelNode
@@ -171,6 +198,10 @@ class _Builder:
             segment = place if place in spec.asks else ""
             below = path if kind.transparent and not segment else f"{path}/{segment or child_name(child) or number}"
             made.children.append(self.node(child, scope, below, level))
+        if isinstance(made, InOrder) and model.graft is None and not model.options.agents:
+            made.children = list(_merged(made.children, scope))
+        if kind is GRAFT:
+            model.graft = made
         return made
 
     def enter(self, made: ModelNode, path: str) -> ModelNode:
@@ -185,7 +216,8 @@ class _Builder:
     def agent(self, spec: NodeSpec, scope: ModelScope, path: str) -> Agent:
         """Models an agent: in each tick it may do anything that it is allowed to."""
         model = self.model
-        allowed = [name for name in skills_of(spec, scope.tree) if name in self.asked]
+        able = skills_of(spec, scope.tree) if model.options.agents else ()
+        allowed = [name for name in able if name in self.asked]
         for name in allowed:
             model.skills.setdefault(name, [])
         writes = sorted({self.slot(scope, name) for name in written_by(spec)})
@@ -262,6 +294,24 @@ class _Builder:
             while at is not None and not at.shown:
                 at.shown = True
                 at = above.get(at)
+
+
+def _merged(children: Sequence[ModelNode], scope: ModelScope) -> Iterator[ModelNode]:
+    """Neighbours of which only the results are known, as one: in order they answer as one of them does."""
+    held: list[Any_] = []
+    for child in (*children, None):
+        if isinstance(child, Any_):
+            held.append(child)
+            continue
+        if len(held) > 1:
+            results = tuple(sorted({result for each in held for result in each.results}))
+            writes = sorted({slot for each in held for slot in each.writes})
+            yield Any_(held[0].spec, scope, held[0].path, results, writes)
+        else:
+            yield from held
+        held = []
+        if child is not None:
+            yield child
 
 
 def child_name(spec: NodeSpec) -> str:

@@ -198,6 +198,12 @@ class Pass(Chooser):
     __slots__ = ()
 
 
+class Grown(Chooser):
+    """A node that has grown its child, and runs as long as the child does."""
+
+    __slots__ = ()
+
+
 class Timeout(Chooser):
     __slots__ = ("clock",)
 

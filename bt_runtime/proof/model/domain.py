@@ -29,6 +29,11 @@ class Tests:
         self.compared: dict[str, list[Json]] = {}  # name → constants
         self.free: set[str] = set()  # names of which more is asked than a comparison with constants
 
+    def like(self, other: Tests) -> None:
+        """Takes over what another one has found."""
+        self.compared = {name: list(constants) for name, constants in other.compared.items()}
+        self.free = set(other.free)
+
     def add(self, value: Json) -> None:
         if isinstance(value, Expression):
             self._of(value.part)

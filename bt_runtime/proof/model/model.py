@@ -28,6 +28,7 @@ class Step(NamedTuple):
     bits: Bits
     state: State
     fresh: frozenset[int] = frozenset()
+    over: bool = False  # has the graft ended that is looked at: what comes after is not its doing
 
 
 class Options(NamedTuple):
@@ -39,6 +40,9 @@ class Options(NamedTuple):
     levels: int = 2  # how often a tree may contain itself
     keep: Callable[[NodeSpec], bool] | None = None  # which parts are modelled; of the others only the results are
     gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
+    agents: bool = True  # are agents charged with all that they may decide
+    paths: Mapping[int, str] = {}  # of specs, by identity: where their nodes stand, if not as the spec says
+    memo: dict[Any, Any] | None = None  # what is known of parts of trees, for many models of one tree
 
 
 class Model:
@@ -68,6 +72,7 @@ class Model:
         self.tests = Tests({})
         self.fixed: dict[str, tuple[int, ...]] = {}
         self.atoms: list[_Reader] = []
+        self.graft: ModelNode | None = None  # the part that is looked at, when it is not the whole tree
         self.clocks: list[Within] = []  # of properties that say `within`
         self.ends: list[ModelNode] = []  # nodes that end when all skills do
 
@@ -165,7 +170,9 @@ class Model:
             self.stir(t)
         status = self.root.step(t)
         bits = self.observe(t, status)
-        return Step(tuple(choice for choice, _ in t.trail), status, bits, t.state(), frozenset(t.fresh))
+        over = self.graft is not None and t.s[self.graft.i] != RUN
+        choices = tuple(choice for choice, _ in t.trail)
+        return Step(choices, status, bits, t.state(), frozenset(t.fresh), over)
 
     def stir(self, t: Tick) -> None:
         """Lets entries be written from outside, if something waits for them."""

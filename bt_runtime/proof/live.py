@@ -1,0 +1,109 @@
+"""The present of a run as a state of a model: what its nodes and entries are now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from py_trees.behaviour import Behaviour
+
+from bt_runtime.proof.model.chooser import Chooser, If, Recovery, SkipUnless, Try
+from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
+from bt_runtime.proof.model.decorators import Counted, Delay, ForEach, Once, Rate, Timeout
+from bt_runtime.proof.model.leaves import Check, Subtree, Wait
+from bt_runtime.proof.model.model import Model
+from bt_runtime.proof.model.node import ModelNode
+from bt_runtime.proof.model.skill import Skill
+from bt_runtime.proof.model.tick import RUN, UNKNOWN, UNSET, State, Tick
+from bt_runtime.tree.blackboard import Blackboard, Scope
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+
+STATUS: dict[Any, int] = {INVALID: 0, RUNNING: 1, SUCCESS: 2, FAILURE: 3}
+
+
+def state_of(model: Model, live: dict[ModelNode, Behaviour], board: Blackboard, top: Scope, now: float) -> State:
+    """`live` pairs the model's nodes with those of the run; `top` is the scope of the tree that the model is of."""
+    t = Tick(model, model.first())
+    t.s = [0] * model.slots
+    t.urgent = True
+    for (path, name), slot in model.places.items():
+        if slot in model.outside:
+            continue
+        scope = top if not path else board.scopes.get(path)
+        there = scope is not None and name in scope.entries
+        value = scope.entries[name] if scope is not None and there else None
+        t.s[slot] = UNSET if not there else model.number(value) if model.kept[slot] else UNKNOWN
+    for node, behaviour in live.items():
+        _load(t, node, behaviour, now)
+    return t.state()
+
+
+def _load(t: Tick, node: ModelNode, live: Any, now: float) -> None:
+    s = t.s
+    status = STATUS.get(live.status, 0)
+    s[node.i] = status if node.shown or status == RUN else 0
+    match node:
+        case InOrder():
+            s[node.at], s[node.passed] = live.at, int(live.passed) if status == RUN else 0
+        case Reactive():
+            s[node.runner] = _place(live, live.runner)
+        case Parallel() if status == RUN:
+            s[node.success], s[node.failure] = live.success, live.failure
+            for child, slot in zip(live.children, node.results, strict=False):
+                if child in live.results:
+                    s[slot] = STATUS[live.results[child]] + 1
+        case Pipeline() if status == RUN:
+            s[node.reached] = live.reached
+        case RoundRobin():
+            s[node.at] = live.at
+            if status == RUN:
+                s[node.tried], s[node.failed] = live.tried, int(live.failed)
+        case Skill():
+            if node.holds_it:
+                s[node.holds_it] = int(getattr(live, "hold", None) is not None)
+        case Wait() if status == RUN and node.clock:
+            t.start(node.clock, max(0.001, live.until - now))
+            t.wake(node.clock)
+        case Check() if node.mark:
+            s[node.mark] = int(live.scope.stamp(live.spec.values["updated"]) > live.seen)
+        case Chooser():
+            _chooser(t, node, live, now, status)
+
+
+def _chooser(t: Tick, node: Chooser, live: Any, now: float, status: int) -> None:
+    s = t.s
+    s[node.active] = _place(live, getattr(live, "active", None))
+    match node:
+        case If() if status == RUN:
+            s[node.taken] = {"then": 1, "else": 2}.get(live.taken, 0)
+        case Try() if status == RUN:
+            s[node.at] = {"do": 0, "catch": 1, "finally": 2}[live.at]
+            s[node.result] = STATUS.get(live.result, 0)
+        case Recovery() if status == RUN:
+            s[node.recovering], s[node.times] = int(live.recovering), live.times
+            s[node.recovered] = live.recovered if live.times >= 0 else 0
+        case Counted() if status == RUN:
+            s[node.count], s[node.times] = live.count if live.times >= 0 else 0, live.times
+        case ForEach() if status == RUN:
+            s[node.items] = t.model.number(tuple(live.items))
+            s[node.due], s[node.passed] = int(live.due), int(live.passed)
+        case Once():
+            s[node.result] = STATUS.get(live.result, 0) if live.result is not None else 0
+        case SkipUnless():
+            s[node.mark] = int(live.scope.stamp(live.spec.values["updated"]) > live.seen)
+        case Subtree() if node.grows and live.children:
+            s[node.grown] = 2
+        case Timeout() if status == RUN:
+            t.start(node.clock, max(0.001, live.deadline - now))
+            t.wake(node.clock)
+        case Delay() if status == RUN and live.begins > now:
+            t.start(node.clock, live.begins - now)
+            t.wake(node.clock)
+        case Rate():
+            s[node.last] = STATUS.get(live.last, 0)
+            if now < live.due < now + 1e9:
+                t.start(node.clock, live.due - now)
+
+
+def _place(live: Any, child: Any) -> int:
+    """The place of a child, from 1; 0 for none."""
+    return next((at for at, each in enumerate(live.children, 1) if each is child), 0)
