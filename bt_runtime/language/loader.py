@@ -290,13 +290,12 @@ class Loader:
         return registry
 
     def properties(self, node: Node | None, spec: TreeSpec) -> None:
-        """Reads what must hold of the tree: as it says itself, as its manifests say, and as the project does."""
-        file = self.project / project.PROJECT_FILE if self.project is not None else None
-        said = any(manifest.properties for _, manifest in self.manifests.get(spec, ()))
-        if node is not None or said or (file is not None and says(file, "properties")):
+        """Gives the tree its own properties, those of its manifests and those of the project."""
+        found = [each for _, each in self.manifests.get(spec, ()) if each.properties]
+        if node is not None or found or (self.project and says(self.project / project.PROJECT_FILE, "properties")):
             from bt_runtime.language.properties.reader import of_tree
 
-            of_tree(node, spec, [m for _, m in self.manifests.get(spec, ())], file, self.diagnostics)
+            of_tree(node, spec, found, self.project, self.diagnostics)
 
     def implementations(self, spec: TreeSpec) -> None:
         """Checks the Python of the skills that the tree uses. A tree with an agent uses all of its listed skills."""

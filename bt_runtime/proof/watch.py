@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.events import Line, PlanRefused, Tick
 from bt_runtime.language.spec import NodeSpec
@@ -29,12 +30,17 @@ class Watch:
         self.grafts = Grafts(run, run.spec.properties) if grows else None
         self.end_of_listening = run.listen(self.ticked, Tick)
         if self.grafts is not None:
-            run.growth.review = self.review
+            self.guard(self.review)
 
     def end(self) -> None:
         """Watches no more."""
         self.end_of_listening()
-        self.run.growth.review = lambda node, spec, text: None
+        self.guard(lambda node, spec, text: None)
+
+    def guard(self, review: Callable[[Node, NodeSpec, str], None]) -> None:
+        """Calls this with each plan before it is grafted."""
+        growth: Any = self.run.growth
+        growth.review = review
 
     def ticked(self, tick: Tick) -> None:
         sight = Sight(self.run)

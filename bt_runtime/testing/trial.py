@@ -139,7 +139,7 @@ class Trial:
     def hold(self, promises: Promises) -> None:
         """Looks at these promises after each tick, instead of the watch over the tree's own properties."""
         self.promises = promises
-        watch = self.run.extensions.get(Watch)
+        watch: Watch | None = self.run.extensions.get(Watch)  # type: ignore[assignment]
         if watch is not None:
             watch.end()
 

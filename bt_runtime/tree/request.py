@@ -77,8 +77,6 @@ class Owner(NamedTuple):
 class Grower(Protocol):
     """Grows the tree while it runs (see `growth.py`). Every change is made between two ticks."""
 
-    review: Callable[[Any, NodeSpec, str], None]
-
     @property
     def room(self) -> int: ...
     def registry(self, node: Behaviour) -> Registry: ...

@@ -17,6 +17,7 @@ from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.validate import Check
 from bt_runtime.language.values import NAME, inside
+from bt_runtime.project import PROJECT_FILE
 from bt_runtime.types import Json
 
 CODE = "BT070"
@@ -122,10 +123,10 @@ class Said(Protocol):
 
 
 def of_tree(
-    node: Node | None, spec: TreeSpec, manifests: Sequence[Said], file: Path | None, diagnostics: Diagnostics
+    node: Node | None, spec: TreeSpec, manifests: Sequence[Said], project: Path | None, diagnostics: Diagnostics
 ) -> None:
     """Gives a tree its properties: its own, those of its manifests, and those of the project file."""
     own = Properties(node, spec.file, "tree")
     diagnostics.add(*own.faults)
     told = [each for manifest in manifests for each in manifest.properties]
-    spec.properties = (*own.all, *told, *(of_project(file, diagnostics) if file is not None else ()))
+    spec.properties = (*own.all, *told, *(of_project(project / PROJECT_FILE, diagnostics) if project else ()))
