@@ -69,7 +69,7 @@ def _nodes(draft: Draft) -> tuple[list[Json], list[tuple[int, int, int]]]:
             "kind": item.key.text, "family": item.kind.family if item.kind is not None else "unknown",
             "name": _named(item), "gist": gist(item), "place": item.seat.field, "list": item.seat.in_list,
             "line": first, "last": last, "column": item.node.start.column + 1, "fields": fields(draft, item),
-            "texts": texts(item),
+            "texts": texts(item), "maps": maps(draft, item),
         })  # fmt: skip
     return made, lines
 
@@ -129,6 +129,21 @@ def texts(item: Item) -> dict[str, str]:
         return {kind.bare: value.text[:_LONGEST]} if kind is not None and kind.bare and not nothing(value) else {}
     pairs = value.pairs if isinstance(value, YamlMap) else ()
     return {key.text: inner.text[:_LONGEST] for key, inner in pairs if isinstance(inner, Scalar)}
+
+
+def maps(draft: Draft, item: Item) -> dict[str, dict[str, str]]:
+    """The fields that hold a mapping of entries or ports to values, each value as it is written."""
+    value, kind = item.value, item.kind
+    bare = kind.field(kind.bare) if kind is not None and kind.bare else None
+    if not isinstance(value, YamlMap):
+        return {}
+    if bare is not None and bare.type == "assignments" and value.get(bare.name) is None:
+        return {bare.name: {key.text: written(draft, inner) for key, inner in value.pairs}}
+    return {
+        key.text: {name.text: written(draft, each) for name, each in inner.pairs}
+        for key, inner in value.pairs
+        if isinstance(inner, YamlMap)
+    }
 
 
 def written(draft: Draft, node: Node) -> str:

@@ -86,9 +86,7 @@ def _rebuilt(
 
 def fresh(kind: Kind) -> str:
     """Makes a node of this kind with sample values for required fields; a control node is empty."""
-    needed = [f for f in kind.fields if f.required]
-    if not needed:
-        needed = [f for f in kind.fields if f.name in kind.one_of[:1]]
+    needed = [f for f in kind.fields if f.required] or [f for f in kind.fields if f.name in kind.one_of[:1]]
     if not needed:
         return f"{kind.name}: {{}}"
     if len(needed) == 1 and kind.bare == needed[0].name:

@@ -39,6 +39,10 @@ def set_field(draft: Draft, path: Path, name: str, value: str) -> Draft:
     if bare is not None and bare.name == name and is_bare(bare, item.kind, item.value):  # type: ignore[arg-type]
         inside[kind] = meant
         return draft.means(_valued(draft, item, rows), data)
+    empty = isinstance(item.value, YamlMap) and not item.value.pairs
+    if empty and bare is not None and bare.name == name and not isinstance(meant, dict):
+        inside[kind] = meant
+        return draft.means(_valued(draft, item, rows), data)
     if isinstance(item.value, YamlMap) and not (bare is not None and is_bare(bare, item.kind, item.value)):  # type: ignore[arg-type]
         old = item.value.get(name)
         inside[kind][name] = meant
@@ -175,9 +179,9 @@ def _before_nodes(item: Item, value: YamlMap) -> Scalar | None:
     if item.kind is None:
         return None
     nodes = {f.name for f in item.kind.node_fields}
-    for number, (key, _) in enumerate(value.pairs):
+    for key, _ in value.pairs:
         if key.text in nodes:
-            return key if number else None
+            return key
     return None
 
 

@@ -4,15 +4,16 @@
 const TEXTS = new Set(["string", "text", "word", "expression", "key"]);
 
 function fieldRow(app, node, field) {
+  if (["assignments", "inputs"].includes(field.type)) return mapRow(app, node, field);
   const given = node.fields[field.name], text = node.texts[field.name];
   const id = `field-${field.name}`;
   let input;
   const set = (value) => app.act("set", { field: field.name, value });
-  if (field.choices.length && !field.choices.some((c) => c === text) && text !== undefined && text.includes("{")) input = null;
-  if (field.choices.length && input !== null) {
-    input = el("select", { id, on: { change: (e) => set(e.target.value === "" ? "" : yamlText(e.target.value)) } },
-      el("option", { value: "" }, field.default ? `${field.default} (default)` : "–"), field.choices.map((c) => el("option", { value: c }, c)));
+  if (field.choices.length) {
+    const list = el("datalist", { id: `${id}-choices` }, field.choices.map((c) => el("option", { value: c })), app.state.entries.map((e) => el("option", { value: `{${e.name}}` }, e.type)));
+    input = el("input", { id, list: `${id}-choices`, autocomplete: "off", spellcheck: "false", placeholder: field.default ? `${field.default} (default)` : field.choices.slice(0, 4).join(", "), on: { change: (e) => set(e.target.value.trim() ? yamlValue(e.target.value) : ""), keydown: (e) => { if (e.key === "Enter") e.target.blur(); } } });
     input.value = text ?? "";
+    input = el("div", {}, input, list);
   } else if (field.type === "boolean") {
     input = el("select", { id, on: { change: (e) => set(e.target.value) } }, el("option", { value: "" }, field.default ? `${field.default} (default)` : "–"), el("option", { value: "true" }, "true"), el("option", { value: "false" }, "false"));
     input.value = text ?? "";
@@ -21,7 +22,7 @@ function fieldRow(app, node, field) {
     const shownText = plain ? text ?? "" : given ?? "";
     const options = { id, spellcheck: "false", autocomplete: "off", placeholder: field.default ? `${field.default} (default)` : field.required ? "must be given" : "", list: "entries" };
     const long = shownText.includes("\n");
-    const yaml = (value) => (!value.trim() ? "" : TEXTS.has(field.type) ? (long ? value : yamlText(value)) : field.type === "any" && !/^[\d[{"'-]|^(true|false|null)$/.test(value) ? yamlText(value) : value.includes("{") && !/^[[{"']/.test(value) ? yamlText(value) : /^\{\s*[\w.]+\s*\}$/.test(value) ? JSON.stringify(value) : value);
+    const yaml = (value) => (!value.trim() ? "" : field.type === "list" && !/^[[{"']/.test(value.trim()) ? `[${value.split(",").map((each) => yamlValue(each)).join(", ")}]` : field.type === "any" ? yamlValue(value) : TEXTS.has(field.type) ? (long ? value : yamlText(value)) : field.type === "any" && !/^[\d[{"'-]|^(true|false|null)$/.test(value) ? yamlText(value) : value.includes("{") && !/^[[{"']/.test(value) ? yamlText(value) : /^\{\s*[\w.]+\s*\}$/.test(value) ? JSON.stringify(value) : value);
     const on = { change: (e) => set(yaml(e.target.value)), keydown: (e) => { if (e.key === "Enter" && !long) e.target.blur(); if (e.key === "Escape") { e.target.value = shownText; e.target.blur(); } } };
     input = long ? el("textarea", { ...options, rows: "5", on }, shownText) : el("input", { ...options, on });
     if (long) input.value = shownText; else input.value = shownText;
@@ -30,6 +31,31 @@ function fieldRow(app, node, field) {
   const bounds = field.minimum !== null || field.maximum !== null ? ` (${field.minimum ?? "…"} to ${field.maximum ?? "…"})` : "";
   const row = el("div", { class: "field" }, el("label", { for: id }, field.name + (field.required ? " *" : "")), input, el("div", { class: "about" }, field.about + bounds));
   return row;
+}
+
+// A value as somebody says it, as YAML: numbers, truth and brackets as they are, all else as text.
+function yamlValue(text) {
+  const said = text.trim();
+  if (/^-?\d+(\.\d+)?$|^(true|false|null)$/.test(said) || /^\[.*\]$|^"(.*)"$|^'(.*)'$/.test(said) || /^\{\s*\w+\s*:/.test(said)) return said;
+  return said.startsWith("{") ? JSON.stringify(said) : yamlText(said);
+}
+
+function unquoted(text) { return /^"[^"\\]*"$|^'[^']*'$/.test(text) ? text.slice(1, -1) : text; }
+
+// Entries and what is written to them, a row each.
+function mapRow(app, node, field) {
+  const held = { ...(node.maps[field.name] ?? {}) };
+  const send = (map) => app.act("set", { field: field.name, value: Object.keys(map).length ? `{${Object.entries(map).map(([k, v]) => `${k}: ${v}`).join(", ")}}` : "" });
+  const rows = Object.entries(held).map(([name, value]) => {
+    const said = el("input", { "aria-label": `${field.name}: ${name}`, autocomplete: "off", list: "entries", on: { change: (e) => send({ ...held, [name]: yamlValue(e.target.value) }) } });
+    said.value = unquoted(value);
+    return el("div", { class: "rows" }, el("span", {}, name), said, el("button", { class: "small", "aria-label": `Remove ${name}`, on: { click: () => { const { [name]: _, ...rest } = held; send(rest); } } }, "×"));
+  });
+  const name = el("input", { placeholder: "entry", "aria-label": `${field.name}: an entry`, autocomplete: "off", list: "names-of-entries", id: `field-${field.name}` });
+  const value = el("input", { placeholder: "value", "aria-label": `${field.name}: its value`, autocomplete: "off", list: "entries", id: `field-${field.name}-value` });
+  const add = () => { if (name.value.trim()) send({ ...held, [name.value.trim()]: yamlValue(value.value) }); };
+  for (const each of [name, value]) each.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
+  return el("div", { class: "field" }, el("label", { for: `field-${field.name}` }, field.name + (field.required ? " *" : "")), el("div", {}, rows, el("div", { class: "rows" }, name, value, el("button", { class: "small", "aria-label": `Add to ${field.name}`, on: { click: add } }, "+"))), el("div", { class: "about" }, field.about));
 }
 
 function nodeForm(app) {
@@ -46,7 +72,8 @@ function nodeForm(app) {
   fold.open = open || app.folds;
   fold.addEventListener("toggle", () => (app.folds = fold.open));
   const list = el("datalist", { id: "entries" }, app.state.entries.flatMap((e) => [el("option", { value: `{${e.name}}` }, e.type), el("option", { value: e.name }, e.type)]));
-  return [...head, ...faults, ...own, fold, list, el("p", { class: "path" }, el("button", { class: "link", on: { click: () => app.tab("text") } }, `line ${node.line} of ${app.state.path}`))];
+  const names = el("datalist", { id: "names-of-entries" }, app.state.entries.map((e) => el("option", { value: e.name }, e.type)));
+  return [...head, ...faults, ...own, fold, list, names, el("p", { class: "path" }, el("button", { class: "link", on: { click: () => app.tab("text") } }, `line ${node.line} of ${app.state.path}`))];
 }
 
 function faultBox(app, fault) {
@@ -82,9 +109,11 @@ function headForm(app) {
     }
     const name = el("input", { placeholder: "name", "aria-label": `${title}: a new name`, autocomplete: "off" });
     const type = el("select", { "aria-label": `${title}: its type` }, ["any", "string", "integer", "number", "boolean", "list", "object"].map((t) => el("option", {}, t)));
-    const add = () => name.value.trim() && app.act("port", { section, name: name.value.trim(), value: type.value });
-    name.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
-    rows.push(el("div", { class: "rows" }, name, type, el("button", { class: "small", "aria-label": `Add to ${title}`, on: { click: add } }, "+")));
+    const first = el("input", { placeholder: "default", "aria-label": `${title}: its default`, autocomplete: "off", id: `new-${section}-default` });
+    name.id = `new-${section}`; type.id = `new-${section}-type`;
+    const add = () => name.value.trim() && app.act("port", { section, name: name.value.trim(), value: first.value.trim() ? `{type: ${type.value}, default: ${yamlValue(first.value)}}` : type.value });
+    for (const each of [name, first]) each.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
+    rows.push(el("div", { class: "rows four" }, name, type, first, el("button", { class: "small", "aria-label": `Add to ${title}`, on: { click: add } }, "+")));
   }
   return rows;
 }
