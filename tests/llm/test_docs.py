@@ -24,10 +24,3 @@ def test_the_first_program_runs_and_is_short(micro):
     assert done.returncode == 0, done.stderr
     assert "log-probability" in done.stdout
     assert "of all prompt tokens were in the cache already" in done.stdout
-
-
-def test_the_model_of_ones_own_runs_a_shipped_tree_as_it_stands():
-    """It writes `ask` and nothing else, answers from a thread, and needs no extra."""
-    (program,) = [each for each in PROGRAMS if "(Model)" in each]
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "Status.SUCCESS\n"), done.stderr
