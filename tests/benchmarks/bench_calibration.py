@@ -1,7 +1,8 @@
 """How an agent's sentences are best compared, and when it is done, by one model: `make bench ONLY=calibration MODEL=…`.
 
 On the paths of the oracles, on tasks of the split `eval`: POINTS of each world (24), SEED (0), WORLDS
-(house,thor). What was scored is kept in build/calibration, so that a run that was stopped goes on.
+(house,thor). What was scored is kept in build/calibration, so that a run that was stopped goes on. LORA=FILE lays an
+adapter over the model.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from bt_runtime.llm import open_model
 
 MODEL = os.environ.get("MODEL") or "smollm2"
 POINTS, SEED = int(os.environ.get("POINTS") or 24), int(os.environ.get("SEED") or 0)
+LORA = os.environ.get("LORA", "")
 ASKED = tuple(os.environ["WORLDS"].split(",")) if os.environ.get("WORLDS") else WORLDS
 KEPT = Path("build/calibration")
 SURE = 0.4  # of `finish: judge`, by default
@@ -39,7 +41,9 @@ def said(each: Scored, way: str, without: Sequence[str] = ()) -> str:
 
 
 def rows() -> Iterator[Row]:
-    name: Any = MODEL if MODEL.startswith("http") else {"file": MODEL, "threads": 1, "niceness": 0}
+    laid = [LORA] if LORA else []
+    file = {"file": MODEL, "threads": 1, "niceness": 0, "lora": laid}
+    name: Any = MODEL if MODEL.startswith("http") else file
     with open_model(name) as model:
         measure, found = Measure(model, KEPT / f"{named(model)}-{SEED}"), list[Scored]()
         for world in ASKED:
@@ -52,7 +56,8 @@ def rows() -> Iterator[Row]:
 
 def named(model: Any) -> str:
     """The model's name as a folder's."""
-    text = Path(str(model.stats().get("model", MODEL))).name
+    text = Path(str(getattr(getattr(model, "settings", None), "model", MODEL))).name
+    text += f"-{Path(LORA).stem}" if LORA else ""
     return "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in text)
 
 

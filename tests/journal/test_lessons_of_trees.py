@@ -1,4 +1,4 @@
-"""Rows of `sft --model` for every shipped tree that an oracle can act in: what stands before an answer is the prompt that
+"""Rows of `sft --model` for shipped trees that an oracle can act in: what stands before an answer is the prompt that
 the runtime asked, letter for letter."""
 
 from __future__ import annotations
