@@ -1,11 +1,10 @@
 """Ways to carry out a manifest's skill, brought by installed distributions: `impl: ros/action`.
 
-An entry point `ros` in the group `bt_runtime.impls` names a mapping: `action` → what is here. Such a skill says more
-than others: the keys of its way, which are checked with the manifest, and come to what does it.
-"""
+An entry point `ros` in the group `bt_runtime.impls` names a mapping: `action` → what is here, with keys of its own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,8 +13,9 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.project import plugins
 
-WORLD = "world"  # no distribution: `world/skill` is the world's own
 WANTED = "a mapping of names to an Implementation each"
+WITHIN = "SERVER/TOOL"  # the name of a way whose skills are named within it: `mcp/time/convert`
+_NAME = re.compile(r"(?!world/)[^\W\d]\w*/(?:[^\W\d]\w*|[^\W\d]\w*/[A-Za-z0-9_.\-]{1,128})")
 
 
 class Implementation(NamedTuple):
@@ -34,9 +34,8 @@ class Implementation(NamedTuple):
 
 
 def named_so(impl: str) -> bool:
-    """True for a name of the form `ros/action`."""
-    home, slash, name = impl.partition("/")
-    return bool(slash) and ":" not in impl and home.isidentifier() and name.isidentifier() and home != WORLD
+    """True for a name of the form `ros/action` or `mcp/time/convert`."""
+    return _NAME.fullmatch(impl) is not None
 
 
 def find(impl: str) -> Implementation:
@@ -48,11 +47,12 @@ def find(impl: str) -> Implementation:
         raise BtError(f"nothing that is installed does `{impl}`", f"did you mean `{close}/{name}`?" if close else
                       f"there is: {', '.join(sorted(f'{each}/…' for each in plugins.names('impls')))}")  # fmt: skip
     found = of_plugin(entry)
-    if name not in found:
+    way = found.get(WITHIN if "/" in name else name)
+    if way is None:
         close = nearest(name, found)
         hint = f"did you mean `{home}/{close}`?" if close else f"it has: {', '.join(f'{home}/{n}' for n in found)}"
         raise BtError(f"`{home}` has no `{name}`", hint)
-    return found[name]
+    return way
 
 
 @lru_cache(maxsize=16)

@@ -9,7 +9,9 @@ from bt_runtime.language.validate import Check
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
-Type = Literal["text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties"]
+Type = Literal[
+    "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "servers"
+]
 
 
 class Setting(NamedTuple):
@@ -51,6 +53,9 @@ SETTINGS: tuple[Setting, ...] = (
         ("required", "best_effort"),
     ),
     Setting("data", "text", "The folder of outside data sets."),
+    Setting(
+        "servers", "servers", "MCP servers whose tools may be skills: `{time: {command: [mcp-server-time]}}`.",
+    ),
     Setting("kinds", "kinds", "Kinds of nodes of the project's own: `[nodes/blink.py:BLINK]`."),
     Setting("properties", "properties", "What must hold in every tree of the project, by name."),
     Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
@@ -123,6 +128,29 @@ _MODEL: Schema = {
     "properties": {"file": {"type": "string", "minLength": 1}, "server": _ADDRESS, **MODEL_OPTIONS},
     "additionalProperties": False,
 }
+_SECRETS: Schema = {  # a secret is named by its variable, and never written into the file
+    "type": "object",
+    "additionalProperties": {
+        "type": "string",
+        "pattern": r"^[^$]*\$[A-Za-z_][A-Za-z0-9_]*$",
+        "errorMessage": "a secret is named by its variable, never written here: `$TOKEN`",
+    },
+}
+_SERVER: Schema = {
+    "type": "object",
+    "properties": {
+        "command": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+        "url": _ADDRESS,
+        "env": _SECRETS,
+        "headers": _SECRETS,
+        "tools": _NAMES,
+        "timeout": {"type": "number", "exclusiveMinimum": 0},
+        "start": {"type": "number", "exclusiveMinimum": 0},
+        "most": {"type": "integer", "minimum": 1000},
+    },
+    "additionalProperties": False,
+    "minProperties": 1,
+}
 _SHAPES: dict[Type, tuple[Schema, str]] = {
     "text": ({"type": "string"}, "a text"),
     "number": ({"type": "number", "exclusiveMinimum": 0}, "a number above zero"),
@@ -130,6 +158,11 @@ _SHAPES: dict[Type, tuple[Schema, str]] = {
     "boolean": ({"type": "boolean"}, "true or false"),
     "model": (_MODEL, "a text, or a mapping with a `file` or a `server`"),
     "models": ({"type": "object", "additionalProperties": _MODEL}, "a mapping of roles to models"),
+    "servers": (
+        {"type": "object", "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}, "additionalProperties": _SERVER},
+        "a mapping of names to servers, each with a `command` (a list) or a `url`; values of `env` and `headers` name "
+        "variables: `$TOKEN`",
+    ),
     "kinds": (_PLACES, "names in Python files: `kinds: [nodes/blink.py:BLINK]`"),
     "properties": ({"type": "object"}, "a mapping of names to what must hold"),
     "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},

@@ -362,6 +362,7 @@ class Run:
             stack.push(self._closing)
             stack.push(closing(self._finish))
             stack.push(closing(self.context.loop.close))
+            stack.push(closing(self.context.leaving.close))
             stack.push(closing(self.engine.shutdown))
             stack.push(closing(lambda: self._settle(self._grace)))
             stack.push(closing(lambda: self.engine.halt(reason, "run")))

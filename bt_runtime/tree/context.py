@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
@@ -53,16 +54,14 @@ class Context:
         self.gates = Gates(self.stream.changed)  # before ticks, and before the starts of actions
         self.loop = Loop()  # of async skills
         self.resources = Resources()  # what skills use, and what has not stopped yet
+        self.leaving = ExitStack()  # what nodes opened for the whole run: closed with it
         self.halting = Halt("", "")  # while nodes are being halted: why
-        self.halted = 0  # how often a part of the tree was halted, or reset
-        self.halting_in = 0  # … and in which thread
+        self.halted, self.halting_in = 0, 0  # how often a part of the tree was halted or reset; in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
         self.restless: Behaviour | None = None  # who asked for the next tick at once, last
-        self.foreign = False  # is any node none of ours
-        self.polled = False  # in this tick, something that cannot say when it has finished
-        self.due = math.inf  # the earliest time at which a node wants a tick
-        self.deadline = math.inf  # … at which one must have it, whatever the rate
+        self.foreign = self.polled = False  # is a node none of ours; was one polled that cannot say when it ends
+        self.due = self.deadline = math.inf  # when a node wants a tick; when it must have one, whatever the rate
 
     @property
     def whole(self) -> Context:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,10 +32,12 @@ class Calling(Reader):
             super().do(block)
 
 
+@pytest.mark.skipif(importlib.util.find_spec("mcp_server_time") is None, reason="mcp-server-time is not installed")
 def test_each_step_of_the_page_does_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     reader = Calling(capfd, monkeypatch)
     reader.read(PAGE)
     assert len([block for block in blocks(PAGE) if block.kind == "call"]) >= 4

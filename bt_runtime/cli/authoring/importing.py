@@ -1,4 +1,5 @@
-"""`btr import`: a tree of BehaviorTree.CPP becomes a project, and a report says what became of every element."""
+"""`btr import`: a tree of BehaviorTree.CPP becomes a project, and a report says what became of every element. Tools of
+an MCP server, or of a file, become a manifest of skills."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from bt_runtime.project import disk
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "xml", type=Path, metavar="FILE", help="a tree of BehaviorTree.CPP, version 3 or 4, or a folder of them"
-    )
-    parser.add_argument("--out", "-o", type=Path, required=True, metavar="DIR", help="the project that it becomes")
+    text = "a tree of BehaviorTree.CPP, version 3 or 4, or a folder of them; or: mcp SERVER; or: tools FILE.json"
+    parser.add_argument("what", nargs="+", metavar="FILE", help=text)
+    text = "the project that it becomes; of tools the manifest (default: skills/NAME.yaml of this project)"
+    parser.add_argument("--out", "-o", type=Path, metavar="DIR", help=text)
     text = "a file with a TreeNodesModel, or nav2; may be said again"
     parser.add_argument("--models", action="append", default=[], metavar="FILE", help=text)
     text = "where included files, ROS packages and called trees are looked for, too; may be said again"
@@ -30,7 +31,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    got = importer.load(args.xml, args.models, dict(map(importer.enum, args.enum)), args.include)
+    if args.what[0] in ("mcp", "tools") and len(args.what) == 2:
+        from bt_runtime.cli.authoring import import_tools
+
+        return import_tools.run(args.what[0], args.what[1], args.out, args.force)
+    if len(args.what) > 1:
+        raise BtError(f"unexpected argument: {args.what[1]}", "one FILE; or: mcp SERVER; or: tools FILE.json")
+    if args.out is None:
+        raise BtError("the project that it becomes is not named", "say --out DIR")
+    got = importer.load(Path(args.what[0]), args.models, dict(map(importer.enum, args.enum)), args.include)
     write(got, args.out, args.force)
     if args.json:
         rows = [{**row._asdict(), "place": str(row.place)} for row in got.report.sorted()]

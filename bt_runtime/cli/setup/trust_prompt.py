@@ -101,8 +101,23 @@ def home_of(tree: Tree) -> Path:
 
 
 def python_of(tree: Tree) -> list[str]:
-    """Lists the Python that the tree imports: for its nodes, and for every skill that its agents may choose."""
-    return list(dict.fromkeys(_python_of(tree)))
+    """Lists the Python that the tree imports: for its nodes, and for every skill that its agents may choose. Also
+    the servers that it starts."""
+    return list(dict.fromkeys((*_python_of(tree), *_servers_of(tree))))
+
+
+def _servers_of(tree: Tree) -> Iterator[str]:
+    """The MCP servers that skills of the tree's manifests are done by: starting one is running code."""
+    entries = {
+        (entry.impl, Path(entry.folder))
+        for spec in filter(None, (tree.spec, *tree.first.loaded.values()))
+        for kind in spec.registry
+        if (entry := kind.data.get("entry")) is not None and entry.impl.startswith("mcp/")
+    }
+    if entries:
+        from bt_runtime.mcp.leaf.config import reasons
+
+        yield from reasons(iter(sorted(entries)))
 
 
 def _python_of(tree: Tree) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Tools of MCP servers as skills: `impl: mcp/SERVER/TOOL` in a manifest, and `servers:` in `btr.yaml`."""
