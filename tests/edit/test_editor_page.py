@@ -116,6 +116,37 @@ def test_each_gesture_has_its_key(page: Browser) -> None:
     assert text(page) == last
 
 
+def test_the_other_gestures_have_their_keys(page: Browser, editor: Editor) -> None:
+    """Down, cut, rename, extract, inline, format and save without a mouse."""
+
+    def key(held: str, name: str, *then: str) -> str:
+        now = version(page)
+        chord(page, held, name) if held else page.keys(name)
+        if then:
+            page.until("document.getElementById('ask').open")
+            for each in then:
+                page.keys(each)
+        changed(page, now)
+        return text(page)
+
+    choose(page, 0)
+    assert key(ALT, DOWN).index("log: one") > text(page).index("fallback")
+    choose(page, 1)
+    assert "name: greeting" in key("", "r", "greeting" + ENTER)
+    choose(page, 0)
+    assert "        file: part\n" in key("", "x", "part" + ENTER)
+    choose(page, 0)
+    assert "file: part" not in key("", "i") and "- check: a > 1" in text(page)
+    choose(page, 0)
+    assert "check: a > 1" not in key(CONTROL, "x")
+    page.js("app.act('text', { text: app.state.text.replace('    - wait', '    -   wait') })")
+    page.until("app.state.text.includes('-   wait')")
+    assert "    - wait: 1\n" in key(SHIFT, "F")
+    chord(page, CONTROL, "s")
+    page.until("!app.state.unsaved")
+    assert editor.session.path("trees/main.yaml").read_text() == text(page)
+
+
 def point(page: Browser, *path: int) -> dict[str, float]:
     """The middle of a node's box on the screen."""
     found = page.js(
