@@ -43,12 +43,12 @@ PINNED = "0.3.36"  # the version of llama-cpp-python that pyproject.toml names
 
 
 class Finding(NamedTuple):
-    state: Literal["ok", "note", "problem"]
+    state: Literal["ok", "note", "busy", "problem"]
     what: str
     hint: str = ""
 
     def __str__(self) -> str:
-        mark = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}[self.state]
+        mark = {"ok": "ok     ", "note": "note   ", "busy": "busy   ", "problem": "PROBLEM"}[self.state]
         return f"{mark} {self.what}" + (f"\n        help: {self.hint}" if self.hint else "")
 
 
@@ -204,25 +204,33 @@ def _trial(settings: Settings) -> Iterator[Finding]:
         facts = model.stats()
         rate = (job.spent.computed - job.spent.prompt) / max(job.spent.seconds, 1e-6)
         where = f"{facts['gpu_layers']} layers on the GPU" if facts["gpu_layers"] else "the processor"
-        yield Finding("ok", f"loaded in {facts['load_seconds']:.1f} s, writes {rate:.0f} tokens/s on {where}")
+        load = f" (the machine's load is {os.getloadavg()[0]:.1f})"
+        yield Finding("ok", f"loaded in {facts['load_seconds']:.1f} s, writes {rate:.0f} tokens/s on {where}{load}")
         for note in facts["notes"]:
             yield Finding("note", str(note))
 
 
 def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[Finding]:
+    from bt_runtime.llm.server.answer import Unanswered
     from bt_runtime.llm.server.endpoint import Endpoint
 
     at = parse(where)
     if not asked and not at.loopback and os.environ.get(MODEL_VARIABLE) != where:
         yield Finding("note", f"{at.text} stands in {PROJECT_FILE} and was not asked", f"btr doctor {at.text} asks it")
         return
-    with Endpoint(where, **{"timeout": 10.0, **how}) as endpoint:
-        facts = endpoint.stats()
-        yield Finding(
-            "ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}"
-        )
-        named_so = f"its model {facts['name']}" if facts["name"] else "its model"
-        yield Finding("ok", f"{named_so} is asked {'by its chat template' if facts['chat'] else 'as a base model'}")
+    try:
+        with Endpoint(where, **{"timeout": 10.0, **how}) as endpoint:
+            facts = endpoint.stats()
+    except BtError as fault:
+        cause = fault.__context__
+        if not isinstance(cause, Unanswered) or cause.status != 0:
+            raise
+        hint = "it is busy, or loads its model: ask again, or give it a longer `timeout`"
+        yield Finding("busy", f"{fault.message}, though a server is there", hint)
+        return
+    yield Finding("ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}")
+    named_so = f"its model {facts['name']}" if facts["name"] else "its model"
+    yield Finding("ok", f"{named_so} is asked {'by its chat template' if facts['chat'] else 'as a base model'}")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -50,6 +51,17 @@ def test_a_missing_a_corrupt_and_a_too_long_one_each_have_a_way_out(micro, tmp_p
         (problem,) = [f for f in report if f.state == "problem" and "installed" not in f.what]
         assert words in problem.what
         assert way_out in problem.hint
+
+
+def test_a_server_that_is_there_and_does_not_answer_is_busy_and_no_problem(monkeypatch):
+    """It takes the connection and says nothing, as a llama-server does that loads or computes."""
+    monkeypatch.setattr(doctor, "_machine", lambda: Machine(False, ()))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        where = f"{{server: 'http://127.0.0.1:{server.getsockname()[1]}', timeout: 0.3}}"
+        report = model_report(where)
+    (busy,) = [f for f in report if f.state == "busy"]
+    assert "no answer within" in busy.what and "ask again" in busy.hint
+    assert not [f for f in report if f.state == "problem" and "installed" not in f.what]
 
 
 def test_a_gpu_that_llama_was_not_built_for_is_pointed_out(tmp_path, monkeypatch):

@@ -166,7 +166,7 @@ def _models(model: str | None, context: int) -> Iterator[Check]:
     if _absent("llm"):
         return  # the line of the extra has said it
     for finding in model_report(model, context):
-        state: State = {"ok": "ok", "note": "ok", "problem": "fail"}[finding.state]  # type: ignore[assignment]
+        state: State = {"ok": "ok", "note": "ok", "busy": "warn", "problem": "fail"}[finding.state]  # type: ignore[assignment]
         absent = finding.what == NO_MODEL
         yield Check("absent" if absent else state, "model", finding.what, finding.hint)
 
