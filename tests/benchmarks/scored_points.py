@@ -49,6 +49,7 @@ class Measure:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / f"{world}.jsonl"
         kept = dict(self.kept(file)) if file.exists() else {}
+        told = set[str]()
         with file.open("a", encoding="utf-8") as out:
             for number, point in enumerate(points, 1):
                 key = hashlib.sha256("\0".join((point.prompt, *point.options)).encode()).hexdigest()[:16]
@@ -56,7 +57,9 @@ class Measure:
                     kept[key] = self.scored(point)
                     print(json.dumps([key, *kept[key]]), file=out, flush=True)
                     print(f"\r{world}: {number}/{len(points)} points", end="", file=sys.stderr, flush=True)
-                yield kept[key]
+                if key not in told:  # tasks of small worlds come twice
+                    told.add(key)
+                    yield kept[key]
         print(file=sys.stderr)
 
     def kept(self, file: Path) -> Iterator[tuple[str, Scored]]:
