@@ -137,7 +137,7 @@ def _checked(debugger: Debugger, given: Given) -> Json:
     found = faults(debugger.engine.growth, debugger.tree_at(given["path"]), given["path"], given["text"])
     return {
         "faults": [
-            {"line": d.span.line if d.span else 1, "code": d.code, "message": d.message, "hint": d.help}
+            {"line": d.span.line if d.span else 1, "code": d.code, "message": d.message, "hint": d.label or d.help}
             for d in found[:50]
         ],
         "said": "\n".join(map(str, found[:50])) or "no fault",

@@ -71,7 +71,7 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
             browser.js(PRESS, "edit")
             browser.until(lambda: browser.js("return Boolean(document.querySelector('#debug textarea'));"))
             browser.js(TYPE, "sequence:\n  - lgo: hm\n")
-            browser.until(lambda: "BT012" in browser.js(SOUND)[0])
+            browser.until(lambda: "did you mean `log`" in browser.js(SOUND)[0])
             browser.js(TYPE, "fail:\n  name: charge\n  why: <b>no</b>\n")
             browser.until(lambda: browser.js(SOUND) == ["no fault", False])
             browser.screenshot(artefact / "debugger.png")

@@ -67,6 +67,25 @@ def test_a_hit_far_within_folded_branches_is_shown_and_chosen(browser: Browser, 
     assert browser.js(SEEN) > 0
 
 
+def test_the_log_shows_the_levels_that_are_asked_for(browser: Browser, tmp_path) -> None:
+    feed = Feed(most=None)
+    logs = "".join(f"    - log: {{text: {level} line, level: {level}}}\n" for level in ("debug", "warning"))
+    with Run(load(f"version: 1\ntree: t\nroot:\n  sequence:\n{logs}"), clock=Manual()) as run:
+        watch = Watch(run, feed)
+        run.spin()
+        watch.end(run.status)
+    file = tmp_path / "run.html"
+    file.write_text(whole(feed.after(None, most=10**9).events))
+    browser.open(file.as_uri())
+    browser.until("btr.fold.lines.length === 2")
+    browser.js("btr.panel.open('log'); btr.draw();")
+    browser.until("document.getElementById('panel').innerText.includes('debug line')")
+    browser.js("const s = document.querySelector('#panel select'); s.value = 'warning'; "
+               "s.dispatchEvent(new Event('change'));")  # fmt: skip
+    said = browser.js("return document.getElementById('panel').innerText;")
+    assert "warning line" in said and "debug line" not in said
+
+
 def test_a_breakpoint_and_the_held_node_are_marked_and_the_pause_counts_down(browser: Browser) -> None:
     with Run(load(PATROL), hz=100) as run, View(run) as view:
         debugger_of(run).pause_of.author(limit=600.0)

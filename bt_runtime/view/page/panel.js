@@ -65,8 +65,11 @@ class Panel {
   }
 
   log(fold) {
-    const few = fold.lines.slice(-300);
-    this.host.replaceChildren(...few.map((line) => {
+    const rank = { debug: 0, info: 1, warning: 2, error: 3 }, least = rank[this.least ?? "debug"];
+    const few = fold.lines.filter((line) => (line.k === "line" ? rank[line.level] ?? 1 : 2) >= least).slice(-300);
+    const levels = el("select", { "aria-label": "Least level", on: { change: (e) => { this.least = e.target.value; this.log(fold); } } }, Object.keys(rank).map((name) => el("option", { value: name }, name === "debug" ? "all levels" : `${name} and worse`)));
+    levels.value = this.least ?? "debug";
+    this.host.replaceChildren(levels, ...few.map((line) => {
       const kind = line.k === "line" ? line.level : line.k;
       const said = line.k === "halt" ? `halted by ${line.by}: ${line.why}` : line.text ?? line.message;
       const text = kind === "graft" ? el("details", {}, el("summary", {}, said.split("\n")[0]), el("pre", {}, said.split("\n").slice(1).join("\n"))) : el("div", { class: "code" }, said);
