@@ -208,7 +208,7 @@ class Agent(Thinks):
         if not (yield from self._find("take", thing, "", None)):
             return False
         if how == "look":
-            yield from self._think(f"I have {self.held}.")
+            yield from self._think(f"Now I look for {_a(place)} with {self.held}.")
             return (yield from self._find("use", place, "", None))
         target, found = self._first(place), self.here
         if how in USED and not (yield from self._treat(how, thing, self._first(USED[how].tool), True)):
