@@ -77,6 +77,8 @@ def test_the_log_shows_the_levels_that_are_asked_for(browser: Browser, tmp_path)
     file = tmp_path / "run.html"
     file.write_text(whole(feed.after(None, most=10**9).events))
     browser.open(file.as_uri())
+    browser.until("btr.history.last > 0")
+    browser.js("btr.seek(btr.history.last);")
     browser.until("btr.fold.lines.length === 2")
     browser.js("btr.panel.open('log'); btr.draw();")
     browser.until("document.getElementById('panel').innerText.includes('debug line')")
