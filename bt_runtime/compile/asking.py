@@ -145,12 +145,19 @@ class Untried(_Looking):
 
 class Heard(_Looking):
     def update(self) -> Status:
-        text, wanted = self.ear.text, str(self.value("form"))
-        slots = form(wanted).read(" ".join(text.split())) if wanted else {}
-        if slots is None:
-            return FAILURE
-        self.give({"text": text, "slots": slots})
-        return SUCCESS
+        wanted = str(self.value("form"))
+        for text in self.texts():
+            slots = form(wanted).read(" ".join(text.split())) if wanted else {}
+            if slots is not None:
+                self.give({"text": text, "slots": slots})
+                return SUCCESS
+        return FAILURE
+
+    def texts(self) -> list[str]:
+        world = self.context.services.world
+        if self.spec.values["of"] == "answer":
+            return [self.ear.text]
+        return str(world.look().text).splitlines() if isinstance(world, Looking) else []
 
 
 def stands(value: str, text: str) -> bool:

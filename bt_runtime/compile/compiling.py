@@ -10,6 +10,7 @@ from bt_runtime.compile.cases import Case, cases, stories_of
 from bt_runtime.compile.emit import Source, Writer
 from bt_runtime.compile.goal import Reader
 from bt_runtime.compile.lexicon import Lexicon, lexicon_of, roles
+from bt_runtime.compile.supply import supply_of
 from bt_runtime.compile.trace import Trace, read
 from bt_runtime.compile.yaml_text import N
 from bt_runtime.faults.diagnostic import BtError
@@ -54,12 +55,13 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
     held_out = frozenset(trace.name for at, trace in enumerate(traces) if at % HELD_OUT == HELD_OUT - 1)
     by_form = stories_of(traces, lexicon, reader)
     made = cases(by_form, held_out)
-    if not made:
+    supply = supply_of(traces, lexicon)
+    if not made and supply is None:
         raise BtError(f"{len(traces)} successful runs have nothing in common", "record more of the same kind of work")
     strategy = traces[0].strategy
-    example = next((each.life.goal for each in made[0].stories), "")
+    example = next((each.life.goal for case in made[:1] for each in case.stories), traces[0].goal)
     told = Source(strategy, len(traces), traces[0].world, example)
-    writer = Writer(name, lexicon, made, told, agent_of(traces[0], name))
+    writer = Writer(name, lexicon, made, told, agent_of(traces[0], name), supply)
     counts = {form: len(stories) for form, stories in by_form.items()}
     return Compiled(name, writer.text(), traces, len(found) - len(traces), writer.cases, writer.left, counts,
                     writer.nodes, held_out, lexicon, reader)  # fmt: skip
@@ -81,5 +83,6 @@ def agent_of(trace: Trace, name: str) -> N:
         if fields.get("leaf") == trace.strategy:
             fields["leaf"] = name
         return N("agent", {**fields, "goal": "{goal}", "unless": "given_up"}, "what is not known")
-    inner = {"file": trace.strategy, "with": {"goal": "{goal}"}, "unless": "given_up"}
+    more = {name: value for name, value in trace.inputs.items() if name not in ("goal", "guide") and value is not None}
+    inner = {"file": trace.strategy, "with": {"goal": "{goal}", **more}, "unless": "given_up"}
     return N("tree", inner, "what is not known")

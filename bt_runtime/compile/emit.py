@@ -12,6 +12,7 @@ from bt_runtime.compile.condition import Condition
 from bt_runtime.compile.lexicon import Lexicon
 from bt_runtime.compile.procedure import Block, Choice, Item, Search
 from bt_runtime.compile.steps import FREE, IT, NUMBER, asked, number_of
+from bt_runtime.compile.supply import Supply, covered, goals_of, node
 from bt_runtime.compile.yaml_text import N, scalar, text
 from bt_runtime.language.tidy import tidy
 
@@ -30,13 +31,25 @@ class Source:
 
 
 class Writer:
-    def __init__(self, name: str, lexicon: Lexicon, cases: list[Case], source: Source, fallback: N | None) -> None:
+    def __init__(
+        self, name: str, lexicon: Lexicon, cases: list[Case], source: Source, fallback: N | None,
+        supply: Supply | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.lexicon, self.source, self.fallback = name, lexicon, source, fallback
+        self.told: dict[str, N] = node(supply, lexicon, name) if supply is not None else {}
+        self.forms = dict(zip(self.told, goals_of(supply, lexicon), strict=True)) if supply is not None else {}
         self.cases: list[Case] = []
         self.made: dict[str, N] = {}
         self.left: list[Case] = []  # for which there was no room
-        room = MOST_NODES - 6 - (fallback.count() if fallback is not None else 0)
+        room = (
+            MOST_NODES
+            - 6
+            - sum(each.count() for each in self.told.values())
+            - (fallback.count() if fallback is not None else 0)
+        )
         for case in cases:
+            if self.forms and any(covered(form, self.forms.values()) for form in case.forms):
+                continue
             made = N("sequence", self.items(case.items), _times(case))
             if made.count() > room:
                 self.left.append(case)
@@ -52,7 +65,9 @@ class Writer:
         return self.root().count()
 
     def root(self) -> N:
-        forms = {case.name: case.forms[0] if len(case.forms) == 1 else case.forms for case in self.cases}
+        forms: dict[str, object] = dict(self.forms)
+        forms |= {case.name: case.forms[0] if len(case.forms) == 1 else case.forms for case in self.cases}
+        made = {**self.told, **self.made}
         known = N(
             "sequence",
             {
@@ -60,7 +75,7 @@ class Writer:
                 "children": [
                     N("set", {"given_up": False, "form": ""}),
                     N("fits", {"text": "{goal}", "forms": forms, "form": "form", "slots": IT}),
-                    N("switch", {"on": "form", "cases": {name: self.made[name] for name in forms}}),
+                    N("switch", {"on": "form", "cases": {name: made[name] for name in forms}}),
                 ],
             },
         )

@@ -48,12 +48,18 @@ UNTRIED = Kind(
     impl=f"{_IMPL}:Untried",
 )  # fmt: skip
 HEARD = Kind(
-    "heard", "leaf", "Tests what the last action was answered.",
+    "heard", "leaf", "Tests what the last action was answered, or what the world shows.",
     (
         Field("form", "string", "The answer as a form: words with slots.", default=""),
-        Field("text", "key", "The entry that receives the whole answer.", writes=True),
+        Field("of", "word", "What is read: the last `answer`, or each line of what the world shows now (`look`).",
+              default="answer", choices=("answer", "look")),
+        Field("text", "key", "The entry that receives what was read.", writes=True),
         _SLOTS,
     ),
-    ("Without `form` it succeeds.", "Before the first action the answer is empty."),
+    (
+        "Without `form` it succeeds.",
+        "Before the first action the answer is empty.",
+        "With `of: look` the first line of that form is taken.",
+    ),
     "heard: You have not seen <thing> before.\n", bare="form", impl=f"{_IMPL}:Heard",
 )  # fmt: skip

@@ -67,7 +67,7 @@ class Story:
     goal: Goal
     steps: list[Step]
     missing: tuple[Try, ...] = ()
-    unread: int = 0  # acts that no manifest knows
+    unread: int = 0  # acts and parts that are not understood
     run: str = ""
     task: str = ""
 
@@ -99,7 +99,10 @@ class _Teller:
             return
         values = {slot: self.template(value) for slot, value in deed.values.items()}
         free = [slot for slot, value in values.items() if value == FREE]
-        if free and len(free) == 1:
+        if len(free) > 1:
+            self.unread += 1
+            return
+        if free:
             self.tried(deed.skill, free[0], deed.values[free[0]], act)
             return
         if self.tries and any(self.tries[-1].value == value for value in deed.values.values()):
@@ -120,6 +123,9 @@ class _Teller:
             self.tries.append(Try(skill, slot, value, Moment(act.offered, act.heard)))
 
     def part(self, part: Part) -> None:
+        if not part.control:
+            self.unread += 1
+            return
         goals = tuple(self.replaced(goal) for goal in part.goals)
         moment = Moment(part.offered, part.heard)
         free = [self.loose(goal) for goal in goals]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -16,7 +15,7 @@ from bt_runtime.journal.reading import Recording
 from bt_runtime.language import source
 from bt_runtime.language.source import YamlList, YamlMap
 
-_CONTROL = re.compile(r"^(sequence|fallback|parallel)\b", re.MULTILINE)
+_CONTROLS = ("sequence", "fallback", "parallel")
 _ENDS = frozenset((DONE, FAILURE))
 MOST_OFFERED = 400  # sentences kept of one moment
 
@@ -86,6 +85,7 @@ class Trace:
     written: int = 0
     inputs: Mapping[str, Any] = field(default_factory=dict)
     content: str = ""  # a digest of the task, whatever it is called
+    look: str = ""  # what the world showed first
 
     def every(self) -> Iterator[Life]:
         """Yields all lives, parents before their parts."""
@@ -129,6 +129,26 @@ def _listed(head: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(each.data()) for each in named) if isinstance(named, YamlList) else ()
 
 
+def _planned(grafted: str) -> tuple[str, tuple[str, ...]]:
+    """The control node of a plan and its parts' goals; no control where anything else stands in it."""
+    root = source.parse(grafted, "plan").root
+    data: Any = root.data() if root is not None else None
+    if not isinstance(data, dict) or len(data) != 1:
+        return "", ()
+    control, value = next(iter(data.items()))
+    parts = value.get("children") if isinstance(value, dict) else value
+    if control == "tree":
+        control, parts = "sequence", [data]
+    goals = [_goal(each) for each in parts] if isinstance(parts, list) else [""]
+    return (control, tuple(goals)) if control in _CONTROLS and all(goals) else ("", ())
+
+
+def _goal(part: Any) -> str:
+    tree = part.get("tree") if isinstance(part, dict) else None
+    given = tree.get("with") if isinstance(tree, dict) else None
+    return str(given.get("goal") or "") if isinstance(given, dict) else ""
+
+
 class _Reader:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -141,6 +161,7 @@ class _Reader:
         self.loose: list[Act] = []  # of nodes of the tree
         self.agents: set[str] = set()  # sentences that an agent has begun and not ended
         self.decisions = self.written = 0
+        self.look = ""
 
     def trace(self) -> Trace:
         head = self.recording.head
@@ -161,6 +182,7 @@ class _Reader:
             self.recording.name, str(task.get("id") or ""), str(task.get("kind") or ""), goal, good,
             str(head.get("tree") or ""), self.decisions, self.top, str(head.get("text") or ""),
             str(world.get("suite") or ""), _listed(head), self.written, inputs, task_digest(task) if task else "",
+            self.look,
         )  # fmt: skip
 
     def on_goal(self, body: dict[str, Any]) -> None:
@@ -172,6 +194,9 @@ class _Reader:
         self.open[path] = life
 
     def on_world(self, body: dict[str, Any]) -> None:
+        if body.get("call") == "look" and not self.look:
+            value = body.get("value")
+            self.look = str(value["v"][0]) if isinstance(value, dict) and isinstance(value.get("v"), list) else ""
         if body.get("call") == "skills" and isinstance(body.get("lines"), str):
             self.offered[""] = tuple(body["lines"].split("\n")[:MOST_OFFERED])
 
@@ -223,10 +248,7 @@ class _Reader:
         life = self.open.get(str(body["path"]))
         if life is None:
             return
-        plan = str(body["plan"])
-        controls = _CONTROL.findall(plan)
-        goals = tuple(line[2:].strip() for line in plan.splitlines() if line.startswith("- "))
-        control = controls[0] if len(controls) == 1 and "- act:" not in plan else ""
+        control, goals = _planned(str(body["grafted"]))
         offered, heard = self.offered.get(life.path, ()), self.heard.get(life.path, "")
         life.acts.append(Part(control, goals, [], offered, heard))
 
