@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.authoring import promised
+from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.tree_argument import checked
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import disk
 
@@ -36,6 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", type=float, default=2_000, metavar="MB", help="stop when the process is larger (default: 2000)"
     )
+    text = "how likely the tree succeeds and how long it takes, from the recorded runs of its skills"
+    parser.add_argument("--chance", action="store_true", help=text)
+    add_folder(parser)
     parser.add_argument("--no-cache", dest="cache", action="store_false", help="prove again what was proved before")
 
 
@@ -67,6 +72,8 @@ class _Progress:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.chance:
+        return _chance(args)
     from bt_runtime.testing.check import Checking
 
     for name, value in (("states", args.states), ("seconds", args.seconds), ("memory", args.memory)):
@@ -94,6 +101,28 @@ def run(args: argparse.Namespace) -> int:
     _write([r.finding.test for r in results if r.finding is not None], args)
     outcomes = {result.outcome for result in results}
     return Exit.FAILURE if "refuted" in outcomes else Exit.BUDGET if "open" in outcomes else Exit.SUCCESS
+
+
+def _chance(args: argparse.Namespace) -> int:
+    """Prints how likely the tree succeeds."""
+    from bt_runtime.journal import folder
+    from bt_runtime.proof.chance import Chances
+    from bt_runtime.proof.records import records_of
+    from bt_runtime.testing.casting import skills_of
+
+    asked = promised.options(args, "check")
+    spec = checked(args.tree).sound()
+    records = records_of(folder.journals(reading(args)), set(skills_of(spec)))
+    found = Chances(spec, records, asked["inputs"]).chance()
+    print(f"succeeds: {found.success:.1%} (between {found.low:.1%} and {found.high:.1%}, as few runs allow)")
+    print(f"takes: {found.seconds:.3g} s on average")
+    for name, gain in found.gains:
+        record = records[name]
+        print(f"{name}: {record.succeeded} of {record.starts}, {record.mean:.3g} s; without its failures {gain:+.1%}")
+    print(f"from a chain of {found.states:,} states" if found.states else "from drawn runs, since the tree has clocks")
+    for doubt in found.doubts:
+        print(f"not covered: {doubt}", file=sys.stderr)
+    return Exit.SUCCESS
 
 
 def _tell(result: Result, args: argparse.Namespace) -> None:

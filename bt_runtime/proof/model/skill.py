@@ -96,10 +96,7 @@ class Skill(ModelNode):
 
     def poll(self, t: Tick) -> int:
         results = self.results
-        at = t.choose(len(results)) if len(results) > 1 else 0
-        if t.hint:
-            at = (at + self.first[t.hint]) % len(results)
-        status, values = results[at]
+        status, values = results[t.pick(self)]
         if status == BREAKS:
             t.note("poll", self.name, self.path, BREAKS, {})
             return self.crash(t)

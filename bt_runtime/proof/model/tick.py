@@ -99,6 +99,12 @@ class Tick:
         trail.append((choice, count))
         return choice
 
+    def pick(self, skill: Any) -> int:
+        """The number of the result that a skill gives now; first that which the part around is wanted to return."""
+        count = len(skill.results)
+        at = self.choose(count) if count > 1 else 0
+        return (at + skill.first[self.hint]) % count if self.hint else at
+
     def next(self) -> list[int] | None:
         """Returns the next sequence of choices in order; None after the last."""
         trail = self.trail

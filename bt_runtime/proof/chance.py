@@ -1,0 +1,266 @@
+"""How likely a tree succeeds, from how often its skills did and how long they took: a Markov chain over its model.
+
+A skill runs for a time that is exponentially distributed around its mean, then succeeds with its rate, whatever was
+before. Where a tree waits for clocks the chain has no answer, and runs of the model are drawn instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.spec import TreeSpec
+from bt_runtime.proof.model.build import model_of, walk
+from bt_runtime.proof.model.model import Options
+from bt_runtime.proof.model.skill import Skill
+from bt_runtime.proof.model.tick import OK, RUN, State, Tick
+from bt_runtime.types import Json
+
+MOST_STATES = 20_000
+DRAWS = 4_000  # runs that are drawn where there are clocks
+MOST_TICKS = 5_000  # of one drawn run
+Z = 1.96  # of intervals that hold the truth 19 times in 20
+TIMED = frozenset(("wait", "timeout", "delay", "rate"))
+
+
+class Record(NamedTuple):
+    """What became of the starts of a skill."""
+
+    succeeded: int = 0
+    failed: int = 0
+    seconds: float = 0.0  # in all
+
+    @property
+    def starts(self) -> int:
+        return self.succeeded + self.failed
+
+    @property
+    def rate(self) -> float:
+        return self.succeeded / self.starts
+
+    @property
+    def mean(self) -> float:
+        return max(self.seconds / self.starts, 1e-3)
+
+    def bound(self, side: int) -> float:
+        """Returns the lower (-1) or upper (1) end of Wilson's interval of the rate."""
+        n, p = self.starts, self.rate
+        middle = p + Z * Z / (2 * n)
+        return min(
+            1.0, max(0.0, (middle + side * Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))) / (1 + Z * Z / n))
+        )
+
+
+class Chance(NamedTuple):
+    success: float
+    low: float  # when each skill is as bad as its record allows
+    high: float  # … as good
+    seconds: float  # expected, until the tree ends
+    gains: tuple[tuple[str, float], ...]  # by how much success grows if a skill never failed, the most first
+    states: int  # of the chain; 0: the runs were drawn
+    doubts: tuple[str, ...]
+
+
+class _Drawn(Tick):
+    """A tick in which one skill ends (`ender`, by the slot of its node), and all others go on."""
+
+    __slots__ = ("ender", "rates", "weight")
+    ender: int
+    rates: Mapping[str, float]
+    weight: float
+
+    def pick(self, skill: Skill) -> int:
+        if not skill.instant and skill.i != self.ender:
+            return 0
+        ends = [at for at, (status, _) in enumerate(skill.results) if status != RUN]
+        good = [at for at in ends if skill.results[at][0] == OK]
+        at = ends[self.choose(len(ends))]
+        rate = self.rates.get(skill.name, 1.0)
+        self.weight *= rate / len(good) if at in good else (1 - rate) / (len(ends) - len(good))
+        return at
+
+    def read(self, slot: int) -> int:
+        """Entries from outside stay as they are at first."""
+        outside = self.model.outside.get(slot)
+        return outside[0] if outside is not None else super().read(slot)
+
+
+class Chances:
+    """A tree with the records of its skills."""
+
+    def __init__(self, tree: TreeSpec, records: Mapping[str, Record], inputs: Mapping[str, Json] | None = None) -> None:
+        self.tree, self.records = tree, records
+        given = {name: port.default for name, port in tree.entries.items() if not port.required}
+        self.model = model_of(tree, (), Options({**given, **(inputs or {})}, sample=True))
+        named = {node.name for node in self.skills}
+        lacking = sorted(named - {name for name, record in records.items() if record.starts})
+        if lacking:
+            raise BtError(f"nothing is recorded of {', '.join(lacking)}", "run the tree with a journal first")
+        self.timed = any(spec.kind.name in TIMED for spec in walk(tree, 1))
+        if any(spec.kind.asks for spec in walk(tree, 1)):
+            raise BtError("the tree asks a model, of which there is no rate", "take a tree of skills")
+        for slot in (*self.model.outside, *self.model.stirred):
+            self.model.doubt(f"`{self.model.names[slot]}` stays as it is at first")
+
+    @property
+    def skills(self) -> list[Skill]:
+        return [node for nodes in self.model.skills.values() for node in nodes if isinstance(node, Skill)]
+
+    def chance(self, seed: int = 0) -> Chance:
+        rates = {name: record.rate for name, record in self.records.items() if record.starts}
+        success, seconds, states = self.solved(rates, seed)
+        low = self.solved({n: r.bound(-1) for n, r in self.records.items() if r.starts}, seed)[0]
+        high = self.solved({n: r.bound(1) for n, r in self.records.items() if r.starts}, seed)[0]
+        used = sorted({node.name for node in self.skills})
+        gains = [(name, self.solved({**rates, name: 1.0}, seed)[0] - success) for name in used if rates[name] < 1.0]
+        gains.sort(key=lambda gain: -gain[1])
+        doubts = tuple(self.model.doubts)
+        return Chance(success, min(low, high), max(low, high), seconds, tuple(gains), states, doubts)
+
+    def solved(self, rates: Mapping[str, float], seed: int) -> tuple[float, float, int]:
+        """Returns how likely the tree succeeds, its expected seconds, and the states of the chain."""
+        return self.drawn(rates, seed) if self.timed else self.chain(rates)
+
+    # The chain -------------------------------------------------------------------------------
+
+    def chain(self, rates: Mapping[str, float]) -> tuple[float, float, int]:
+        numbers: dict[State, int] = {}
+        rows: list[list[tuple[float, int]]] = []  # to a state, or -1: success, -2: another end
+        waits: list[float] = []
+        todo = [self.model.first()]
+        numbers[todo[0]] = 0
+        while todo:
+            if len(numbers) > MOST_STATES:
+                raise BtError(f"the chain has more than {MOST_STATES:,} states", "take a part of the tree")
+            state = todo.pop()
+            row: dict[int, float] = {}
+            enders, total = self.enders(state)
+            for ender, share in enders:
+                for weight, status, after in self.ticks(state, ender, rates):
+                    if status == RUN and after not in numbers:
+                        numbers[after] = len(numbers)
+                        todo.append(after)
+                    to = numbers[after] if status == RUN else -1 if status == OK else -2
+                    row[to] = row.get(to, 0.0) + share * weight
+            at = numbers[state]
+            while len(rows) <= max(at, len(numbers) - 1):
+                rows.append([])
+                waits.append(0.0)
+            rows[at] = [(p, to) for to, p in row.items() if p > 0]
+            waits[at] = 1 / total if total and not state.urgent else 0.0
+        success, seconds = _solved(rows, waits)
+        return success, seconds, len(rows)
+
+    def enders(self, state: State) -> tuple[list[tuple[int, float]], float]:
+        """Returns the running skills, each with how likely it ends next, and the rate at which one does."""
+        running = [node for node in self.skills if state.slots[node.i] == RUN]
+        if state.urgent or not running:
+            return [(-1, 1.0)], 0.0
+        speeds = [1 / self.records[node.name].mean for node in running]
+        total = sum(speeds)
+        return [(node.i, speed / total) for node, speed in zip(running, speeds, strict=True)], total
+
+    def ticks(self, state: State, ender: int, rates: Mapping[str, float]) -> list[tuple[float, int, State]]:
+        """Returns the ways in which a tick goes in which this skill ends."""
+        found: list[tuple[float, int, State]] = []
+        prefix: list[int] | None = []
+        while prefix is not None:
+            t = _Drawn(self.model, state, prefix)
+            t.ender, t.rates, t.weight = ender, rates, 1.0
+            step = self.model.tick(t)
+            found.append((t.weight, step.status, step.state))
+            prefix = t.next()
+        return found
+
+    # Drawn runs ------------------------------------------------------------------------------
+
+    def drawn(self, rates: Mapping[str, float], seed: int) -> tuple[float, float, int]:
+        random, good, seconds = Random(seed), 0, 0.0
+        for _ in range(DRAWS):
+            status, took = self.run(rates, random)
+            good += status == OK
+            seconds += took
+        return good / DRAWS, seconds / DRAWS, 0
+
+    def run(self, rates: Mapping[str, float], random: Random) -> tuple[int, float]:
+        """One run of the model with concrete times."""
+        state, now = self.model.first(), 0.0
+        ends: dict[int, float] = {}  # slots of running skills → when each ends
+        began: dict[int, float] = {}
+        for _ in range(MOST_TICKS):
+            due = {slot: began[slot] + state.slots[slot] / 1000 for slot in state.armed if slot in began}
+            ender = -1
+            if not state.urgent:
+                first = min((*ends.values(), *due.values()), default=math.inf)
+                if math.isinf(first):
+                    return RUN, now
+                now = max(now, first)
+                ender = next((slot for slot, when in ends.items() if when <= now), -1)
+            t = _Timed(self.model, state)
+            t.ender, t.rates, t.weight, t.random, t.now, t.began = ender, rates, 1.0, random, now, began
+            step = self.model.tick(t)
+            if step.status != RUN:
+                return step.status, now
+            state = step.state
+            for node in self.skills:
+                if state.slots[node.i] != RUN:
+                    ends.pop(node.i, None)
+                elif node.i not in ends or node.i in step.fresh:
+                    ends[node.i] = now + random.expovariate(1 / self.records[node.name].mean)
+        return RUN, now
+
+
+class _Timed(_Drawn):
+    """A tick at a known time; what is open is drawn."""
+
+    __slots__ = ("began", "now", "random")
+    random: Random
+    now: float
+    began: dict[int, float]
+
+    def pick(self, skill: Skill) -> int:
+        if not skill.instant and skill.i != self.ender:
+            return 0
+        good = [at for at, (status, _) in enumerate(skill.results) if status == OK]
+        bad = [at for at, (status, _) in enumerate(skill.results) if status not in (OK, RUN)]
+        return self.random.choice(good if self.random.random() < self.rates.get(skill.name, 1.0) else bad)
+
+    def choose(self, count: int) -> int:
+        return self.random.randrange(count)
+
+    def start(self, clock: int, seconds: float) -> None:
+        super().start(clock, seconds)
+        self.began[clock] = self.now
+
+    def pass_time(self, armed: tuple[int, ...]) -> None:
+        """The time is known."""
+
+    def over(self, clock: int) -> bool:
+        limit = self.s[clock]
+        if limit and self.now - self.began.get(clock, self.now) >= limit / 1000 - 1e-9:
+            self.stop(clock)
+        return not self.s[clock]
+
+
+def _solved(rows: Sequence[Sequence[tuple[float, int]]], waits: Sequence[float]) -> tuple[float, float]:
+    """Returns, for the first state, how likely -1 is reached, and the expected time until an end."""
+    good, took = [0.0] * len(rows), [0.0] * len(rows)
+    for _ in range(100_000):
+        most = 0.0
+        for at in range(len(rows) - 1, -1, -1):
+            own = sum(p for p, to in rows[at] if to == at)
+            if own >= 1:
+                continue
+            win = sum(p * (1.0 if to == -1 else good[to]) for p, to in rows[at] if to not in (-2, at)) / (1 - own)
+            time = (waits[at] + sum(p * took[to] for p, to in rows[at] if to >= 0 and to != at)) / (1 - own)
+            most = max(most, abs(win - good[at]), abs(time - took[at]) / (1 + abs(time)))
+            good[at], took[at] = win, time
+        if most < 1e-12:
+            break
+    return good[0], took[0]
+
+
+__all__ = ["Chance", "Chances", "Record"]
