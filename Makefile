@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families
+.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts week arm kill-memory mutants-memory docs hostile long audit locks families proofs
 .DEFAULT_GOAL := help
 
 help:
@@ -63,6 +63,7 @@ help:
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
+	@echo "make proofs     the proofs' long tests: 100,000 trees beside the engine, 1,000 beside an explorer (hours)"
 	@echo "make check      all of these that CI asks for besides the tests"
 	@echo "make clean      remove what was made"
 	@echo "PYTHON=python3.12 names another interpreter; now: $(or $(PYTHON),none that fits)"
@@ -301,6 +302,10 @@ $(DOCS_THERE): pyproject.toml .ci/lock/docs.txt $(TEST_STAMP)
 
 docs: $(DOCS_THERE)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
+proofs: setup
+	BESIDE_TREES=100000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
+		$(PY) -m pytest -q tests/proof
 
 check: lint types generated wheel docs
 

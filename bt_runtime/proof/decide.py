@@ -16,7 +16,7 @@ from bt_runtime.proof.model.build import model_of
 from bt_runtime.proof.model.model import Model, Options, unknown_names
 from bt_runtime.proof.model.tick import UNKNOWN
 from bt_runtime.proof.search import Found, Limits, search
-from bt_runtime.proof.story import Telling, concrete, left_out, told
+from bt_runtime.proof.story import Telling, concrete, left_out, told, words
 from bt_runtime.types import Json
 
 Outcome = Literal["proved", "refuted", "open"]
@@ -60,7 +60,7 @@ class _Deciding:
         self.asked, self.property, self.follows = asked, property, follows
         self.remarks = list(remarks(property))
         self.states = 0
-        self.doubts: dict[str, None] = {}
+        self.agents = ""  # a story in which an agent does what breaks the property
 
     def run(self) -> Verdict:
         last: Found | None = None
@@ -74,7 +74,9 @@ class _Deciding:
                 return self.proved(model, found)
             if found.story is not None:
                 telling = told(model, found.story) if whole else self.made_concrete(model, found)
-                if telling is not None and self.follows(telling):
+                if telling is not None and any(event[0] == "agent" for m in telling.moments for event in m.events):
+                    self.agents = self.agents or "; ".join(words(telling))
+                elif telling is not None and self.follows(telling):
                     return self.verdict("refuted", model, telling)
             if not found.whole and found.late:
                 break
@@ -88,12 +90,14 @@ class _Deciding:
         self.states += found.states
         if found.story is not None:
             telling = told(model, found.story)
-            if self.follows(telling):
+            if not self.agents and self.follows(telling):
                 return self.verdict("refuted", model, telling)
         if last is not None and last.late:
             why = f"the time was over after {self.states:,} states"
         elif last is not None and last.story is None:
             why = f"there are more than {self.states:,} states"
+        elif self.agents:
+            why = f"an agent may do so, if it decides to: {self.agents}"
         else:
             why = "the model has a story that the tree does not follow: some values or results are not known to it"
         return self.verdict("open", model, None, (why,) if not open_ or why else ())

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
+from bt_runtime.events import Line
+from bt_runtime.proof.chance import Chances, Record
+from bt_runtime.proof.watch import Watch
+from bt_runtime.run.run import Run, load
+from bt_runtime.skills.skill import Skill
+from bt_runtime.testing import FAILURE, RUNNING
+from tests.support.random_trees import SKILLS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -62,3 +70,52 @@ def test_a_proof_is_kept_until_the_text_changes(project: Path, capsys: pytest.Ca
     tree.write_text(tree.read_text().replace("place: yard", "place: lawn"))
     assert main(["check", "rover"]) == 0
     assert "known from before" not in capsys.readouterr().err
+
+
+def test_a_plan_is_refused_as_the_page_says(project: Path) -> None:
+    model = ScriptedModel(["Expand:\nsequence: [{act: drive hall}]", "Act: failure"])
+    with Run(load("tidy"), services={"model": model, "scripted_skills": Still()}, recall=False) as run:
+        run.extensions[Watch].grafts.seconds = 10.0
+        run.spin(ticks=100)
+    read = " ".join("".join(question.prompt for question in model.asked).split())
+    assert " ".join(BLOCKS["refusal"].split()) in read
+
+
+class Still:
+    """Skills that run for ever."""
+
+    def get(self, name: str) -> type[Skill]:
+        class One(Skill):
+            def start(self, **params: object) -> None: ...
+
+            def poll(self) -> object:
+                return RUNNING
+
+        return One
+
+
+def test_a_run_is_halted_by_what_it_breaks(project: Path) -> None:
+    """The draft's story, in a run: the charger fails, the rover drives, and the run is halted."""
+    told: list[str] = []
+    with Run(load("rover"), inputs={"low": True}, services={"scripted_skills": Failing()}) as run:
+        run.listen(lambda line: told.append(line.text), Line)
+        run.spin(ticks=20)
+        assert run.extensions[Watch].violations
+    assert BLOCKS["violation"].strip() in told
+
+
+class Failing(Still):
+    def get(self, name: str) -> type[Skill]:
+        class Fails(Skill):
+            def start(self, **params: object) -> None: ...
+
+            def poll(self) -> object:
+                return FAILURE
+
+        return Fails if name == "charge" else super().get(name)
+
+
+def test_the_chance_of_the_page_is_what_its_records_give() -> None:
+    text = "version: 1\ntree: coin\nskills: []\nroot: {fallback: [go: {}, go: {}]}\n"
+    found = Chances(load(text, skills=SKILLS).spec, {"go": Record(4, 4, 0.16)}).chance()
+    assert f"succeeds: {found.success:.1%} (between {found.low:.1%} and {found.high:.1%}" in BLOCKS["chance"]

@@ -25,7 +25,7 @@ from bt_runtime.proof.model.decorators import (
     Timeout,
     UntilFailure,
 )  # fmt: skip
-from bt_runtime.proof.model.domain import Tests
+from bt_runtime.proof.model.domain import Tests, bounded
 from bt_runtime.proof.model.leaves import Any_, Check, Fail, Gate, Leaf, Log, Set, Subtree, Unset, Wait
 from bt_runtime.proof.model.model import Model, Options, Within, _Reader
 from bt_runtime.proof.model.node import ModelNode
@@ -78,7 +78,9 @@ class _Builder:
 
     def build(self) -> None:
         model, tree = self.model, self.model.tree
-        fixed = {n: p.default for n, p in tree.inputs.items() if not p.required and n not in model.options.values}
+        ports = tree.inputs.items()
+        free = (n for n, p in ports if not p.required and n not in model.options.values and not bounded(p))
+        fixed = {name: tree.inputs[name].default for name in free}
         self.tests = model.tests = Tests({**fixed, **model.options.inputs})
         if "tests" in self.memo:
             self.tests.like(self.memo["tests"])

@@ -114,6 +114,12 @@ class Tests:
 _NONE: Any = object()
 
 
+def bounded(port: Any) -> bool:
+    """True when all values of a declaration can be listed."""
+    narrow = port.minimum is not None and port.maximum is not None and port.maximum - port.minimum < MOST
+    return bool(port.choices) or port.type == "boolean" or (port.type == "integer" and narrow)
+
+
 def _regions(constants: Iterable[float], low: float | None, high: float | None, whole: bool) -> Iterator[Json]:
     """Returns values below, at, between and above the constants."""
     points = sorted({*constants, *(b for b in (low, high) if b is not None)})
