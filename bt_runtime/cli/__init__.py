@@ -94,6 +94,7 @@ RUNNING = frozenset(
         "run",
         "fuzz",
         "check",
+        "compile",
         "prompt",
         "demo",
         "play",

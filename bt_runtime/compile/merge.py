@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 _CASE = re.compile(r"^( +)([A-Za-z_]\w*):")
 _CASES = re.compile(r"^( +)cases:\s*(#.*)?$")
-_EVIDENCE = re.compile(r"\s+# (?:\d+ times|what is not known|[\w ]+ \d+ of \d+)[^\n]*$")
+_EVIDENCE = re.compile(r"(?<=\S)\s+# (?:\d+ times|what is not known|[\w ]+ \d+ of \d+)[^\n]*$")
 
 
 class Conflict(NamedTuple):

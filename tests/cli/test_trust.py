@@ -59,6 +59,8 @@ WORDS: dict[str, list[list[str]]] = {
     "schema": [[], ["--one", "tree"]],
     "explain": [[], ["BT049"], ["go"], ["kinds"]],
     "fmt": [["trees/t.yaml"], ["--check"]],
+    "finetune": [["--base", "nothing.gguf", "--from", "nothing", "--out", "x.gguf"]],
+    "edit": [["nothing"]],  # served in tests/edit
     "lsp": [["--help"]],  # spoken to in tests/editor, also in a folder that is not trusted
     "mcp": [["--help"]],  # spoken to in tests/mcp, also in a folder that is not trusted
     "attach": [["nothing"]],

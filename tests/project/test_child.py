@@ -17,6 +17,7 @@ PACKAGE = Path(child.__file__).parents[1]
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 OF_OS = ("system", "popen", "exec", "spawn", "fork", "posix_spawn", "startfile")
 OF_MULTIPROCESSING = {"get_context", "Process", "Pool", "Manager", "set_start_method"}
+BECOMES = {"mcp/leaf/guarded.py"}  # a child already, which becomes the command that it was started for
 PAYLOAD = "import pathlib, sys\npathlib.Path({folder!r}, 'EXECUTED-' + __name__).write_text(' '.join(sys.argv))\n"
 
 
@@ -46,7 +47,7 @@ def starts(path: Path) -> list[str]:
     "path", sorted(p for p in PACKAGE.rglob("*.py") if p.stem != "child"), ids=lambda p: str(p.relative_to(PACKAGE))
 )
 def test_no_other_module_starts_a_process(path: Path) -> None:
-    assert starts(path) == []
+    assert [found for found in starts(path) if found.partition(":")[0] not in BECOMES] == []
 
 
 def test_the_sweep_sees_what_it_is_for() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -123,11 +122,8 @@ def test(site: Site, what: str = "tests", page: int = 1) -> Answer:
     site.inside(what.partition("::")[0])
     words = child.python("pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", what)
     try:
-        done = subprocess.run(
-            words, cwd=site.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            timeout=TEST_TIME, env=child.environment(), check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
+        done = child.answer(words, b"", TEST_TIME, cwd=site.root, stderr=child.WITH_OUTPUT)
+    except TimeoutError:
         raise BtError(f"the tests took more than {TEST_TIME:g} s", "name one of them") from None
     part = paged(done.stdout[-MOST_OUTPUT:].decode("utf-8", "replace"), page)
     return Answer(part.text, {"passed": done.returncode == 0, "code": done.returncode, **part.data()})
