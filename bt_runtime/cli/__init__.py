@@ -35,6 +35,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "export": ("Write a tree as XML of BehaviorTree.CPP.", "exporting"),
             "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),
             "diff": ("Compare two trees, node by node.", "diff"),
+            "plan": ("Make a tree that reaches a goal, from what skills need and bring, without a model.", "plan"),
             "new": ("Write a skill, a tree or a test to go on from.", "new"),
             "explain": ("Tell what a fault means, or what a kind of node does.", "explain"),
         },

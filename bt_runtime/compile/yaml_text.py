@@ -58,7 +58,8 @@ def _flat(value: Any) -> bool:
 
 def _node(node: N, first: str, rest: str) -> Iterator[str]:
     note = f"  # {node.note}" if node.note else ""
-    if _flat(node.value) and len(line := f"{first}{node.kind}: {scalar(node.value)}") <= WIDE:
+    scalars = not isinstance(node.value, N | Mapping | list | tuple)
+    if _flat(node.value) and (len(line := f"{first}{node.kind}: {scalar(node.value)}") <= WIDE or scalars):
         yield line + note
         return
     yield f"{first}{node.kind}:{note}"

@@ -1,0 +1,89 @@
+"""Skills as operators: a fact that is wanted gives the values of a skill's slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from bt_runtime.backchain.step import Step, settled
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.sentence import Sentence
+from bt_runtime.types import Json
+
+Values = Mapping[str, Sequence[Json]]  # slot → what may fill it
+
+
+class Operator(NamedTuple):
+    """What a manifest says of a skill that matters for planning."""
+
+    skill: str
+    types: Mapping[str, str]
+    needs: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
+    cost: float = 1.0
+    choices: Values = {}
+    required: tuple[str, ...] = ()
+    fields: tuple[str, ...] | None = None  # the slots that are fields of its node; None: all
+    times: int = 1
+
+    def bringing(self, fact: str, values: Values) -> Iterator[Step]:
+        """Every way to bring a fact by this skill."""
+        for each in self.brings:
+            params = Sentence(each, self.types).parse(fact)
+            if params is not None and self.allowed(params):
+                yield from self.filled(params, values)
+
+    def every(self, values: Values) -> Iterator[Step]:
+        """Every way to do it with these values."""
+        return self.filled({}, values)
+
+    def filled(self, params: Mapping[str, Json], values: Values) -> Iterator[Step]:
+        slots = dict.fromkeys(s for each in (*self.needs, *self.brings) for s in Sentence(each).slots)
+        open_slots = [s for s in dict.fromkeys((*slots, *self.required)) if s not in params]
+        pools = [self.choices.get(slot) or values.get(slot, ()) for slot in open_slots]
+        for chosen in product(*pools):
+            yield self.step({**params, **dict(zip(open_slots, chosen, strict=True))})
+
+    def step(self, params: Mapping[str, Json]) -> Step:
+        own = self.types if self.fields is None else self.fields
+        return Step(
+            self.skill,
+            tuple((name, params[name]) for name in own if name in params),
+            tuple(dict.fromkeys(Sentence(each).say(params) for each in self.needs)),
+            settled(Sentence(each).say(params) for each in self.brings),
+            self.cost,
+            self.times,
+        )
+
+    def allowed(self, params: Mapping[str, Json]) -> bool:
+        return all(slot not in self.choices or value in self.choices[slot] for slot, value in params.items())
+
+
+def operators(kinds: Iterable[Kind]) -> list[Operator]:
+    """The skills that bring something; without `takes` a skill counts as one second."""
+    found = []
+    for kind in kinds:
+        entry = kind.data.get("entry")
+        if entry is None or entry.test or not entry.brings:
+            continue
+        fields = {f.name: f for f in kind.fields if not f.writes}
+        types = {name: field.type for name, field in fields.items()}
+        choices = {name: tuple(field.choices) for name, field in fields.items() if field.choices}
+        required = tuple(name for name, field in fields.items() if field.required)
+        cost = 1.0 if entry.takes is None else float(entry.takes)
+        found.append(Operator(kind.name, types, entry.needs, entry.brings, cost, choices, required))
+    return found
+
+
+def mentioned(every: Iterable[Operator], facts: Iterable[str]) -> dict[str, list[Json]]:
+    """The values that facts name: what stands in the slot `place` of one sentence may fill each slot `place`."""
+    found: dict[str, dict[Json, None]] = {}
+    said = list(facts)
+    for operator in every:
+        for template in (*operator.needs, *operator.brings):
+            sentence = Sentence(template, operator.types)
+            for fact in said:
+                for slot, value in (sentence.parse(fact) or {}).items():
+                    found.setdefault(slot, {})[value] = None
+    return {slot: list(values) for slot, values in found.items()}

@@ -1,0 +1,62 @@
+"""A goal and manifests become a plan: its tree as text, its steps, and why each of them is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from bt_runtime.backchain.operator import Operator, Values, mentioned
+from bt_runtime.backchain.search import Bound, plan
+from bt_runtime.backchain.shape import Need, shaped
+from bt_runtime.backchain.step import NOT, Step
+from bt_runtime.backchain.tree_text import Head, written
+from bt_runtime.types import Json
+
+
+class Planned(NamedTuple):
+    goal: tuple[str, ...]
+    steps: list[Step]
+    needs: list[Need]
+    text: str
+    cost: float
+
+    def reasons(self) -> list[str]:
+        """A line for each step: what it is for."""
+        found = []
+        for number, step in enumerate(self.steps):
+            later = self.steps[number + 1 :]
+            used = [fact for fact in step.brings if any(fact in other.needs for other in later)]
+            own = [fact for fact in step.brings if fact in self.goal]
+            why = [f"`{fact}` is asked for" for fact in own]
+            why += [f"`{fact}` is needed to {_first(fact, later)}" for fact in used if fact not in own]
+            found.append(f"{number + 1}. {step} ({step.cost * step.times:g} s): {'; '.join(why)}")
+        return found
+
+
+def _first(fact: str, later: Sequence[Step]) -> str:
+    return str(next(step for step in later if fact in step.needs))
+
+
+def planned(
+    goal: Sequence[str],
+    every: Sequence[Operator],
+    given: Iterable[str] = (),
+    values: Values | None = None,
+    head: Head | None = None,
+    bound: Bound = Bound(),
+) -> Planned:
+    """The plan from the facts that are given. What is not given does not hold; the tree asks again when it runs.
+
+    `values` are what may fill a slot, besides those that the goal and the given facts name."""
+    said = tuple(given)
+    state = frozenset(fact for fact in said if not fact.startswith(NOT))
+    known = _joined(mentioned(every, (*goal, *said)), values or {})
+    steps = plan(tuple(goal), every, state, known, bound)
+    needs = shaped(goal, steps, state)
+    text = written(head or Head(), goal, needs, state)
+    return Planned(tuple(goal), steps, needs, text, sum(step.cost * step.times for step in steps))
+
+
+def _joined(found: Mapping[str, Sequence[Json]], named: Values) -> dict[str, list[Json]]:
+    slots = dict.fromkeys([*named, *found])
+    return {slot: list(dict.fromkeys([*named.get(slot, ()), *found.get(slot, ())])) for slot in slots}

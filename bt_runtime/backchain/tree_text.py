@@ -1,0 +1,67 @@
+"""A plan as a tree in the layout of `btr fmt`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bt_runtime.backchain.shape import Need
+from bt_runtime.backchain.step import Step
+from bt_runtime.compile.yaml_text import N, scalar, text
+from bt_runtime.language.tidy import tidy
+
+TIMES = 3  # attempts of the whole, for what happens that no manifest tells
+
+
+class Head(NamedTuple):
+    name: str = "plan"
+    skills: tuple[str, ...] = ()  # manifests
+    times: int = TIMES
+
+
+def written(head: Head, goal: Sequence[str], needs: Sequence[Need], given: frozenset[str]) -> str:
+    """The text of the tree. Facts that were given count where nothing can tell them."""
+    lines = [
+        "# yaml-language-server: $schema=../schemas/tree.schema.json",
+        "version: 1",
+        f"tree: {head.name}",
+        f"about: {scalar('Planned backward from the goal: ' + ' and '.join(goal) + '.')}",
+    ]
+    lines += [f"skills: {scalar(list(head.skills))}"] if head.skills else []
+    root = N("retry", {"times": head.times, "child": _root(goal, needs, given)})
+    made = "\n".join([*lines, "root:"]) + "\n" + text(root, 2)
+    return tidy(made) or made
+
+
+def _root(goal: Sequence[str], needs: Sequence[Need], given: frozenset[str]) -> N:
+    made = [node for need in needs for node in _need(need, given)]
+    if len(needs) > 1:  # a later one may have undone an earlier one, whatever the manifests say
+        made += [_holds(fact, given) for fact in goal]
+    return made[0] if len(made) == 1 else N("reactive_sequence", made or [N("succeed", {})])
+
+
+def _need(need: Need, given: frozenset[str]) -> list[N]:
+    tests = [_holds(fact, given) for fact in need.facts]
+    if need.step is None:
+        return tests
+    inner = [node for each in need.needs for node in _need(each, given)]
+    step = _step(need.step)
+    achieved = N("reactive_sequence", [*inner, step]) if inner else step
+    if not tests:
+        return [achieved]
+    test = tests[0] if len(tests) == 1 else N("reactive_sequence", tests)
+    brought = [fact for fact in need.step.brings if fact in need.facts]
+    why = ", ".join(brought) or "the next step"
+    return [N("reactive_fallback", [test, achieved], f"for `{why}`: {need.step.skill}, {need.step.cost:g} s")]
+
+
+def _step(step: Step) -> N:
+    params = dict(step.params)
+    node = N(step.skill, next(iter(params.values())) if len(params) == 1 else params)
+    return node if step.times == 1 else N("repeat", {"times": step.times, "child": node})
+
+
+def _holds(fact: str, given: frozenset[str]) -> N:
+    if fact in given or (fact.startswith("not ") and fact[4:] not in given):
+        return N("holds", {"fact": fact, "otherwise": True})
+    return N("holds", fact)

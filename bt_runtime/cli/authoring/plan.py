@@ -1,0 +1,109 @@
+"""`btr plan`: a tree that reaches a goal, from what the skills' manifests say, without a model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bt_runtime import project
+from bt_runtime.cli import Exit
+from bt_runtime.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.faults.format import visible
+from bt_runtime.language import manifest
+from bt_runtime.project import disk
+
+if TYPE_CHECKING:
+    from bt_runtime.backchain.planning import Planned
+    from bt_runtime.language.kinds.kind import Kind
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    text = "what must hold: a sentence as in the skills' `brings`, such as 'near fridge 1'"
+    parser.add_argument("goal", nargs="+", metavar="GOAL", help=text)
+    text = "the manifests whose skills may be used"
+    parser.add_argument("--skills", nargs="+", required=True, metavar="NAME", help=text)
+    text = "what holds now; may be given again. Everything else is taken not to hold, and asked for by the tree"
+    parser.add_argument("--given", action="append", default=[], metavar="FACT", help=text)
+    text = "what may fill a slot: place=fridge 1,table 1. Values that the goal and the given facts name are known"
+    parser.add_argument("--values", action="append", default=[], metavar="SLOT=A,B", help=text)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where the tree goes; default: standard output")
+    parser.add_argument("--name", help="of the tree; default: that of the file")
+    parser.add_argument("--times", type=int, default=3, metavar="N", help="attempts of the whole [default: 3]")
+    text = "sets of facts that are looked at before the search gives up [default: 50000]"
+    parser.add_argument("--most", type=int, metavar="N", help=text)
+    parser.add_argument("--json", action="store_true", help="steps, reasons and tree as JSON")
+    parser.epilog = "Exits: 0 a plan, 1 there is none, or none was found within the bound."
+
+
+def run(args: argparse.Namespace) -> int:
+    from bt_runtime.backchain.search import NoPlan, TooLarge
+
+    name = args.name or (args.out.stem if args.out is not None else "plan")
+    if not name.isidentifier():
+        raise BtError(f"`{name}` is no name of a tree", "letters, digits and _: --name cool_apple")
+    if args.out is not None and args.out.exists():
+        raise BtError(f"there is {args.out} already", "remove it, or name another file")
+    try:
+        found = _planned(args, name)
+    except (NoPlan, TooLarge) as error:
+        print(f"{visible(f'no plan: {error.message}')}\n  {visible(error.hint)}", file=sys.stderr)
+        return Exit.FAILURE
+    _checked(found)
+    if args.out is not None:
+        disk.write(args.out, found.text)
+    if args.json:
+        steps = [{"skill": s.skill, "params": dict(s.params), "seconds": s.cost * s.times} for s in found.steps]
+        told = {"goal": list(found.goal), "seconds": found.cost, "steps": steps, "reasons": found.reasons()}
+        print(json.dumps({**told, "tree": found.text}, ensure_ascii=False, indent=2))
+        return Exit.SUCCESS
+    if args.out is None:
+        sys.stdout.write(found.text)
+    said = f"{len(found.steps)} steps, about {found.cost:g} s" if found.steps else "the goal holds already"
+    print("\n".join(map(visible, [said, *found.reasons()])), file=sys.stderr)
+    return Exit.SUCCESS
+
+
+def _planned(args: argparse.Namespace, name: str) -> Planned:
+    from bt_runtime.backchain.operator import operators
+    from bt_runtime.backchain.planning import planned
+    from bt_runtime.backchain.search import MOST_SETS, Bound
+    from bt_runtime.backchain.tree_text import Head
+
+    every = operators(_kinds(args.skills))
+    bound = Bound(sets=MOST_SETS if args.most is None else max(args.most, 1))
+    head = Head(name, tuple(args.skills), max(args.times, 1))
+    return planned(args.goal, every, args.given, dict(map(_filling, args.values)), head, bound)
+
+
+def _kinds(names: list[str]) -> list[Kind]:
+    found: list[Kind] = []
+    for name in names:
+        path = project.find("skills", name)
+        if path is None:
+            known = sorted({file.stem for place in project.folders("skills") for file in place.glob("*.yaml")})
+            close = nearest(name, known)
+            hint = f"did you mean `{close}`?" if close else f"manifests here: {', '.join(known)}"
+            raise BtError(f"there is no manifest `{name}`", hint)
+        read = manifest.read(path)
+        if read.diagnostics:
+            raise Faults(read.diagnostics, {str(path): read.text})
+        found += read.kinds
+    return found
+
+
+def _filling(text: str) -> tuple[str, list[str]]:
+    slot, sign, values = text.partition("=")
+    found = [value.strip() for value in values.split(",") if value.strip()]
+    if not sign or not found:
+        raise BtError(f"`--values {text}` names no values", "write SLOT=A,B: --values 'place=fridge 1,table 1'")
+    return slot.strip(), found
+
+
+def _checked(found: Planned) -> None:
+    """Holds the tree to the same checks as one that a person wrote."""
+    from bt_runtime.language.loader import Loader
+
+    Loader(project.find_root()).text(found.text, "the plan").sound()

@@ -1,0 +1,73 @@
+"""`btr plan`: the page's example, its faults and its exits."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[2] / "docs" / "plan.md").read_text("utf-8")
+
+
+def block(head: str, after: str = "") -> str:
+    return re.findall(rf"```{re.escape(head)}\n(.*?)```", PAGE.partition(after)[2] if after else PAGE, re.DOTALL)[0]
+
+
+@pytest.fixture
+def kitchen(here: Path) -> Path:
+    (here / "btr.yaml").write_text("version: 1\n")
+    for name, head in (("tea.yaml", "yaml skills/tea.yaml"), ("tea.py", "python skills/tea.py")):
+        (here / "skills").mkdir(exist_ok=True)
+        (here / "skills" / name).write_text(block(head))
+    (here / "trees").mkdir()
+    return here
+
+
+GOAL = "the water in kettle boils"
+
+
+def test_the_page_shows_the_tree_and_the_reasons_that_the_command_gives(kitchen, btr) -> None:
+    done = btr("plan", GOAL, "--skills", "tea", "--given", "hand free", "--out", "trees/tea_time.yaml")
+    assert done.code == 0, done.err
+    assert done.err == block("text")
+    assert Path("trees/tea_time.yaml").read_text() == block("yaml trees/tea_time.yaml")
+    assert btr("fmt", "--check", "trees/tea_time.yaml").code == 0
+    assert btr("validate", "trees/tea_time.yaml", "--strict").code == 0
+
+
+def test_the_planned_tree_runs_without_a_world(kitchen, btr) -> None:
+    btr("plan", GOAL, "--skills", "tea", "--given", "hand free", "--out", "trees/tea_time.yaml")
+    done = btr("run", "tea_time")
+    assert done.code == 0, done.err
+
+
+def test_json_has_steps_reasons_and_the_tree(kitchen, btr) -> None:
+    done = btr("plan", GOAL, "--skills", "tea", "--given", "hand free", "--json")
+    told = json.loads(done.out)
+    assert [step["skill"] for step in told["steps"]] == ["fill", "put_on", "boil"]
+    assert told["seconds"] == 205 and len(told["reasons"]) == 3 and "put_on: kettle" in told["tree"]
+
+
+def test_a_goal_without_a_plan_exits_1_and_names_the_fact_that_is_missing(kitchen, btr) -> None:
+    done = btr("plan", GOAL, "--skills", "tea")
+    assert done.code == 1
+    assert "no skill brings `hand free`: if it holds now, --given 'hand free'" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--skills", "tee"], "did you mean `tea`?"),
+     (["--skills", "tea", "--values", "pot"], "write SLOT=A,B"),
+     (["--skills", "tea", "--name", "a b"], "no name of a tree")],
+)  # fmt: skip
+def test_what_cannot_be_understood_is_told_with_the_way_out(kitchen, btr, words, said) -> None:
+    done = btr("plan", GOAL, *words)
+    assert done.code == 2 and said in done.err
+
+
+def test_a_file_that_is_there_is_not_overwritten(kitchen, btr) -> None:
+    Path("trees/mine.yaml").write_text("mine")
+    done = btr("plan", GOAL, "--skills", "tea", "--given", "hand free", "--out", "trees/mine.yaml")
+    assert done.code == 2 and Path("trees/mine.yaml").read_text() == "mine"
