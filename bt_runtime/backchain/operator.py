@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from types import MappingProxyType
 from typing import NamedTuple
 
 from bt_runtime.backchain.step import Step, settled
@@ -22,7 +23,7 @@ class Operator(NamedTuple):
     needs: tuple[str, ...] = ()
     brings: tuple[str, ...] = ()
     cost: float = 1.0
-    choices: Values = {}
+    choices: Values = MappingProxyType({})
     required: tuple[str, ...] = ()
     fields: tuple[str, ...] | None = None  # the slots that are fields of its node; None: all
     times: int = 1

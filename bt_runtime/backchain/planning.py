@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime.backchain.operator import Operator, Values, mentioned
-from bt_runtime.backchain.search import Bound, plan
+from bt_runtime.backchain.search import BOUND, Bound, plan
 from bt_runtime.backchain.shape import Need, shaped
 from bt_runtime.backchain.step import NOT, Step
 from bt_runtime.backchain.tree_text import Head, written
@@ -43,7 +43,7 @@ def planned(
     given: Iterable[str] = (),
     values: Values | None = None,
     head: Head | None = None,
-    bound: Bound = Bound(),
+    bound: Bound = BOUND,
 ) -> Planned:
     """The plan from the facts that are given. What is not given does not hold; the tree asks again when it runs.
 

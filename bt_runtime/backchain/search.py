@@ -26,6 +26,9 @@ class Bound(NamedTuple):
     sets: int = MOST_SETS
 
 
+BOUND = Bound()
+
+
 class NoPlan(BtError):
     """Raised when no sequence of the skills' actions leads to the goal."""
 
@@ -82,7 +85,7 @@ class Relevant:
 
 
 def plan(
-    goal: Sequence[str], every: Sequence[Operator], state: frozenset[str], values: Values, bound: Bound = Bound()
+    goal: Sequence[str], every: Sequence[Operator], state: frozenset[str], values: Values, bound: Bound = BOUND
 ) -> list[Step]:
     """The steps from the state to the goal, in their order. Raises NoPlan when there are none, TooLarge when the
     bound ends the search."""
@@ -114,7 +117,9 @@ def _search(
             return _steps(wanted, goal, way)
         seen += 1
         if seen > most:
-            raise TooLarge(f"no plan among the first {most} sets of facts", "ask for less at once, or --most a larger N")
+            raise TooLarge(
+                f"no plan among the first {most} sets of facts", "ask for less at once, or --most a larger N"
+            )
         for step in dict.fromkeys(s for fact in sorted(wanted) for s in relevant.bringing[fact]):
             before = regressed(wanted, step)
             if before is None or any(fact not in cost for fact in before):

@@ -7,7 +7,7 @@ second shape is taken: each step stands behind all that must hold for the rest o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bt_runtime.backchain.search import regressed
@@ -22,9 +22,6 @@ class Need(NamedTuple):
     facts: tuple[str, ...]
     step: Step | None = None
     needs: tuple[Need, ...] = ()
-
-    def count(self) -> int:
-        return 1 + sum(need.count() for need in self.needs)
 
 
 def shaped(goal: Sequence[str], steps: Sequence[Step], state: frozenset[str]) -> list[Need]:
@@ -97,11 +94,3 @@ def _played(need: Need, state: frozenset[str]) -> frozenset[str] | None:
     if not all(holds(fact, state) for fact in need.step.needs):
         return None
     return after(need.step, state)
-
-
-def steps_of(needs: Sequence[Need]) -> Iterator[Step]:
-    """The steps in the order in which the tree comes to them, with those that stand at several places."""
-    for need in needs:
-        yield from steps_of(need.needs)
-        if need.step is not None:
-            yield need.step

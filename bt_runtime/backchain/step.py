@@ -1,4 +1,4 @@
-"""An action with all its values: what it needs, what it brings, what it costs. Facts are sentences; `not F` denies F."""
+"""An action with all its values: what it needs, brings and costs. Facts are sentences; `not F` denies F."""
 
 from __future__ import annotations
 
