@@ -17,8 +17,10 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.lsp import complete, navigate
 from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.loader import Loader
 from bt_runtime.project import disk
 from bt_runtime.types import Json
+from bt_runtime.view.render import draw, sketch
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
 Given = dict[str, Any]
@@ -240,6 +242,17 @@ class Commands:
         offset = document.text.offset(Position(int(given["line"]), int(given["character"])))
         found = complete.complete(self.session.workspace, document, offset)
         return {"items": [{"label": i.label, "insert": i.insert, "detail": i.detail} for i in found[:200]]}
+
+    def do_picture(self, given: Given) -> Json:
+        """The tree as an SVG, or the branch of one node, with the trees that it includes."""
+        path = self._path(given)
+        project = self.session.workspace.home(path.parent)
+        spec = Loader(project).text(self.session.buffer(path).text, str(path), path.parent).sound()
+        if given.get("node"):
+            key = self.session.draft(path).item(_node(given)).key
+            at = (key.start.line + 1, key.start.column + 1)
+            spec.root = next(n for n in spec.root.walk() if (n.span.line, n.span.column) == at)
+        return {"svg": draw(sketch(spec, None, bool(given.get("whole", False))), "svg")}
 
     # Trying ----------------------------------------------------------------------------------
 

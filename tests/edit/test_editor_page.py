@@ -258,6 +258,25 @@ def test_the_text_is_completed_and_checked_as_it_is_typed(page: Browser) -> None
     page.until("app.state.text.includes('    - wait:')")
 
 
+def test_the_picture_of_a_branch_is_written(page: Browser) -> None:
+    choose(page, 1)
+    page.js("app.picture('png')")
+    page.until("app.pictured && app.pictured.startsWith('data:image/png')")
+    page.js("app.picture('svg')")
+    page.until("app.pictured.startsWith('data:image/svg')")
+    assert "wait" not in page.js("return decodeURIComponent(app.pictured)")
+
+
+def test_a_folded_branch_stays_folded_after_a_gesture(page: Browser) -> None:
+    choose(page, 1)
+    page.js("app.view.everything = true; app.view.toggle(app.node.id)")
+    page.until("app.view.folded.size === 1")
+    now = version(page)
+    page.js("app.act('set', { node: [0], field: 'name', value: 'first' })")
+    changed(page, now)
+    page.until("app.view.folded.size === 1")
+
+
 def test_a_tree_is_tried_by_clicks(page: Browser, editor: Editor) -> None:
     """Begin, tick, and the boxes show what happened; the story is kept as a test file."""
     page.click("[data-tab='try']")

@@ -115,7 +115,10 @@ class App {
 
   show(state, path) {
     const chosen = path ?? this.node?.path ?? [], before = this.state?.text;
+    const folded = [...this.view.byHand].map(([id, open]) => [this.fold?.nodes.get(id)?.path.join(), open]);
     this.state = state;
+    this.view.byHand.clear(); // what was folded stays so, wherever its number went
+    for (const [at, open] of folded) { const same = state.nodes.find((n) => n.path.join() === at); if (same) this.view.byHand.set(same.id, open); }
     this.fold = new EditFold(state, ++this.version);
     const found = state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0];
     if (this.told && before !== state.text) this.told = null; // another text: the story begins anew

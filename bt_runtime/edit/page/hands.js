@@ -14,6 +14,8 @@ App.prototype.listen = function () {
   $("in").addEventListener("click", () => app.view.step(1.25));
   $("out").addEventListener("click", () => app.view.step(0.8));
   $("turn").addEventListener("click", () => { app.view.turn(!app.view.down); $("turn").setAttribute("aria-pressed", String(app.view.down)); app.view.fit(); });
+  $("svg").addEventListener("click", () => app.picture("svg"));
+  $("png").addEventListener("click", () => app.picture("png"));
   for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => app.tab(tab.dataset.tab));
   $("find").addEventListener("input", () => app.list());
   $("find").addEventListener("keydown", (e) => {
@@ -93,4 +95,21 @@ App.prototype.drag = function (start, label, moved, done) {
     if (far && target && e.type === "pointerup") done(target);
   };
   document.addEventListener("pointermove", going); document.addEventListener("pointerup", over); document.addEventListener("pointercancel", over);
+};
+
+// The chosen branch as a file: SVG as the server draws it, PNG at twice its size.
+App.prototype.picture = async function (form) {
+  const made = await this.send("picture", { path: this.state.path, node: this.node?.path ?? [] });
+  if (!made) return;
+  const name = `${this.state.head.tree || "tree"}.${form}`, data = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(made.svg)}`;
+  const give = (href) => { const link = el("a", { href, download: name }); link.click(); this.pictured = href; this.say(`${name} written`); };
+  if (form === "svg") { give(data); return; }
+  const image = new Image();
+  image.onload = () => {
+    const canvas = el("canvas"), wide = Math.min(2, 16000 / Math.max(image.width, image.height, 1));
+    canvas.width = Math.ceil(image.width * wide); canvas.height = Math.ceil(image.height * wide);
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    give(canvas.toDataURL("image/png"));
+  };
+  image.src = data;
 };
