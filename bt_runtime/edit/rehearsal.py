@@ -5,6 +5,7 @@ All that was clicked is one test case. It is played anew after each click, so it
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -162,7 +163,7 @@ class Rehearsal:
                 nodes.append([line, column, node.status[0], node.visits, node.asks, path])
         return {
             "nodes": nodes, "status": self.status.name.lower(), "seconds": round(self.now, 3), "moves": len(self.moves),
-            "lines": self.lines, "board": {name: repr(value)[:200] for name, value in sorted(self.board.items())},
+            "lines": self.lines, "board": {name: _shown(value) for name, value in sorted(self.board.items())},
         }  # fmt: skip
 
     def as_test(self) -> str:
@@ -184,6 +185,14 @@ class Rehearsal:
             names = sorted({*head.removeprefix("from bt_runtime.testing import ").split(", "), status})
             text = f"from bt_runtime.testing import {', '.join(names)}\n{rest}"
         return text
+
+
+def _shown(value: Json) -> str:
+    """A value as somebody would write it."""
+    try:
+        return json.dumps(value, ensure_ascii=False)[:200]
+    except (TypeError, ValueError):
+        return repr(value)[:200]
 
 
 class _Noted(Script):

@@ -284,6 +284,7 @@ def test_a_tree_is_tried_by_clicks(page: Browser, editor: Editor) -> None:
     page.until("app.told")
     page.js("app.tried('tick', { times: 3 })")
     page.until("app.told.moves === 1 && document.querySelectorAll('.box.S').length > 1")
+    assert "object" not in page.js("return document.getElementById('panel').innerText")
     page.js("app.tried('keep')")
     page.until("app.told.kept")
     kept = editor.session.workspace.root / page.js("return app.told.kept")

@@ -5,7 +5,7 @@ function tryForm(app) {
   const told = app.told, row = (...buttons) => el("div", { class: "chips" }, buttons);
   const move = (title, what, given = {}) => el("button", { on: { click: () => app.tried(what, given) } }, title);
   if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin"))];
-  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} moves`)];
+  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
   made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
   if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
   for (const [line, column, , , asks, path] of told.nodes) {
@@ -17,7 +17,7 @@ function tryForm(app) {
   made.push(el("p", { class: "dim" }, never ? `${never} of ${told.nodes.length} nodes were never reached.` : "Every node was reached."));
   const entries = Object.entries(told.board);
   if (entries.length) made.push(el("h2", {}, "Entries"), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("td", {}, name), el("td", { class: "code" }, value)))));
-  if (told.lines.length) made.push(el("h2", {}, "Log"), told.lines.map((line) => el("p", { class: "said" }, line)));
+  if (told.lines.length) made.push(el("h2", {}, "Log"), ...told.lines.map((line) => el("p", { class: "said" }, line)));
   return made;
 }
 
