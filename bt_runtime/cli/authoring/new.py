@@ -75,6 +75,11 @@ def test_{name}_comes_to_an_end() -> None:
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("skill", "tree", "test"), help="a test is one of the tree of that name")
     parser.add_argument("name", metavar="NAME", help="small letters, digits and _; of trees also FOLDER/NAME")
+    text = "of a tree: what it shall do, in a sentence; a model drafts it, and it is written after your yes"
+    parser.add_argument("--from", dest="sentence", metavar="TEXT", help=text)
+    parser.add_argument("--model", metavar="MODEL", help="with --from: a file, an address, a backend [BTR_MODEL]")
+    parser.add_argument("--rounds", type=int, metavar="N", help="with --from: drafts until one is sound (default: 3)")
+    parser.add_argument("--agents", action="store_true", help="with --from: nodes that ask a model may be in it")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,6 +95,15 @@ def run(args: argparse.Namespace) -> int:
     taken = [path for path in files if os.path.lexists(path)]
     if taken:
         raise BtError(f"already there: {_shown(taken[0])}", "choose another name; nothing is written over")
+    if args.sentence is not None:
+        if args.what != "tree":
+            raise BtError(f"--from is for trees, not for a {args.what}", "btr new tree NAME --from …")
+        from bt_runtime.cli.authoring import from_sentence
+
+        drafted = from_sentence.run(args, root, name, files)
+        if drafted is None:
+            return Exit.SUCCESS
+        files = drafted
     for path, text in files.items():
         disk.folder(path.parent)
         disk.write(path, text)
