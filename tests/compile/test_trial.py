@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.run.source import Source
 from bt_runtime.compile.compiling import Compiled
-from bt_runtime.compile.trial import held_out
+from bt_runtime.compile.trace import Trace
+from bt_runtime.compile.trial import held_out, tried
+from bt_runtime.envs.registry import Wanted
 from tests.compile.pantry import task
 
 
@@ -28,3 +31,15 @@ def test_what_prunes_is_not_what_teaches(tidy_up: Compiled) -> None:
 def test_the_runs_lie_where_they_were(journals: list[Path]) -> None:
     """Reading journals changes none of them."""
     assert all(path.stat().st_size for path in journals)
+
+
+def test_both_sides_are_tried_on_the_same_tasks() -> None:
+    """With a model that gives up at once: items that need no model are the tree's alone."""
+    traces = [Trace("run", "", "", "craft stick", True, "adapt", 1, [], world="textcraft", inputs={"max_depth": 2})]
+    model = ScriptedModel(lambda question: "Act: failure")
+    tree = Path(__file__).parents[2] / "trees" / "craft.yaml"
+    trial = tried(str(tree), traces, Wanted(5, 4, "train", ("depth 2",)), {"default": model})
+    source, compiled = trial.sides
+    assert (trial.pairs.pairs, source.reached, source.alone) == (4, 0, 0)
+    assert compiled.alone == compiled.reached > 0
+    assert "without a model" in "\n".join(trial.lines())
