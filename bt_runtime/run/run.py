@@ -319,8 +319,7 @@ class Run:
         return self.engine.halt(reason, by, for_good)
 
     def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]:
-        """Calls `callback` with each event of these kinds, or of all (see `bt_runtime.events`). Returns a function that
-        removes the listener.
+        """Calls `callback` with events of these kinds, or of all (`bt_runtime.events`). Returns the listener's remover.
 
         It is called in the thread where the event happened. A listener that raises is logged and removed. The first
         listener to notices also gets those that were emitted while the run was opened.
@@ -347,11 +346,9 @@ class Run:
         self._ending(why).__exit__(kind, error, trace)
 
     def close(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
-        """Halts, tells memory and journal how the run ended, and closes what the run opened. A second call does
-        nothing.
+        """Halts, tells memory and journal how the run ended, and closes what the run opened; a second time: nothing.
 
-        Every step is carried out despite errors; then the first error is raised. Waits at most `timeout` seconds for
-        activities to stop."""
+        Carries out each step despite errors, then raises the first. Waits for activities at most `timeout` seconds."""
         self._grace = timeout
         self._ending(reason).close()
 

@@ -24,6 +24,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from py_trees.common import Status
@@ -31,3 +32,15 @@ from py_trees.common import Status
 Event = dict[str, Any]
 SIGNS: Final = {Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F", Status.INVALID: "I"}
 WORDS: Final = {"R": "running", "S": "success", "F": "failure", "I": "idle"}
+
+
+def started(run: str, tree: str, file: str | None, text: str, wall: float, recorded: bool = False) -> Event:
+    """The first event of a run. `recorded`: it is shown after it has ended."""
+    event: Event = {"k": "start", "t": 0.0, "run": run, "tree": tree, "file": file, "text": text, "wall": wall}
+    return {**event, "recorded": True} if recorded else event
+
+
+def ended(t: float, status: str, verdict: Sequence[int] | None = None, path: str = "", why: str = "") -> Event:
+    """The last event of a run. `status` is a letter, `verdict` the goals met and all; `path`, `why`: of a failure."""
+    judged = None if verdict is None else list(verdict)
+    return {"k": "over", "t": t, "status": status, "verdict": judged, "path": path, "why": why}

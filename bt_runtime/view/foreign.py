@@ -11,7 +11,7 @@ from bt_runtime.interop import btlog
 from bt_runtime.interop.btcpp.document import Element
 from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.journal.notes import shapes
-from bt_runtime.view.event import Event
+from bt_runtime.view.event import Event, ended, started
 from bt_runtime.view.teller import Teller
 
 PAUSE = 0.0005  # seconds: what is further apart belongs to two ticks
@@ -24,8 +24,7 @@ _ASIDE = {"TreeNodesModel", "include"}
 
 def events_of(path: Path) -> Iterator[Event]:
     log, teller = btlog.read(path), Teller()
-    start = {"run": path.stem, "tree": log.name, "file": path.name, "text": ""}
-    yield {"k": "start", "t": 0.0, **start, "wall": log.started, "recorded": True}
+    yield started(path.stem, log.name, path.name, "", log.started, recorded=True)
     shape = placed(log)
     yield from teller.tick(0, 0.0, shapes(shape))
     known, root = {row.number for row in shape.add}, min((row.number for row in shape.add), default=0)
@@ -44,7 +43,7 @@ def events_of(path: Path) -> Iterator[Event]:
             stands[number] = status[:1]
             now.append((number, status[:1]))
     yield from teller.tick(tick + 1, before, (), now)
-    yield {"k": "over", "t": teller.time, "status": stands.get(root, "I"), "verdict": None, "why": ""}
+    yield ended(teller.time, stands.get(root, "I"))
 
 
 def placed(log: btlog.Log) -> Reshaped:

@@ -19,7 +19,7 @@ from bt_runtime.journal.notes import Note
 from bt_runtime.journal.reading import MOST_TOLD, Recording
 from bt_runtime.types import Json
 from bt_runtime.view import foreign
-from bt_runtime.view.event import Event
+from bt_runtime.view.event import Event, ended, started
 from bt_runtime.view.feed import Feed, read_lines
 from bt_runtime.view.older import Older
 from bt_runtime.view.teller import Teller
@@ -82,22 +82,16 @@ class Reader:
 
     def _start(self) -> Event:
         head = self.recording.head
-        told = {"run": head["name"], "tree": head["tree"], "file": head.get("file"), "text": head.get("text", "")}
-        return {"k": "start", "t": 0.0, **told, "wall": self.began, **({} if self.live else {"recorded": True})}
+        file, text = head.get("file"), head.get("text", "")
+        return started(head["name"], head["tree"], file, text, self.began, recorded=not self.live)
 
     def _over(self) -> Event:
         recording = self.recording
-        verdict = list(recording.verdict) if recording.verdict else None
         result = next((recording.body(e) for e in reversed(recording.events) if e.kind == "result"), {})
-        why = str(result.get("why", "")) if recording.result else "it did not end"
-        return {
-            "path": str(result.get("path", "")) if recording.result else "",
-            "k": "over",
-            "t": self.teller.time,
-            "status": recording.result[:1] or "I",
-            "verdict": verdict,
-            "why": why,
-        }
+        path, why = str(result.get("path", "")), str(result.get("why", ""))
+        if not recording.result:
+            path, why = "", "it did not end"
+        return ended(self.teller.time, recording.result[:1] or "I", recording.verdict or None, path, why)
 
     def _warning(self, text: str) -> Event:
         return {"k": "line", "t": self.teller.time, "path": "", "level": "warning", "text": text}

@@ -17,8 +17,7 @@ from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.describe.blame import blame
 from bt_runtime.tree.describe.census import LETTERS, feedback, statuses
-from bt_runtime.types import Json
-from bt_runtime.view.event import Event
+from bt_runtime.view.event import Event, ended, started
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped, plain
 from bt_runtime.view.teller import Teller
@@ -71,8 +70,7 @@ class Watch:
             self.feed.filled(self.draw),
         ]
         spec = run.spec
-        about = {"run": run.name, "tree": spec.name, "file": spec.file, "text": clipped(spec.text)}
-        self.feed.put({"k": "start", "t": self._now(), **about, "wall": time.time()})
+        self.feed.put(started(run.name, spec.name, spec.file, clipped(spec.text), time.time()))
         board = run.context.blackboard.snapshot()
         told = [
             ("blackboard", {"scope": path, "name": n, "value": v})
@@ -174,9 +172,9 @@ class Watch:
             self.looker.look()
         self.draw()
         verdict = self.run.resources.verdict()
-        judged: Json = [verdict.met, verdict.total] if verdict is not None else None
-        failed = blame(self.run.root)._asdict() if status is Status.FAILURE else {"path": "", "why": why}
-        self.feed.put({"k": "over", "t": self._now(), "status": LETTERS[status], "verdict": judged, **failed})
+        judged = (verdict.met, verdict.total) if verdict is not None else None
+        path, why = blame(self.run.root) if status is Status.FAILURE else ("", why)
+        self.feed.put(ended(self._now(), LETTERS[status], judged, path, why))
 
     def _now(self) -> float:
         return round(self.clock.now() - self.began, 6)
