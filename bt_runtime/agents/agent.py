@@ -11,16 +11,16 @@ from bt_runtime.agents import finish, recalling, thought
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
-from bt_runtime.agents.holes import holes
 from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided
+from bt_runtime.agents.prompt_holes import holes
 from bt_runtime.agents.scoring import scored
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
-from bt_runtime.agents.worked import Shape
+from bt_runtime.agents.worked_example import Shape
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.llm.chat.chat import Chat
@@ -273,7 +273,7 @@ class Agent(Growing):
             return super().child_ended(status)
         said = "The plan was carried out." if status is SUCCESS else "The plan failed."
         self.steps[-1] = self.steps[-1]._replace(observation=said)
-        self.shed()
+        self.remove_expansion()
         return RUNNING
 
     def conclude(self, ending: Ending) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_runtime.agents.services import agent_services
-from bt_runtime.agents.worked import read_ahead
+from bt_runtime.agents.worked_example import read_ahead
 from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.faults.diagnostic import BtError

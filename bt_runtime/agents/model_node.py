@@ -113,7 +113,7 @@ class ModelNode(Parent):
         self.ending = self.job = self.answer = self.shown = None
         self.context.emit(GoalTaken(self.path, self.goal))
         self.spent = Spent(self.context.clock.now())
-        self.shed()
+        self.remove_expansion()
         self.life = self.lived()
 
     def advance(self) -> Status:
@@ -142,7 +142,7 @@ class ModelNode(Parent):
             if self.job is PAUSE:
                 self.job = None
                 break
-        self.context.again()
+        self.context.tick_soon()
         return RUNNING
 
     def conclude(self, ending: Ending) -> None:
@@ -177,7 +177,7 @@ class ModelNode(Parent):
     def child(self) -> Behaviour | None:
         return self.children[0] if self.children else None
 
-    def shed(self) -> None:
+    def remove_expansion(self) -> None:
         """Removes a finished expansion between two ticks; this node continues after that."""
         if self.children:
             self.shedding = self.context.growth.remove(path_of(self.children[0]))

@@ -6,12 +6,12 @@ from bt_runtime.agents import recalling
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
-from bt_runtime.agents.holes import holes, tried
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import agent_prompt, equipped, guided
+from bt_runtime.agents.prompt_holes import holes, tried
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import Surroundings
-from bt_runtime.agents.worked import Shape
+from bt_runtime.agents.worked_example import Shape
 
 _PROMPTS = {"dialect": "plan", "lists": "plan_lists", "steps": "plan_steps"}
 _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}

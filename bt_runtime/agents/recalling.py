@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
-from bt_runtime.agents.worked import Shape, fitted, shipped
+from bt_runtime.agents.worked_example import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
 

@@ -43,7 +43,7 @@ class Route(Judging, composites.Composite):
             status = self.crash(error)
         return self.finish(status)
 
-    def shed(self) -> None:
+    def remove_expansion(self) -> None:
         """No-op: the children are the author's and are kept, unlike an agent's expansion."""
 
     def result(self) -> Status:

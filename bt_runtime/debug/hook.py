@@ -87,7 +87,7 @@ class Hook:
             self.left -= 1
             status = RUNNING
             if self.left >= 0:
-                self.hooks.context.again(node)
+                self.hooks.context.tick_soon(node)
         node.feedback_message = f"forced by the debugger: {_WORDS[status]}"
         if isinstance(node, Node):
             return node.finish(status)

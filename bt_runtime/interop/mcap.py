@@ -45,7 +45,7 @@ class Message(NamedTuple):
     body: Mapping[str, Any]
 
 
-class Told:
+class MessageMaker:
     """Converts lines of a journal to messages. A run with its own clock gives its time."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class File:
             self.out = disk.target(path).open("wb")
         except OSError as error:
             raise BtError(f"{path} cannot be written: {error.strerror}", "name another file") from error
-        self.told, self.count, self.closed = Told(), 0, time.monotonic()
+        self.told, self.count, self.closed = MessageMaker(), 0, time.monotonic()
         # the package has no public word for closing a chunk: without this one every message is written by itself
         self.writer: Any = Writer(self.out, chunk_size=CHUNK, use_chunking=hasattr(Writer, _END_CHUNK))
         self._end_chunk: Callable[[], None] | None = getattr(self.writer, _END_CHUNK, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
-from bt_runtime.interop.mcap import Message, Told
+from bt_runtime.interop.mcap import Message, MessageMaker
 from bt_runtime.journal.lines import Line
 
 VERSION = 9  # of the folder's metadata
@@ -56,7 +56,7 @@ class Bag:
 
 def write(lines: Iterable[Line], path: Path, storage: str = "mcap") -> int:
     """Writes the bag; returns the number of messages written."""
-    bag, told, entries = Bag(path, storage), Told(), dict[str, str]()
+    bag, told, entries = Bag(path, storage), MessageMaker(), dict[str, str]()
     bag.writer.open()
     try:
         for line in lines:

@@ -145,7 +145,7 @@ class Tape:
 
     def boundary(self) -> None:
         if self.writer is not None:
-            self.writer.soon()
+            self.writer.flush_at_boundary()
 
     def call(
         self, kind: str, key: dict[str, Json], make: Callable[[], object], redo: Callable[[], object] | None = None

@@ -107,7 +107,7 @@ class Writer:
             ticket.settle(self.lost or "the journal is closed")
         return ticket
 
-    def soon(self) -> None:
+    def flush_at_boundary(self) -> None:
         """Requests a write and sync at a boundary: after a decision, or an action's end.
 
         Repeated requests merge into one and never block the caller."""
@@ -390,5 +390,5 @@ class Backlog(Writer):
 
     def hand_over(self, writer: Writer) -> Writer:
         writer.queue.extend(self.queue)
-        writer.soon()
+        writer.flush_at_boundary()
         return writer

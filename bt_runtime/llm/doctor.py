@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.backends import FILE, backend_name
 from bt_runtime.llm.chat.chat import Chat
-from bt_runtime.llm.local.fit import fit, free_memory, size
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.offload import Need, layers_that_fit
+from bt_runtime.llm.local.sizing import fit, free_memory, size
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.server.address import parse
 from bt_runtime.llm.server.key import MODEL_VARIABLE, named

@@ -83,9 +83,9 @@ class Action(Skill):
         return self.waits(f"the server of {self.name} is gone")
 
     def waits(self, why: str) -> Status:
-        trouble = self.client.trouble()
-        if trouble or (self.until is not None and self.context.clock.now() >= self.until):
-            self.feedback = trouble or f"there is no server of {self.name}"
+        outage = self.client.outage()
+        if outage or (self.until is not None and self.context.clock.now() >= self.until):
+            self.feedback = outage or f"there is no server of {self.name}"
             if self.goal is not None:
                 self.feedback = f"the server of {self.name} went away while it worked: {OWED}"
                 self.goal.give_up()

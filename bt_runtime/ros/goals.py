@@ -54,8 +54,8 @@ class Actions:
     def ready(self) -> bool:
         return self.sending.ready() and self.results.ready() and self.cancelling.ready()
 
-    def trouble(self) -> str:
-        return self.sending.trouble() or self.results.trouble()
+    def outage(self) -> str:
+        return self.sending.outage() or self.results.outage()
 
     def send(self, goal: Message, news: News) -> Goal:
         made = PartsGoal(self, news)

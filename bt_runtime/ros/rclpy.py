@@ -124,7 +124,7 @@ class Service:
     def ready(self) -> bool:
         return bool(self.client.service_is_ready())
 
-    def trouble(self) -> str:
+    def outage(self) -> str:
         return ""  # rclpy does not say that a server has another version
 
     def call(self, request: Message, told: Callable[[Answer], object], seconds: float) -> Callable[[], object]:
@@ -177,7 +177,7 @@ class Actions:
     def ready(self) -> bool:
         return self.client.server_is_ready()
 
-    def trouble(self) -> str:
+    def outage(self) -> str:
         return ""
 
     def send(self, goal: Message, news: News) -> Goal:

@@ -70,10 +70,10 @@ class Service(Skill):
         return self.judged(answer.value)
 
     def waits(self) -> Status:
-        trouble = self.client.trouble() if self.forget is None else ""
-        if trouble or self.context.clock.now() >= self.until:
+        outage = self.client.outage() if self.forget is None else ""
+        if outage or self.context.clock.now() >= self.until:
             nobody = f"there is no server of {self.name}" if self.forget is None else f"{self.name} has not answered"
-            self.feedback = trouble or nobody
+            self.feedback = outage or nobody
             self.cancel()
             return FAILURE
         self.feedback = f"waits for {self.name}" if self.forget is None else ""

@@ -67,7 +67,7 @@ class ServiceClient(Protocol):
     def ready(self) -> bool:
         """True when a server with a matching type is reachable."""
 
-    def trouble(self) -> str:
+    def outage(self) -> str:
         """The reason why the server is not ready; empty when it is merely absent."""
 
     def call(self, request: Message, told: Callable[[Answer], object], seconds: float) -> Callable[[], object]:
@@ -78,7 +78,7 @@ class ActionClient(Protocol):
     rings: bool  # is `news` told as well when its server comes or goes
 
     def ready(self) -> bool: ...
-    def trouble(self) -> str: ...
+    def outage(self) -> str: ...
     def send(self, goal: Message, news: News) -> Goal: ...
 
 

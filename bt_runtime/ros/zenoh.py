@@ -123,7 +123,7 @@ class Service:
     def ready(self) -> bool:
         return bool(self.spoken())
 
-    def trouble(self) -> str:
+    def outage(self) -> str:
         if not self.servers or self.ready():
             return ""
         return f"the server of {self.name} has another version of {self.type}: give its definition (--ros-interfaces)"

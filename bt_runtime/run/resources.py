@@ -110,7 +110,7 @@ class Resources:
         if self.world is not None and self.recall:
             self.remember(context)
         if self.world is not None and agents.models:
-            from bt_runtime.agents.worked import read_ahead
+            from bt_runtime.agents.worked_example import read_ahead
             from bt_runtime.language.manifest import of_world
 
             read_ahead(self.world)

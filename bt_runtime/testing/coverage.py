@@ -20,7 +20,6 @@ from bt_runtime.project import real
 from bt_runtime.run.run import Run
 from bt_runtime.testing.casting import trees_of
 from bt_runtime.tree.node import INVALID, Node
-from bt_runtime.view.event import ended, started
 
 RESULTS = ("success", "failure", "running", "halted", "skipped")
 _SUCCESS = frozenset({"success"})
@@ -208,7 +207,7 @@ _LEGEND = (
 
 def events(files: list[Covered]) -> Iterator[dict[str, Any]]:
     """Yields events for the web page, one tree a file, coloured by coverage; `btr view FILE.jsonl` shows them."""
-    yield started("coverage", "tests", "", "", 0.0)
+    yield {"k": "start", "t": 0, "run": "coverage", "tree": "tests", "text": "", "file": "", "wall": 0}
     add: list[list[Any]] = [[0, -1, "coverage", "coverage", "control", "", f"{percent(files):.0f} % of the results"]]
     order: dict[str, list[int]] = {"0": []}
     statuses: list[list[Any]] = [[0, "S" if percent(files) == 100 else "R", _LEGEND]]
@@ -219,7 +218,7 @@ def events(files: list[Covered]) -> Iterator[dict[str, Any]]:
     yield {"k": "tick", "t": 0, "n": 1, "s": statuses}
     yield {"k": "line", "t": 0, "path": "", "level": "info", "text": _LEGEND}
     yield from lines
-    yield ended(0.0, "S")
+    yield {"k": "over", "t": 0, "status": "S", "verdict": None, "why": ""}
 
 
 def _draw(each: Covered, add: Any, order: Any, statuses: Any, lines: Any) -> None:

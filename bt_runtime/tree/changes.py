@@ -57,7 +57,7 @@ class Shape:
         if not segments or segments[0] != segment_of(node):
             raise Refused(f"there is no node {path}", f"paths begin with /{segment_of(node)}")
         for segment in segments[1:]:
-            node = through(node)
+            node = unguarded(node)
             found = next((c for c in node.children if segment_of(c) == segment), None)
             if found is None:
                 known = [segment_of(c) for c in node.children]
@@ -99,7 +99,7 @@ class Shape:
                 self._grow(change)
 
     def _insert(self, change: Request) -> None:
-        parent = through(self.find(change.path))
+        parent = unguarded(self.find(change.path))
         index = may_insert(parent, change.index)
         new = self._made(change, parent, free_segment(parent))
         _splice_in(parent, index, new)
@@ -132,7 +132,7 @@ class Shape:
 
     def _grow(self, change: Request) -> None:
         """Adds the first child of a node: an expansion, or a tree that contains itself."""
-        parent = through(self.find(change.path))
+        parent = unguarded(self.find(change.path))
         if parent.children or not isinstance(parent, Parent):
             raise Refused(f"{change.path} has grown already")
         new = self._made(change, parent, str(parent.born))
@@ -191,7 +191,7 @@ class Shape:
         retire(old, self.context, why)
 
 
-def through(node: Behaviour) -> Behaviour:
+def unguarded(node: Behaviour) -> Behaviour:
     """Returns the node inside its guard."""
     while node.children and segment_of(node.children[0]) == TRANSPARENT:
         node = node.children[0]

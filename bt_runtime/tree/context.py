@@ -86,7 +86,7 @@ class Context:
         """Reports news other than a job's end; at a fixed rate, a runner waits for its next deadline."""
         self.stream.emit(_NEWS)
 
-    def again(self, by: Behaviour | None = None) -> None:
+    def tick_soon(self, by: Behaviour | None = None) -> None:
         """Requests another tick at once."""
         self.due, self.restless = -math.inf, by
 

@@ -178,7 +178,7 @@ class Engine:
             halt(shape.root, context, self._halt, everywhere=True)
             status, self._halt = shape.root.status, None
         if applied or blackboard.stirred:
-            context.again()  # what was ticked before the change may see it now
+            context.tick_soon()  # what was ticked before the change may see it now
         return self._recorded(status, applied), broke
 
     def _starts(self) -> None:

@@ -13,7 +13,7 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import How
 from bt_runtime.tree.build import build_nodes
-from bt_runtime.tree.changes import Shape, through
+from bt_runtime.tree.changes import Shape, unguarded
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.request import Owner, Refused, Request
@@ -157,5 +157,5 @@ class Growth:
 
     def _inside(self, place: str) -> Context:
         """Returns the context for nodes at this path."""
-        above = through(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
+        above = unguarded(self.engine.find(place.rpartition("/")[0])) if place.count("/") > 1 else None
         return above.inside if isinstance(above, Node) else self.engine.context

@@ -55,7 +55,7 @@ class Reader:
         self.live = is_live(path)
         head = self.recording.head
         self.began = float(head.get("started") or 0.0)
-        self.teller, self.shadow = Teller(), WorldReplay.of(head)
+        self.teller, self.world_replay = Teller(), WorldReplay.of(head)
         self.old: Older | None = None
         self.wholes: dict[tuple[str, str], Json] = {}  # blackboard entries of which only changes are told
         self.sentences: dict[int, str] = {}  # of actions that have begun
@@ -146,13 +146,13 @@ class Reader:
             yield kind, body
         elif kind == "begin":
             self.sentences[body["job"]] = str(body.get("sentence", ""))
-            yield "seen", {"picture": self.shadow.begun()}
+            yield "seen", {"picture": self.world_replay.begun()}
         elif kind == "done":
             sentence = self.sentences.pop(body["job"], "")
             if "error" not in body:
-                yield "seen", {"picture": self.shadow.acted(sentence, body.get("value"))}
+                yield "seen", {"picture": self.world_replay.acted(sentence, body.get("value"))}
         elif kind == "world" and body.get("call") == "look":
-            yield "seen", {"picture": self.shadow.begun()}
+            yield "seen", {"picture": self.world_replay.begun()}
         elif kind == "ask" and self.old is not None:
             yield "prompt", {"path": body["path"], "whole": body["prompt"]}
         else:

@@ -17,6 +17,7 @@ from bt_runtime.run.run import Run
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.describe.blame import blame
 from bt_runtime.tree.describe.census import LETTERS, feedback, statuses
+from bt_runtime.types import Json
 from bt_runtime.view.event import Event, ended, started
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped, plain
@@ -54,7 +55,9 @@ class Watch:
         self.written: dict[tuple[str, str], Any] = {}  # … the last of each entry
         self.spent: dict[str, int] = {}
         self.stirred = self.ended = False
-        self.looker = WorldWatcher(run.resources.world, lambda picture: self._keep(("seen", {"picture": picture})))
+        self.world_watcher = WorldWatcher(
+            run.resources.world, lambda picture: self._keep(("seen", {"picture": picture}))
+        )
         self.undo: list[Callable[[], object]] = []
         self._attach()
 
@@ -62,7 +65,7 @@ class Watch:
         run = self.run
         self.undo += [
             run.listen(self._keep, *AGENT_EVENTS, Line),
-            run.listen(lambda acted: self.looker.after_act(), WorldActed),
+            run.listen(lambda acted: self.world_watcher.after_act(), WorldActed),
             run.listen(lambda crash: self._keep(broken(crash)), Crash),
             run.listen(self._written, Written),
             run.listen(self._unset, Unset),
@@ -82,7 +85,7 @@ class Watch:
         self.draw()
         if not standing.number:
             self.feed.put({"k": "tick", "t": 0.0, "n": 0, "s": []})  # the time line begins before the first tick
-        self.looker.look()
+        self.world_watcher.look()
 
     def detach(self) -> None:
         for undo in self.undo:
@@ -97,9 +100,9 @@ class Watch:
                 self.stirred = True
         if self.stirred:
             self.stirred = False
-            self.looker.after_tick()
+            self.world_watcher.after_tick()
         if self.feed.readers and self.run.resources.world is None:
-            self.looker.glance(self.run.context.services.scene)
+            self.world_watcher.glance(self.run.context.services.scene)
         spent = spending(self.run.context)
         if spent != self.spent:
             self.spent = spent
@@ -117,6 +120,9 @@ class Watch:
             self.stirred = self.stirred or NAMES.get(type(told)) in _STIRS
         else:
             self._part(_Part(self._now(), self.run.engine.count, [told], None))
+
+    def _seen(self, picture: Json) -> None:
+        self._keep(("seen", {"picture": picture}))
 
     def _written(self, written: Written) -> None:
         scope, name, value, _, by = written
@@ -167,9 +173,9 @@ class Watch:
         if self.ended:
             return
         self.ended = True
-        self.looker.after_tick()
-        if self.looker.again:
-            self.looker.look()
+        self.world_watcher.after_tick()
+        if self.world_watcher.again:
+            self.world_watcher.look()
         self.draw()
         verdict = self.run.resources.verdict()
         judged = (verdict.met, verdict.total) if verdict is not None else None

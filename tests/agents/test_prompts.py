@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bt_runtime import Run, load
-from bt_runtime.agents.holes import tried
 from bt_runtime.agents.prompt import system_text
+from bt_runtime.agents.prompt_holes import tried
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
 from bt_runtime.envs.registry import open_suite, open_world

@@ -294,14 +294,14 @@ def cancel(path: Path) -> Iterable[Row]:
     for where, target in (("prefill", "≤ 20 ms"), ("decode", "≤ 20 ms")):
         with opened(path) as model:
             gone: list[float] = []
-            hear = model._line._hear
+            hear = model._worker._hear
 
             def listen(kind: str, *rest: Any, hear: Callable[..., None] = hear, gone: list[float] = gone) -> None:
                 if kind == "gone":
                     gone.append(time.perf_counter())
                 hear(kind, *rest)
 
-            model._line._hear = listen  # type: ignore[method-assign]
+            model._worker._hear = listen  # type: ignore[method-assign]
             text, took, rng = words(3, 900), [], random.Random(0)
             model.write(text, max_tokens=1).wait(LONG)
             for n in range(100):

@@ -24,8 +24,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bt_runtime.llm import open_model
-from bt_runtime.llm.local.fit import fit, free_memory
 from bt_runtime.llm.local.header import read_header
+from bt_runtime.llm.local.sizing import fit, free_memory
 from bt_runtime.llm.settings import Settings
 from tests.gpu.big import SEVEN, SMALL, make
 

@@ -28,8 +28,8 @@ def refused(error: BtError) -> int:
 
 def header(words: Sequence[str]) -> int:
     """What is known of a model file before it is loaded, as `btr doctor` and every run ask it."""
-    from bt_runtime.llm.local.fit import fit
     from bt_runtime.llm.local.header import read_header
+    from bt_runtime.llm.local.sizing import fit
     from bt_runtime.llm.settings import Settings
 
     try:

@@ -24,10 +24,10 @@ from bt_runtime.tree.engine import Engine
 from tests.journal import chores, errand
 
 WATCHED: tuple[tuple[Any, str], ...] = (
-    (Writer, "event"), (Writer, "soon"), (Store, "__init__"), (Store, "commit"), (Store, "cut"), (Store, "close"),
-    (Lock, "__init__"), (Lock, "release"), (Recorder, "_goes_on"), (Recorder, "verdict"), (Recorder, "finished"),
-    (Notebook, "close"), (Memory, "add"), (Run, "_change"), (Engine, "shutdown"), (rebuild, "outside"),
-    (resume, "_catch_up"), (errand.Site, "act"), (errand.Site, "save"), (chores, "leave"),
+    (Writer, "event"), (Writer, "flush_at_boundary"), (Store, "__init__"), (Store, "commit"), (Store, "cut"),
+    (Store, "close"), (Lock, "__init__"), (Lock, "release"), (Recorder, "_goes_on"), (Recorder, "verdict"),
+    (Recorder, "finished"), (Notebook, "close"), (Memory, "add"), (Run, "_change"), (Engine, "shutdown"),
+    (rebuild, "outside"), (resume, "_catch_up"), (errand.Site, "act"), (errand.Site, "save"), (chores, "leave"),
 )  # fmt: skip
 
 

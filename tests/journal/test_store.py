@@ -210,7 +210,7 @@ def test_boundaries_that_nothing_lies_between_are_one(tmp_path):
     writer = Writer(Store(tmp_path / "r.btr"), Texts())
     writer.close()  # nothing takes from the queue any more
     for _ in range(1000):
-        writer.soon()
+        writer.flush_at_boundary()
     assert len(writer.queue) == 1
 
 

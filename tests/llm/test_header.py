@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.local.fit import fit
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.offload import Need, layers_that_fit
+from bt_runtime.llm.local.sizing import fit
 from bt_runtime.llm.settings import Settings
 from tests.llm import hostile_headers as made
 

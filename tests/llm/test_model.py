@@ -275,7 +275,7 @@ def test_count_counts_tokens_and_remembers(model, monkeypatch):
     text = "the apple in the fridge " * 3
     counted = model.count(text)
     assert 0 < counted < len(text)
-    monkeypatch.setattr(model._line, "ask_count", None)  # whoever asks the worker once more breaks
+    monkeypatch.setattr(model._worker, "ask_count", None)  # whoever asks the worker once more breaks
     assert model.count(text) == counted
 
 

@@ -96,7 +96,7 @@ class Planner(Decorator):
         if self.asked is None:
             self.asked = self.context.growth.plan(self, self.plan)
         self.asked.poll()
-        self.context.again()
+        self.context.tick_soon()
         return RUNNING
 
 

@@ -142,8 +142,8 @@ def about(model: Any) -> str:
     settings = model.settings
     if settings is None:
         return f"{model.stats().get('model', 'a model')}, on a server"
-    from bt_runtime.llm.local.fit import size
     from bt_runtime.llm.local.header import read_header
+    from bt_runtime.llm.local.sizing import size
 
     header = read_header(settings.model)
     name = visible(str(header.about.get("general.name") or Path(settings.model).name))

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from bt_runtime.interop.btcpp import aside, rules, script
 from bt_runtime.interop.btcpp.document import Element
-from bt_runtime.interop.btcpp.given import Given
 from bt_runtime.interop.btcpp.model import Model, Port, entry_of, guessed, identifier, literal, parameter
 from bt_runtime.interop.btcpp.names import Names
 from bt_runtime.interop.btcpp.report import Report
 from bt_runtime.interop.btcpp.script import CannotSay
+from bt_runtime.interop.btcpp.source_element import Given
 from bt_runtime.interop.btcpp.yaml import Step
 from bt_runtime.types import Json
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from bt_runtime.interop.btcpp.given import Given
 from bt_runtime.interop.btcpp.model import entry_of, guessed
 from bt_runtime.interop.btcpp.script import CannotSay, Said, quoted
+from bt_runtime.interop.btcpp.source_element import Given
 from bt_runtime.interop.btcpp.yaml import Step
 from bt_runtime.types import Json
 

@@ -11,8 +11,8 @@ from typing import Any, Self
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.job import Answer
-from bt_runtime.llm.local.fit import fit
 from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.sizing import fit
 from bt_runtime.llm.local.worker_client import Ask, WorkerClient
 from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.settings import Settings
@@ -33,7 +33,7 @@ class LocalModel(Model):
         self._ids = itertools.count(1)
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
-        self._line = WorkerClient(settings)
+        self._worker = WorkerClient(settings)
         self.register = header.register
         self.chat_template = self._chat = self._opened(header)  # while the worker starts
 
@@ -48,19 +48,19 @@ class LocalModel(Model):
 
     def ready(self, timeout: float | None = None) -> Self:
         """Waits until the model is loaded; raises the reason when it cannot be loaded."""
-        if not self._line.opened.wait(timeout):
+        if not self._worker.opened.wait(timeout):
             raise BtError(
                 f"{self.settings.model} is not loaded after {timeout:g} s", "give it more time, or take a smaller file"
             )
-        if self._line.failed:
-            raise self._line.failed
+        if self._worker.failed:
+            raise self._worker.failed
         return self
 
     def ask(self, question: Question) -> Answer[Any]:
         question = sound(sampled(question, self.settings.sampler, self.settings.seed), self.settings.terminator)
         id = next(self._ids)
-        job: Answer[Any] = Answer(lambda _: self._line.cancel(id), question.wake)
-        self._line.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side
+        job: Answer[Any] = Answer(lambda _: self._worker.cancel(id), question.wake)
+        self._worker.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side
         return job
 
     def count(self, text: str) -> int:
@@ -79,9 +79,9 @@ class LocalModel(Model):
             heard.set()
 
         id = next(self._ids)
-        self._line.ask_count(id, text, tell)
+        self._worker.ask_count(id, text, tell)
         if not heard.wait(_COUNT_WAIT):
-            self._line.counts.pop(id, None)
+            self._worker.counts.pop(id, None)
             return len(text.encode("utf-8", "surrogatepass")) + 1  # no token is less than a byte
         with self._counting:
             self._counts[text] = found[0]
@@ -91,11 +91,11 @@ class LocalModel(Model):
 
     def stats(self) -> Mapping[str, Json]:
         """Statistics: the model's placement, the questions, and the share of prompt tokens found in the cache."""
-        spent = self._line.spent
+        spent = self._worker.spent
         return {
-            **self._line.facts,
-            **self._line.figures,
-            **self._line.moment,
+            **self._worker.facts,
+            **self._worker.figures,
+            **self._worker.moment,
             "prompt_tokens": spent.prompt,
             "reused_tokens": spent.reused,
             "computed_tokens": spent.computed,
@@ -103,9 +103,9 @@ class LocalModel(Model):
         }
 
     def close(self) -> None:
-        self._line.close()
+        self._worker.close()
 
     @property
     def pid(self) -> int:
         """The worker's process."""
-        return self._line.pid
+        return self._worker.pid

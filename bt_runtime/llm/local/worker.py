@@ -26,12 +26,12 @@ from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.local import offload, wire
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.context import SEQUENCES, Context
-from bt_runtime.llm.local.fit import Fit, fit, free_memory
-from bt_runtime.llm.local.fit import size as in_words
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.lanes import Lanes
 from bt_runtime.llm.local.llama import Device, Weights, begin, devices
 from bt_runtime.llm.local.prompt_store import PromptStore, key
+from bt_runtime.llm.local.sizing import Fit, fit, free_memory
+from bt_runtime.llm.local.sizing import size as in_words
 from bt_runtime.llm.local.states import StateBatch, sequences
 from bt_runtime.llm.local.stored_batch import StoredBatch
 from bt_runtime.llm.local.task import Task
@@ -83,8 +83,8 @@ class Worker:
             self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
         )
         self.batch = self._batch(context, sizes)
-        self.orders = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
-        self.orders.prepare()
+        self.task_factory = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
+        self.task_factory.prepare()
         self.facts = {
             "model": self.settings.model,
             "about": self.weights.describe(),
@@ -212,7 +212,7 @@ class Worker:
                 self._ask(*rest)
             elif kind == "cancel":
                 self.batch.cancel(rest[0])
-                self.orders.forget(rest[0])
+                self.task_factory.forget(rest[0])
                 self.before.pop(rest[0], None)
                 self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
                 self.send("gone", rest[0])
@@ -224,7 +224,7 @@ class Worker:
             if question.kind == "embed":
                 self.embeds.append((id, list(question.texts), []))
                 return
-            self.batch.ask(self.orders.task(id, question))
+            self.batch.ask(self.task_factory.task(id, question))
         except (BtError, ValueError, RuntimeError) as fault:
             self._done(id, None, fault, Spent())
 
@@ -249,7 +249,7 @@ class Worker:
     def _done(self, id: int, value: Any, error: BaseException | None, spent: Spent) -> None:
         spent = spent.plus(self.before.pop(id, Spent()))
         try:
-            value = value if error else self.orders.follow(id, value)
+            value = value if error else self.task_factory.follow(id, value)
         except (BtError, ValueError, RuntimeError) as fault:
             error = fault
         if isinstance(value, Task) and error is None:
@@ -258,7 +258,7 @@ class Worker:
         elif error is None:
             self.send("answer", id, value, spent)
         else:
-            self.orders.forget(id)
+            self.task_factory.forget(id)
             message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
             measure = (error.tokens, error.limit) if isinstance(error, TooLong) else None
             self.send("error", id, message, hint, spent, measure)

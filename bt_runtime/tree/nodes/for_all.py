@@ -40,7 +40,7 @@ class ForAll(Composite):
         self.asked: list[Request] = []  # changes of shape that have not been made yet
         self.next = 0  # the first item that has no copy
         self.leaving: dict[Behaviour, Copy] = {}  # of an earlier round
-        self.going: deque[Behaviour] = deque()  # … in order, those that nobody has asked to go
+        self.old_copies: deque[Behaviour] = deque()  # … in order, those that nobody has asked to go
         self.size = _size(spec.children[0])
 
     def step(self) -> Status:
@@ -59,7 +59,7 @@ class ForAll(Composite):
         self.items, self.next = tuple(self.value("in")), 0
         self.results, self.found, self.asked = {}, {}, []
         self.leaving |= self.copies
-        self.going.extend(self.copies)
+        self.old_copies.extend(self.copies)
         self.copies = {}
         room = self.context.growth.room + len(self.leaving) * self.size
         if len(self.items) * self.size > room:
@@ -68,15 +68,15 @@ class ForAll(Composite):
                 "give it a part of the list at a time, for instance in a `for_each`",
             )
 
-    def shed(self, most: int) -> None:
+    def retire_old(self, most: int) -> None:
         """Removes the copies of an earlier round."""
-        while self.going and most > 0:
-            self.asked.append(self.context.growth.remove(path_of(self.going.popleft())))
+        while self.old_copies and most > 0:
+            self.asked.append(self.context.growth.remove(path_of(self.old_copies.popleft())))
             most -= 1
 
     def advance(self) -> Status:
         most_now = max(1, AT_ONCE // self.size)
-        self.shed(most_now)
+        self.retire_old(most_now)
         self.asked = [request for request in self.asked if request.poll() is None]  # raises when one was refused
         for child, copy in tuple(self.copies.items()):
             if child.parent is self and copy.item not in self.results:

@@ -61,7 +61,7 @@ class Recovery(Branches):
             if status is not SUCCESS:
                 return FAILURE
             self.recovered += 1
-            self.context.again(self)
+            self.context.tick_soon(self)
             return RUNNING
         if status is not FAILURE or 0 <= self.times <= self.recovered:
             return status

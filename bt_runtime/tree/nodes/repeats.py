@@ -21,7 +21,7 @@ class _Rounds(Decorator):
         """Repeats at once, or when the child wakes if its result cannot change earlier."""
         due = self.children[0].idle_until if isinstance(self.children[0], Node) else -math.inf
         if due == -math.inf:
-            self.context.again(self)
+            self.context.tick_soon(self)
         else:
             self.context.wake_at(due)
 

@@ -74,7 +74,7 @@ class _InOrder(Composite):
         if self.reached > at:
             self.clear(at)
         self.reached = self.at = at
-        self.context.again(self)
+        self.context.tick_soon(self)
         return self.finish(RUNNING)
 
     @property

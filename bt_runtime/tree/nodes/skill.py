@@ -318,10 +318,10 @@ def started(
     """Starts an action of an agent or a plan: permission first, then the gates. Listeners receive its end."""
     action = Action(sentence, target, entry, params)
     activity = permitted(context, entry, sentence, partial(context.gates.started, action, start))
-    return Told(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
+    return NotifyingActivity(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
 
 
-class Told:
+class NotifyingActivity:
     """An activity that reports its end to listeners."""
 
     def __init__(self, inner: Activity, sentence: str, context: Context) -> None:

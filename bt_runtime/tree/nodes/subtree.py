@@ -60,7 +60,7 @@ class Subtree(Decorator):
             self.feedback_message = str(self.asked.refused)
             self.asked = None
             return FAILURE
-        self.context.again()
+        self.context.tick_soon()
         return RUNNING
 
     def enter(self) -> None:
