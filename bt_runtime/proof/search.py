@@ -20,6 +20,10 @@ Mark = Formula | int  # an `U` that is put off, or a clock or node that goes on
 Told = Callable[[int, int], object]
 
 
+class Late(Exception):
+    """The time was over in the middle of a tick."""
+
+
 class Limits(NamedTuple):
     states: int = STATES
     end: float = math.inf  # of the clock
@@ -90,7 +94,10 @@ class Search:
                 limits.told(len(self.nodes), len(self.todo))
             if len(self.nodes) >= limits.states:
                 return Found(None, len(self.nodes), False)
-            story = self.beyond(self.todo.popleft())
+            try:
+                story = self.beyond(self.todo.popleft())
+            except Late:
+                return Found(None, len(self.nodes), False, True)
             if story is not None:
                 return Found(story, len(self.nodes), True)
         story = self.cycle() if self.endless else None
@@ -119,7 +126,9 @@ class Search:
         found = self.known.get(state)
         if found is None:
             seen: dict[tuple[int, int, State], Step] = {}
-            for step in self.model.steps(state):
+            for number, step in enumerate(self.model.steps(state)):
+                if number % 64 == 63 and self.limits.clock() >= self.limits.end:
+                    raise Late
                 seen.setdefault((step.status, step.bits, step.state), step)
             found = list(seen.values())
             if len(self.known) < 200_000:

@@ -122,7 +122,7 @@ class _Steered:
             prefix = t.next()
             if step is not None and (step.status, step.bits) == (rough.status, rough.bits) and step.state not in seen:
                 seen.add(step.state)
-                yield step
+                yield step._replace(choices=tuple(t.turned.get(i, c) for i, c in enumerate(step.choices)))
 
 
 def times(telling: Telling) -> list[int] | None:

@@ -72,6 +72,7 @@ class Tick:
         "prefix",
         "s",
         "trail",
+        "turned",
         "urgent",
         "zone",
     )
@@ -86,6 +87,7 @@ class Tick:
         self.events: list[tuple[Any, ...]] | None = [] if record else None
         self.armed: set[int] = set()
         self.hint = 0  # the status that the part around is wanted to return
+        self.turned: dict[int, int] = {}  # choice → its number where nothing is wanted
         self.urgent = False
         self.crashed = 0  # nodes that broke
         self.fresh: set[int] = set()  # clocks, and slots of nodes, that were started in this tick
@@ -103,7 +105,11 @@ class Tick:
         """The number of the result that a skill gives now; first that which the part around is wanted to return."""
         count = len(skill.results)
         at = self.choose(count) if count > 1 else 0
-        return (at + skill.first[self.hint]) % count if self.hint else at
+        if not self.hint or count == 1:
+            return at
+        at = (at + skill.first[self.hint]) % count
+        self.turned[len(self.trail) - 1] = at
+        return at
 
     def next(self) -> list[int] | None:
         """Returns the next sequence of choices in order; None after the last."""
