@@ -107,7 +107,7 @@ class Tick:
         at = self.choose(count) if count > 1 else 0
         if not self.hint or count == 1:
             return at
-        at = (at + skill.first[self.hint]) % count
+        at = int(at + skill.first[self.hint]) % count
         self.turned[len(self.trail) - 1] = at
         return at
 
