@@ -108,7 +108,7 @@ def _signature(told: list[Story], heads: Mapping[str, str]) -> tuple[object, ...
 
 
 def _key(key: tuple[str, ...], heads: Mapping[str, str]) -> tuple[str, ...]:
-    if key[0] == "act":
+    if key[0] != "each":  # a call keeps its words: they are what its part is read by
         return key
     return (*key[:2], *(heads.get(_shape(goal), goal) for goal in key[2:]))
 

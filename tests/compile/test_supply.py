@@ -70,3 +70,11 @@ def test_the_shipped_tree_does_parts_of_errands_without_a_model() -> None:
         ) as run:
             assert run.spin() is bt.Status.SUCCESS
         assert world.verdict().met >= 1
+
+
+def test_a_call_keeps_the_words_of_its_form() -> None:
+    """What is moved into something is put down in it: the agent, where it is asked, reads the same words."""
+    text = (TREES / "errands.yaml").read_text("utf-8")
+    into = text.partition("                move_in:\n")[2].partition("                close_and")[0]
+    assert "put down the {it.thing} in it" in into
+    assert "on it" not in into
