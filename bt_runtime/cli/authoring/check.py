@@ -58,7 +58,7 @@ class _Progress:
         self.most = megabytes * 1000
 
     def told(self, states: int, left: int) -> None:
-        if states & 1023 < 16 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > self.most:
+        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > self.most:
             raise _TooLarge
         if time.monotonic() >= self.next:
             self.next = time.monotonic() + (1.0 if self.live else EVERY)
