@@ -20,6 +20,7 @@ from bt_runtime.journal.layout import FORMAT
 from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
+from bt_runtime.language.project_file import LAID_OUT
 from bt_runtime.project import disk, real
 from bt_runtime.project.file_digest import digest
 from bt_runtime.project.importing import split
@@ -91,7 +92,7 @@ def _sha256(data: bytes) -> Digest:
 
 def lay_out(files: Iterable[Mapping[str, str]], folder: Path) -> None:
     """Writes the recorded trees and manifests to a project folder, without Python and settings."""
-    (folder / project.PROJECT_FILE).write_text("# laid out from a journal\n", encoding="utf-8")
+    (folder / project.PROJECT_FILE).write_text(LAID_OUT, encoding="utf-8")
     for file in files:
         place = PurePosixPath(file["place"])
         if place.is_absolute() or ".." in place.parts:

@@ -168,6 +168,27 @@ def test_without_a_run_nothing_is_started_and_a_test_needs_no_server(shop: Path)
     assert notes(shop) == ""
 
 
+def test_a_recorded_run_is_replayed_without_its_servers_and_resumed_with_those_of_the_project(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A replay starts nothing, also where no project is; a resume starts what the project names now."""
+    (shop / "trees" / "t.yaml").write_text(
+        "version: 1\ntree: t\nskills: [shop]\nroot:\n  sequence: [add: {a: 1, b: 2}, wait: 0.2, say: {}]\n"
+    )
+    assert main(["run", "t", "--ticks", "60", "--seconds", "0.1"]) in (0, 4), capsys.readouterr()
+    begun = notes(shop).count("started")
+    elsewhere = shop.parent / "elsewhere"
+    elsewhere.mkdir()
+    journal = next((shop / "runs").glob("*.btr"))
+    assert main(["replay", "last"]) == 0, capsys.readouterr()
+    monkeypatch.chdir(elsewhere)
+    assert main(["replay", str(journal)]) == 0, capsys.readouterr()
+    assert notes(shop).count("started") == begun
+    monkeypatch.chdir(shop)
+    assert main(["resume", "last"]) == 0, capsys.readouterr()
+    assert notes(shop).count("call say") == 1
+
+
 # Hostile -------------------------------------------------------------------------------------------
 
 COSTS = [

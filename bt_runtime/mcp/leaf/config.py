@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project_file import LAID_OUT
 from bt_runtime.language.settings import read_project
 from bt_runtime.project import PROJECT_FILE, find_root
 from bt_runtime.project.trust import beyond
@@ -89,6 +90,13 @@ def find(name: str, root: Path | None) -> ServerConfig:
     return known[name]
 
 
+def root_of(folder: Path) -> Path | None:
+    """The project whose servers a manifest of this folder means. For a run that is made again from its journal that is
+    the project where one stands: a journal names no servers."""
+    root = find_root(folder)
+    return find_root() if root is not None and read_project(root).text == LAID_OUT else root
+
+
 def named(impl: str) -> tuple[str, str]:
     """`mcp/time/convert` → time, convert."""
     _, server, tool = impl.split("/", 2)
@@ -99,8 +107,11 @@ def check(kind: Kind) -> Iterator[tuple[str, str, str]]:
     """What is wrong with a manifest's skill, as far as files tell: no server is asked."""
     entry = kind.data["entry"]
     server, tool = named(entry.impl)
+    root = find_root(Path(entry.folder))
+    if root is not None and read_project(root).text == LAID_OUT:
+        return  # nothing is started to replay; `btr resume` tells when it is
     try:
-        config = find(server, find_root(Path(entry.folder)))
+        config = find(server, root)
     except BtError as error:
         yield "impl", error.message, error.hint
         return
@@ -113,7 +124,7 @@ def reasons(impls: Iterator[tuple[str, Path]]) -> Iterator[str]:
     for impl, folder in impls:
         server, _ = named(impl)
         try:
-            config = find(server, find_root(folder))
+            config = find(server, root_of(folder))
         except BtError:
             continue  # the run says so
         if config.command:

@@ -14,9 +14,9 @@ from py_trees.common import Status
 from bt_runtime.faults.diagnostic import BtError, MissingExtra, message_of
 from bt_runtime.faults.format import printed, visible
 from bt_runtime.language import ports
-from bt_runtime.mcp.leaf.config import find, named
+from bt_runtime.mcp.leaf.config import find, named, root_of
 from bt_runtime.mcp.leaf.pool import DECLINED, Answered, Call, Pool, Question
-from bt_runtime.project import find_root, trust
+from bt_runtime.project import trust
 from bt_runtime.skills.skill import Skill
 from bt_runtime.tree.nodes.permit import allows
 from bt_runtime.types import Json
@@ -42,7 +42,7 @@ class ToolSkill(Skill):
         self.kind, self.context = kind, context
         entry = kind.data["entry"]
         self.server, self.tool = named(entry.impl)
-        self.root = find_root(Path(entry.folder))
+        self.root = root_of(Path(entry.folder))
         self.options = entry.options
         self.outputs = [field for field in kind.fields if field.writes]
         self.call: Call | None = None
