@@ -29,7 +29,7 @@ class Cache:
         self._forget()
 
     def _forget(self) -> None:
-        self._gate = RWLock()
+        self._lock = RWLock()
         self._index: Index | None = None
         self._last = 0  # the newest vector row that is in the index
         self._goal = 0  # the newest goal that is in the index
@@ -48,12 +48,12 @@ class Cache:
         if index is None:
             return []
         try:
-            with self._gate.shared():
+            with self._lock.shared():
                 return index.search(query, count, within)
         except Torn:
             _log.warning("%s is damaged and is made anew", beside(self._store.path))
             forget(self._store.path)
-        with self._gate.alone():
+        with self._lock.alone():
             self._index = None
             self._refresh(db)
         return self.search(db, query, count, within)
@@ -64,7 +64,7 @@ class Cache:
             self._forget()  # a fork may have caught it half grown
         version = (*db.execute("PRAGMA data_version").fetchone(), self._store.commits)
         if self._versions.get(id(db)) != version:
-            with self._gate.alone():
+            with self._lock.alone():
                 self._refresh(db)
             self._versions[id(db)] = version
         return self._index

@@ -14,7 +14,7 @@ from bt_runtime.memory.store import Added
 from bt_runtime.types import End, Verdict
 
 
-class Shelf(Protocol):
+class ExperienceStore(Protocol):
     def add(self, experiences: Iterable[Experience]) -> Added: ...
     def retell(self, experiences: Iterable[Experience]) -> Added: ...
 
@@ -25,7 +25,7 @@ class Notebook:
 
     def __init__(
         self,
-        shelf: Shelf,
+        store: ExperienceStore,
         *,
         run: str,
         task: str = "",
@@ -34,7 +34,7 @@ class Notebook:
         again: bool = False,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._shelf, self._now, self._again = shelf, now, again
+        self._store, self._now, self._again = store, now, again
         self._blank = Experience("", "", "success", namespace, task, kind, run)
         self._pages: dict[str, tuple[str, str, End, float]] = {}
         self._lock = threading.Lock()
@@ -62,6 +62,6 @@ class Notebook:
                 replace(self._blank, goal=goal, text=text, end=end, place=place, verdict=met, when=when)
                 for place, (goal, text, end, when) in self._pages.items()
             ]
-            added = self._shelf.retell(pages) if self._again else self._shelf.add(pages)
+            added = self._store.retell(pages) if self._again else self._store.add(pages)
             self._closed = True
             return added

@@ -347,7 +347,6 @@ class Run:
 
     def close(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
         """Halts, tells memory and journal how the run ended, and closes what the run opened; a second time: nothing.
-
         Carries out each step despite errors, then raises the first. Waits for activities at most `timeout` seconds."""
         self._grace = timeout
         self._ending(reason).close()

@@ -45,9 +45,9 @@ def open_folder(folder: Path, depends: Mapping[str, Json], about: Mapping[str, J
     write_json(folder / SETUP, {"digest": number, "depends": dict(depends), **about, "started": round(time.time(), 3)})
 
 
-def missing(ledger: ResultsFile, cases: Sequence[Case], again: Again) -> list[Case]:
+def missing(results: ResultsFile, cases: Sequence[Case], again: Again) -> list[Case]:
     """The cases without an outcome; on `retry` also those whose outcome is an error."""
-    done = {key for key, outcome in ledger.outcomes.items() if not (again.retry and outcome.error)}
+    done = {key for key, outcome in results.outcomes.items() if not (again.retry and outcome.error)}
     return [case for case in cases if case.key not in done]
 
 
@@ -55,12 +55,12 @@ def run(
     folder: Path, setup: Setup, cases: Sequence[Case], backend: Backend, again: Again, told: Told, name: str = RESULTS
 ) -> list[Outcome]:
     """Runs the missing cases; returns every outcome in the order of the cases."""
-    ledger = ResultsFile(folder / name)
-    todo = missing(ledger, cases, again)
+    results = ResultsFile(folder / name)
+    todo = missing(results, cases, again)
     for left, outcome in zip(range(len(todo) - 1, -1, -1), _streamed(backend, setup, todo), strict=True):
-        ledger.add(outcome)
+        results.add(outcome)
         told(outcome, left)
-    return ledger.sort()
+    return results.sort()
 
 
 def _streamed(backend: Backend, setup: Setup, cases: Sequence[Case]) -> Iterator[Outcome]:

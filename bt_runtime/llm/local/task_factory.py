@@ -18,7 +18,7 @@ from bt_runtime.llm.local.branches import choose
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.llama import Weights
 from bt_runtime.llm.local.task import Run, Task
-from bt_runtime.llm.local.write import Guide, Pen, write
+from bt_runtime.llm.local.write import Guide, TextSoFar, write
 from bt_runtime.llm.settings import Settings
 from bt_runtime.types import Choice, Grammar, Question, Writing
 
@@ -137,13 +137,13 @@ class TaskFactory:
         matcher = self.guide().start(grammar) if grammar is not None else None
         tokens = self._tokens(question.prompt)
         extra = max(1, min(question.max_tokens, self.limit - len(tokens)))
-        pen = Pen(self.weights, question.stop, extra)
+        text = TextSoFar(self.weights, question.stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
         return Task(
             id,
             tokens,
             extra + 64,
-            lambda task, _: self._checked(write(task, pen, question, matcher), grammar, matcher),
+            lambda task, _: self._checked(write(task, text, question, matcher), grammar, matcher),
         )
 
     def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:

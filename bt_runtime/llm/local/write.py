@@ -103,7 +103,7 @@ class Guide:
             idle.append(matcher)
 
 
-class Pen:
+class TextSoFar:
     """The bytes written so far, and when to stop."""
 
     def __init__(self, weights: Weights, stop: Sequence[str], most: int) -> None:
@@ -129,7 +129,7 @@ class Pen:
         return Writing(self.data.decode("utf-8", "replace"), ended, len(self.tokens))
 
 
-def write(task: Task, pen: Pen, how: Question, matcher: Any = None) -> Run:
+def write(task: Task, text: TextSoFar, how: Question, matcher: Any = None) -> Run:
     """The job of a text: computes the prompt, then generates tokens until the text ends."""
     dice = np.random.Generator(np.random.PCG64(how.seed))
     held: list[int] = []  # the token decided on when the row was there
@@ -139,31 +139,31 @@ def write(task: Task, pen: Pen, how: Question, matcher: Any = None) -> Run:
 
     forced = _forced(matcher)
     for token in forced:
-        pen.add(token)
+        text.add(token)
     tokens = [*task.prompt[task.reused :], *forced]
     start = task.reused
-    task.kept = pen.tokens  # grows with the pen; cut to what was run when the job ends
+    task.kept = text.tokens  # grows with the text; cut to what was run when the job ends
     while True:
-        ended = _ended(pen, matcher)
+        ended = _ended(text, matcher)
         if ended:
-            return pen.written(ended)
+            return text.written(ended)
         if tokens:
             yield [Work(tokens, start, (task.seq,), 1, decide)]
         else:
             decide(0, task.row)  # the whole prompt is in the cache, and what comes after it is known
         start += len(tokens)
         token = held.pop()
-        if pen.weights.ends(token):
-            return pen.written("grammar" if matcher is not None else "stop")
+        if text.weights.ends(token):
+            return text.written("grammar" if matcher is not None else "stop")
         tokens = [token]
-        if pen.add(token):
-            return pen.written("stop")
+        if text.add(token):
+            return text.written("stop")
         if matcher is not None:
             if not matcher.consume_token(token):
                 raise BtError(f"the grammar refused a token: {matcher.get_error()}", _REPORT)
             tokens += _forced(matcher)
-            if any(pen.add(t) for t in tokens[1:]):
-                return pen.written("stop")
+            if any(text.add(t) for t in tokens[1:]):
+                return text.written("stop")
 
 
 def _forced(matcher: Any) -> list[int]:
@@ -176,9 +176,9 @@ def _forced(matcher: Any) -> list[int]:
     return forced
 
 
-def _ended(pen: Pen, matcher: Any) -> str:
+def _ended(text: TextSoFar, matcher: Any) -> str:
     if matcher is not None and matcher.is_error():
         raise BtError(f"the grammar failed: {matcher.get_error()}", _REPORT)
     if matcher is not None and matcher.is_stopped():
         return "grammar"
-    return "length" if len(pen.tokens) >= pen.most else ""
+    return "length" if len(text.tokens) >= text.most else ""
