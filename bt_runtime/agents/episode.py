@@ -14,7 +14,7 @@ from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Opening
-from bt_runtime.tree.budget import Spent
+from bt_runtime.tree.budget import Spending
 from bt_runtime.tree.context import Context, ScopedContext
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator
@@ -72,7 +72,7 @@ class Episode(Decorator):
     def begin(self, world: Any) -> None:
         fresh = agent_services(self.context).fresh_memory
         working, target = fresh(self.within) if fresh is not None else (None, None)
-        self.within.serve(world, target, Spent(self.context.clock.now()))
+        self.within.serve(world, target, Spending(self.context.clock.now()))
         own = agent_services(self.within)
         own.task, own.task_kind, own.working_memory = self.task.id, self.task.kind, working
         self.context.emit(EpisodeBegun(self.path, self.task.id, self.task.goal))

@@ -26,7 +26,7 @@ _NUMBER_TOKENS = 32  # of a number: one has 16 digits at most, a sign and a poin
 Vote = dict[str, Answer]
 
 
-class Asked(NamedTuple):
+class InferQuestion(NamedTuple):
     """The recorded question: everything that determines the answer, except memory and model."""
 
     prompt: str
@@ -45,8 +45,8 @@ class Around:
 
 
 class Infer(Judging):
-    now: Asked | None = None
-    known: tuple[Asked, dict[str, Json]] | None = None  # the latest question, and what was written for it
+    now: InferQuestion | None = None
+    known: tuple[InferQuestion, dict[str, Json]] | None = None  # the latest question, and what was written for it
 
     def step(self) -> Status:
         """Answers the question; the answer stays until the question changes."""
@@ -79,11 +79,11 @@ class Infer(Judging):
 
     # The question ----------------------------------------------------------------------------
 
-    def question(self) -> Asked:
+    def question(self) -> InferQuestion:
         values = self.spec.values
         outputs = tuple(self.resolved(output) for output in values["outputs"].values())
         shots = "".join(self.case(shot, outputs) for shot in self.value("shots"))
-        return Asked(str(self.value("prompt")), outputs, shots)
+        return InferQuestion(str(self.value("prompt")), outputs, shots)
 
     def resolved(self, output: Output) -> Output:
         if not hasattr(output.choices, "evaluate"):
@@ -107,7 +107,7 @@ class Infer(Judging):
 
     # Answers ---------------------------------------------------------------------------------
 
-    def vote(self, asked: Asked, examples: str, number: int) -> Generator[Any, Any, Vote | Ending]:
+    def vote(self, asked: InferQuestion, examples: str, number: int) -> Generator[Any, Any, Vote | Ending]:
         """Asks for all outputs in turn; returns an Ending when they cannot be had."""
         values, vote = self.spec.values, Vote()
         told = {"answers": "\n".join(map(described, asked.outputs)), "think": bool(values["think"])}
@@ -169,7 +169,7 @@ class Infer(Judging):
 
     # What is written -------------------------------------------------------------------------
 
-    def result_of(self, asked: Asked, votes: list[Vote]) -> dict[str, Json]:
+    def result_of(self, asked: InferQuestion, votes: list[Vote]) -> dict[str, Json]:
         written: dict[str, Json] = {}
         margins, told = list[float](), dict[str, Json]()
         for output in asked.outputs:

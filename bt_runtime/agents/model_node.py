@@ -19,7 +19,7 @@ from bt_runtime.events import AgentEnded, GoalTaken, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.model_wrapper import a_job
-from bt_runtime.tree.budget import Budget, Spent
+from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.tree.nodes.skill import SkillNode
@@ -55,7 +55,7 @@ class ModelNode(Parent):
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.spent = Spent()
+        self.spent = Spending()
         read_ahead()
         if isinstance(guide := spec.values.get("guide"), str):
             with suppress(BtError):  # told when it is needed
@@ -112,7 +112,7 @@ class ModelNode(Parent):
         self.goal = self.aim()
         self.ending = self.job = self.answer = self.shown = None
         self.context.emit(GoalTaken(self.path, self.goal))
-        self.spent = Spent(self.context.clock.now())
+        self.spent = Spending(self.context.clock.now())
         self.remove_expansion()
         self.life = self.lived()
 
@@ -221,7 +221,7 @@ class ModelNode(Parent):
         return UNBOUNDED
 
     @property
-    def whole(self) -> Spent:
+    def whole(self) -> Spending:
         """Returns what the run has spent, or the episode around this node."""
         return self.context.services.spending(self.context.clock.now())
 

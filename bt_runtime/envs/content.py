@@ -12,7 +12,7 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.kinds.shape import DRAFT, SCALAR, Schema, closed
-from bt_runtime.language.placed import Placed
+from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.validate import Check
 from bt_runtime.project import disk, packaged
 
@@ -40,7 +40,7 @@ class Content:
 
     def __init__(self, document: source.Document, check: Check) -> None:
         self.name, self.text = document.name, document.text
-        self.places = Placed(document.sound(), document.name)
+        self.places = DataPlaces(document.sound(), document.name)
         self.data: Any = self.places.root.data()
         told = check.faults(self.places.root, self.name, self.data)
         self.faults = [fault for _, fault in told]

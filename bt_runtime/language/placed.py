@@ -6,7 +6,7 @@ from bt_runtime.language.schema_quick import Path
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 
 
-class Placed:
+class DataPlaces:
     """Finds what stands at a path of the data: each mapping is gone through once, however many faults are in it."""
 
     def __init__(self, root: Node, file: str) -> None:

@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator, validators
 from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix, nearest
 from bt_runtime.language import schema_quick, source, typos
 from bt_runtime.language.kinds.shape import Schema
-from bt_runtime.language.placed import Placed
+from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.schema_quick import Path
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.types import Json, Span
@@ -58,7 +58,7 @@ class SchemaFaults:
 
     def of(self, root: Node, file: str, given: Json) -> list[tuple[Path, Diagnostic]]:
         """Returns all faults with their place in the text."""
-        text, found = Placed(root, file), list[tuple[Path, Diagnostic]]()
+        text, found = DataPlaces(root, file), list[tuple[Path, Diagnostic]]()
         lacking: list[tuple[Path, str, Json]] = []
         for error in islice(self.validator.iter_errors(given), MOST):
             path = tuple(error.absolute_path)
@@ -86,7 +86,7 @@ class SchemaFaults:
         error = next(self.validator.iter_errors({name: value}), None)
         return _said(error, f"`{name}`") if error else ""
 
-    def _told(self, error: ValidationError, path: Path, text: Placed) -> Iterator[Diagnostic]:
+    def _told(self, error: ValidationError, path: Path, text: DataPlaces) -> Iterator[Diagnostic]:
         node, schema = text.at(path), cast(Json, error.schema)
         if error.validator == "additionalProperties" and isinstance(node, YamlMap):
             yield from self._unknown(node, path, schema, text.file)
@@ -106,7 +106,7 @@ class SchemaFaults:
             label, fixes = f"write `{meant}`", (Fix(f"write `{meant}`", (Edit(node.span, meant),), True),)
         yield Diagnostic(self.code(path), said, text.file, span, label, str(schema.get("description", "")), fixes=fixes)
 
-    def _lacks(self, path: Path, name: str, schema: Json, text: Placed) -> Diagnostic:
+    def _lacks(self, path: Path, name: str, schema: Json, text: DataPlaces) -> Diagnostic:
         whole = schema.get("$comment") or named(path) or self.what
         only = schema.get("properties", {}).get(name, {}).get("enum", ("…",))[0]
         said, help = f"{whole} lacks its field `{name}`", f"write `{name}: {only}`"

@@ -43,7 +43,7 @@ class Hold:
         return self.activity.loop_of if self.activity is not None else None
 
 
-class Resources:
+class ResourceLocks:
     def __init__(self) -> None:
         self._holds: dict[Hashable, Hold] = {}
 

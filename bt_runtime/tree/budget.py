@@ -23,7 +23,7 @@ class Budget(NamedTuple):
     invalid: int = 3  # answers in a row that could not be used
 
 
-class Spent:
+class Spending:
     """Counts the spending of one node or of a whole run."""
 
     def __init__(self, started: float = 0.0) -> None:

@@ -11,7 +11,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Crash, Event, Halt, SkillEnded, Woken
 from bt_runtime.skills.loop import Loop
-from bt_runtime.skills.resources import Resources
+from bt_runtime.skills.resources import ResourceLocks
 from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.clock import Monotonic, RunClock, steady
 from bt_runtime.tree.gates import Gates
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from py_trees.behaviour import Behaviour
 
     from bt_runtime.language.spec import TreeSpec
-    from bt_runtime.tree.budget import Spent
+    from bt_runtime.tree.budget import Spending
     from bt_runtime.tree.services import Actor
     from bt_runtime.types import World
 
@@ -53,7 +53,7 @@ class Context:
         self.crash_count = 0
         self.gates = Gates(self.stream.changed)  # before ticks, and before the starts of actions
         self.loop = Loop()  # of async skills
-        self.resources = Resources()  # what skills use, and what has not stopped yet
+        self.resources = ResourceLocks()  # what skills use, and what has not stopped yet
         self.leaving = ExitStack()  # what nodes opened for the whole run: closed with it
         self.halting = Halt("", "")  # while nodes are being halted: why
         self.halted, self.halting_in = 0, 0  # how often a part of the tree was halted or reset; in which thread
@@ -114,7 +114,7 @@ class ScopedContext(Context):
     def __init__(self, outer: Context) -> None:
         vars(self).update(outer=outer, services=outer.services.of_episode())
 
-    def serve(self, world: World | None = None, memory: Actor | None = None, spent: Spent | None = None) -> None:
+    def serve(self, world: World | None = None, memory: Actor | None = None, spent: Spending | None = None) -> None:
         """Begins a new episode with the task's own services; all others are the tree's."""
         vars(self)["services"] = self.outer.services.of_episode(world, memory, spent)
 

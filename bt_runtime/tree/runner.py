@@ -24,7 +24,7 @@ MOST = 1_000  # … and a second, after these
 GIVE_WAY = (0.002, 0.004, 0.008, 0.016, 0.02)  # seconds of rest while skills wait for a thread; then a tick is made
 
 
-class Pause(NamedTuple):
+class Sleep(NamedTuple):
     until: float  # by the run's clock; minus infinity: go on at once
     rest: float = 0.0  # … after so many seconds
 
@@ -121,7 +121,7 @@ class Runner:
         finally:
             leave()
 
-    def turns(self, seconds: float | None, ticks: int | None) -> Generator[Pause, None, Status]:
+    def turns(self, seconds: float | None, ticks: int | None) -> Generator[Sleep, None, Status]:
         """Runs tick by tick; yields each pause that the caller has to wait for."""
         clock, seen = self.engine.context.clock, self.engine.latest
         self.stopped, self.timed_out = self.for_good, False
@@ -156,9 +156,9 @@ class Runner:
             due = due if extra and self.hz is not None else self._next(due, tick)
             until = min(due, end, tick.deadline)
             if until <= clock.now():
-                yield Pause(-math.inf, self._restless() if tick.due == -math.inf and self.hz is None else 0.0)
+                yield Sleep(-math.inf, self._restless() if tick.due == -math.inf and self.hz is None else 0.0)
             while not self._halted(seen) and clock.now() < until:
-                yield Pause(until)
+                yield Sleep(until)
                 if self.hz is None and self.woken.is_set():
                     break
                 if self._job_ended and not early:
@@ -169,14 +169,14 @@ class Runner:
         self.engine.halt(self.stopped, "runner")
         return INVALID
 
-    def _give_way(self, seen: Halt | None) -> Iterator[Pause]:
+    def _give_way(self, seen: Halt | None) -> Iterator[Sleep]:
         """Rests while skills wait for a thread: many runners would otherwise keep the interpreter's lock from them."""
         if not self.gave_way:
             text = f"ticks give way to skills, which wait for a thread: {self.hz:g} ticks a second are not kept"
             self.engine.context.emit(Notice("", "warning", text))
         self.gave_way += 1
         for rest in GIVE_WAY:
-            yield Pause(-math.inf, rest)
+            yield Sleep(-math.inf, rest)
             if self._halted(seen) or not self.crowded():
                 return
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.budget import Budget, Spent
+from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.types import Doing
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Services:
     # of one task
     world: World | None = None
     memory: Actor | None = None  # working memory as something to act on: `impl: memory` in a manifest
-    spent: Spent | None = None
+    spent: Spending | None = None
     scene: Any = None  # a skill that can be looked at: it has `picture()`
     parts: dict[type[Part], Part] = field(default_factory=dict)
     in_episode: bool = False
@@ -112,7 +112,9 @@ class Services:
         if isinstance(self.person, Joining):
             self.person.joins(context)
 
-    def of_episode(self, world: World | None = None, memory: Actor | None = None, spent: Spent | None = None) -> Self:
+    def of_episode(
+        self, world: World | None = None, memory: Actor | None = None, spent: Spending | None = None
+    ) -> Self:
         """Returns an episode's services, with everything of the task new."""
         return replace(
             self, world=world, memory=memory, spent=spent, scene=None, parts={}, in_episode=True, around=self
@@ -132,10 +134,10 @@ class Services:
             raise BtError(f"this world has no skill `{name}`", "is it the world that the manifest was written for?")
         return found
 
-    def spending(self, now: float) -> Spent:
+    def spending(self, now: float) -> Spending:
         """Returns the spending so far; the first call starts the count."""
         if self.spent is None:
-            self.spent = Spent(now)
+            self.spent = Spending(now)
         return self.spent
 
 

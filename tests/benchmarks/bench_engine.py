@@ -291,7 +291,7 @@ class Going(Skill):
 
 
 @skill(condition=True)
-def holds() -> bool:
+def steady() -> bool:
     return True
 
 
@@ -306,10 +306,10 @@ def written() -> Iterator[Row]:
     root.add_children([py_trees.behaviours.Success(f"l{i}") for i in range(1000)])
     stock = py_trees.trees.BehaviourTree(root)
     works = {"py_trees": stock.tick, **others()}
-    targets = {"class skill that succeeds at once": (Done, "sequence", 0.8), "condition": (holds, "sequence", 0.5)}
+    targets = {"class skill that succeeds at once": (Done, "sequence", 0.8), "condition": (steady, "sequence", 0.5)}
     targets["class skill that runs"] = (Going, "parallel", 0.5)
     for said, (target, kind, bound) in targets.items():
-        name = "holds" if target is holds else target.__name__.lower()
+        name = "steady" if target is steady else target.__name__.lower()
         run = Run(load(wide_tree(kind, 1000, f"    - {name}: {{}}\n"), skills=[target]))
         run.tick()
         times = {"ours": math.inf, **dict.fromkeys(works, math.inf)}

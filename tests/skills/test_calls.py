@@ -38,7 +38,7 @@ class Turning(Skill):
 
 
 @skill(condition=True)
-def holds():
+def steady():
     return True
 
 
@@ -78,7 +78,7 @@ def beside(count, kind, leaf):
         ("sequence", "at_once: {}", AtOnce, 3),  # the node's step, start, poll
         ("parallel", "going: {}", Going, 2),
         ("parallel", "turning: {speed: 3}", Turning, 2),
-        ("sequence", "holds: {}", holds, 2),
+        ("sequence", "steady: {}", steady, 2),
         ("sequence", "near: {metres: 3}", near, 2),
     ],
 )

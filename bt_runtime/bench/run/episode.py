@@ -20,7 +20,7 @@ from bt_runtime.bench.run.own_tasks import verdict as own_verdict
 from bt_runtime.envs.registry import goal_things, open_world
 from bt_runtime.events import AgentEnded, PlanRefused, Woken
 from bt_runtime.run.run import Run, Tree
-from bt_runtime.tree.budget import Spent
+from bt_runtime.tree.budget import Spending
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Model, Wake, World
 
@@ -143,7 +143,7 @@ class Episode:
         told.met, told.total = verdict.met, verdict.total
         told.success = verdict.reached
         told.status = self.status.name if self.status in (Status.SUCCESS, Status.FAILURE) else ""
-        spent: Spent = run.context.services.spent or Spent()
+        spent: Spending = run.context.services.spent or Spending()
         told.decisions, told.ticks = spent.decisions, run.engine.count
         told.seconds = round(self.clock.now() - self.started, 3)
         self._count(log)

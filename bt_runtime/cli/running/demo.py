@@ -26,7 +26,7 @@ from bt_runtime.events import AGENT_EVENTS, Stepped, Tick
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.run.run import Run, load
-from bt_runtime.tree.budget import Budget, Spent
+from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.tree.describe.blame import blame, culprit
 from bt_runtime.tree.node import Node
 from bt_runtime.types import Task, Verdict
@@ -165,7 +165,7 @@ def perform(act: Act, seed: int, model: Any, stage: Stage) -> Came:
             with shown(made, task.goal, stage):
                 made.spin()
             intact(model, made)
-            spent: Spent = made.context.services.spent or Spent()
+            spent: Spending = made.context.services.spent or Spending()
             tokens = _read(model) - before + spent.tokens
             cost = {"decision": spent.decisions, "action": spent.steps, "token": tokens}
             told = advice(act, model, made, spent.steps, len(thoughts))

@@ -19,7 +19,7 @@ STUCK = 1.0  # seconds without getting on, while it is to move
 SELECTORS = ("planner", "controller", "smoother", "goal_checker", "progress_checker")
 
 
-class Asked:
+class ServiceCalls:
     """Answers the service calls of one node and remembers its last answer."""
 
     def __init__(self, field: Simulator, clock: Clock) -> None:
@@ -193,7 +193,7 @@ def asked(name: str, field: Simulator, clock: Clock) -> Any:
     kind, _, selector = name.rpartition("_")
     if selector == "selector" and kind in SELECTORS:
         return lambda **params: {f"selected_{kind}": params.get(f"default_{kind}", "")}
-    found = None if name.startswith("_") else getattr(Asked(field, clock), name, None)
+    found = None if name.startswith("_") else getattr(ServiceCalls(field, clock), name, None)
     if not callable(found):
         return None
 

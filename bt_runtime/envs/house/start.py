@@ -8,7 +8,7 @@ from typing import Any
 
 from bt_runtime.envs.house.catalogue import Catalogue, described
 from bt_runtime.envs.house.layout import Box, Fixture, House, Room, build
-from bt_runtime.envs.house.state import Placed, State, begin
+from bt_runtime.envs.house.state import InitialThing, State, begin
 from bt_runtime.faults.diagnostic import BtError
 
 
@@ -31,7 +31,7 @@ def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:
 def state_of(data: Mapping[str, Any], house: House) -> State:
     """Builds the state. `things` lists (class, place, on | in | by); `open` and `running` list places; `start` lists
     one room for each body."""
-    things = [Placed(str(kind), _place(place, house), _way(how)) for kind, place, how in data.get("things", ())]
+    things = [InitialThing(str(kind), _place(place, house), _way(how)) for kind, place, how in data.get("things", ())]
     rooms = [_room(name, house) for name in data.get("start", ())] or [0]
     opened = [_place(name, house) for name in data.get("open", ())]
     running = [_place(name, house) for name in data.get("running", ())]

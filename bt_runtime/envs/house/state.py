@@ -12,7 +12,7 @@ from bt_runtime.envs.house.layout import House
 HANDS = 2
 
 
-class Placed(NamedTuple):
+class InitialThing(NamedTuple):
     """A thing where it lies at the start."""
 
     kind: str
@@ -111,7 +111,7 @@ class State:
 
 def begin(
     house: House,
-    things: Sequence[Placed],
+    things: Sequence[InitialThing],
     rooms: Iterable[int] = (0,),
     open_: Iterable[int] = (),
     running: Iterable[int] = (),

@@ -11,7 +11,7 @@ from bt_runtime.types import Span
 _CONTROL = {0: "Action", 1: "Decorator"}  # by how many children a stand-in has; Control with more
 
 
-class Refused(BtError):
+class ExportRefused(BtError):
     """Raised for a tree that has no equivalent in XML."""
 
 
@@ -27,9 +27,9 @@ class Refusals:
         if line not in self.lines:
             self.lines.append(line)
 
-    def error(self) -> Refused:
+    def error(self) -> ExportRefused:
         hint = "docs/btcpp.md tells what has words in XML; `--for-viewing` writes a file for looking at it"
-        return Refused("\n".join(self.lines), hint)
+        return ExportRefused("\n".join(self.lines), hint)
 
     def stand_in(self, parent: Element, spec: NodeSpec, source: str) -> Element:
         """Adds an element with the kind's name as a placeholder; the caller adds its children."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.checks.references import Placed, Usage, Use
+from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.expression import Expression, compile
 from bt_runtime.language.kinds.kind import DATA_TYPES
@@ -196,7 +196,7 @@ def _within(expression: Expression, name: str, clash: Clash) -> bool:
     return re.search(rf"\b{name}\b", expression.text[clash.start : clash.end]) is not None
 
 
-def _result(each: Placed, known: Mapping[str, str], diagnostics: Diagnostics, clashed: bool) -> None:
+def _result(each: PlacedExpression, known: Mapping[str, str], diagnostics: Diagnostics, clashed: bool) -> None:
     """Checks an expression's result type against its field. A lone entry name is checked by `_references`."""
     field = each.field
     if clashed or not each.alone or field.type not in DATA_TYPES or field.writes or is_entry(each.expression):

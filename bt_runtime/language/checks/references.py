@@ -22,7 +22,7 @@ class Use(NamedTuple):
     whole: bool = False  # the value is this entry and nothing else
 
 
-class Placed(NamedTuple):
+class PlacedExpression(NamedTuple):
     """An expression, the text that contains it, and its offset there."""
 
     expression: Expression
@@ -39,7 +39,7 @@ class Usage(NamedTuple):
     opaque: bool  # something here may read or write entries that cannot be seen
     asked: set[str]  # by `exists`: neither read nor missed
     perhaps: set[str]  # named in what could not be read
-    expressions: list[Placed]  # all that have names
+    expressions: list[PlacedExpression]  # all that have names
 
 
 def entry_named(value: Json) -> str | None:
@@ -141,7 +141,7 @@ def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
 
 
 def _reads(
-    spec: NodeSpec, field: Field, value: Json, node: Node, placed: list[Placed], alone: bool = True
+    spec: NodeSpec, field: Field, value: Json, node: Node, placed: list[PlacedExpression], alone: bool = True
 ) -> Iterator[Use]:
     if isinstance(value, Nested):
         parts = (
@@ -162,8 +162,8 @@ def _reads(
         whole = entry_named(value) is not None
         shift = 1 if isinstance(value, Expression) and isinstance(node, Scalar) and field.type != "expression" else 0
         if isinstance(value, Expression) and value.names:
-            placed.append(Placed(value, node, shift, spec, field, alone))
+            placed.append(PlacedExpression(value, node, shift, spec, field, alone))
         elif isinstance(value, Template):
-            placed.extend(Placed(h.expression, node, h.at, spec, field, False) for h in value.holes)
+            placed.extend(PlacedExpression(h.expression, node, h.at, spec, field, False) for h in value.holes)
         for name, (start, end) in value.names.items():
             yield Use(name, inside(node, start + shift, end + shift), spec, field, whole)

@@ -39,14 +39,14 @@ def permitted(context: Context, entry: Entry | None, sentence: str, start: Calla
     if entry is None or not limited(entry):
         return start()
     if not left(context, entry):
-        return Refused(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
+        return NotPermitted(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
     if entry.agent_options.confirm:
         person = context.services.person
-        return Asked(context, entry, sentence, start, person) if person is not None else Refused(NOBODY)
+        return AsksPerson(context, entry, sentence, start, person) if person is not None else NotPermitted(NOBODY)
     return _begun(context, entry, start)
 
 
-class Refused(Stops):
+class NotPermitted(Stops):
     """Fails at once, because the start is not permitted."""
 
     wakes = True
@@ -61,7 +61,7 @@ class Refused(Stops):
         pass
 
 
-class Asked(Stops):
+class AsksPerson(Stops):
     """Asks a person first; then acts as the skill's own activity."""
 
     def __init__(
@@ -86,13 +86,15 @@ class Asked(Stops):
     def unanswered(self) -> Activity:
         why = f"A person was asked, and did not answer within {self.entry.agent_options.patience:g} seconds."
         self.question.cancel(why)
-        return Refused(why)
+        return NotPermitted(why)
 
     def answered(self, answer: str) -> Activity:
         said = " ".join(answer.split())
         if allows(said):
             return _begun(self.context, self.entry, self.start)
-        return Refused(f"A person was asked, and said: {said}" if said else "A person was asked, and did not allow it.")
+        return NotPermitted(
+            f"A person was asked, and said: {said}" if said else "A person was asked, and did not allow it."
+        )
 
     def cancel(self, reason: str) -> None:
         (self.inner or self.question).cancel(reason)
