@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans week arm kill-memory mutants-memory docs hostile long audit locks families proofs
+.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs
 .DEFAULT_GOAL := help
 
 help:
@@ -50,6 +50,7 @@ help:
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make plans      1,000 random skill sets: a plan is found exactly when there is one, and its tree reaches the goal"
+	@echo "make forks      1,008 prefixes of recorded runs, of two worlds and six strategies: forked, and equal bit for bit"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
 	@echo "make week       10,000,000 ticks on a clock that is moved by hand: memory and journal stay within bounds (TICKS=)"
 	@echo "make arm        ask the index whether all that the base and robot bring has wheels for Debian on arm64"
@@ -225,7 +226,7 @@ hostile: setup
 	$(PY) -m tests.hostile $(if $(AGAIN),again $(AGAIN),whole --minutes $(SWEEP) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)))
 
 # each with a log of its own in build/long; goes on after one that failed
-LONG ?= kills powercuts plans soak kill-memory mutants-memory ray train-test fuzz hostile
+LONG ?= kills powercuts plans forks soak kill-memory mutants-memory ray train-test fuzz hostile
 long: setup
 	@$(PY) tests/long.py $(LONG)
 
@@ -247,6 +248,9 @@ kills: setup
 # ALFWorld's engine: all recorded games, and 200 made-up ones (wants the extra alfworld, and BTR_DATA)
 alfworld: setup
 	BTR_ALFWORLD=1 $(PY) -m pytest tests/envs/alfworld
+
+forks: setup
+	FORKS=84 $(PY) -m pytest -q -n auto tests/journal/test_fork.py -k bit_for_bit
 
 plans: setup
 	SETS=1000 $(PY) -m pytest -q -n auto tests/backchain

@@ -60,7 +60,7 @@ def resume(
             recorder, kit = _ended(recording, around, offer, changed, (lock, limits))
         else:
             kit = refit(recording, offer, changed)
-            recorder = Recorder(path, recording, limits, lock=lock, standing=_to_last_answer(recording))
+            recorder = Recorder(path, recording, limits, lock=lock, standing=to_last_answer(recording))
             kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
         run = Run(task=around.task(), clock=clock, journal=recorder, **rebuild.given(recording), **kit)
     except BaseException:
@@ -75,7 +75,7 @@ def resume(
 
     leave = run.context.stream.listen(keep, Line, Notice)
     try:
-        return _led_back(run, recording)
+        return led_back(run, recording)
     finally:
         leave()
 
@@ -95,7 +95,7 @@ def _ended(
     memory = refit_memory(recording, offer.memory, changed)
     needed = recording.verdict is None or offer.world is not None or around.suite
     world = _world(around, offer.world) if needed else None
-    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=_to_last_answer(recording))
+    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=to_last_answer(recording))
     folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
     return recorder, {
         "tree": rebuild.tree_of(recording, tree, folder), "memory": memory, "world": world,
@@ -103,7 +103,7 @@ def _ended(
     }  # fmt: skip
 
 
-def _led_back(run: Run, recording: Recording) -> Run:
+def led_back(run: Run, recording: Recording) -> Run:
     """Waits for the run's models and replays it to its last state; when that fails, nothing was ticked or recorded."""
     assert run.journal is not None
     try:
@@ -117,7 +117,7 @@ def _led_back(run: Run, recording: Recording) -> Run:
     return run
 
 
-def _to_last_answer(recording: Recording) -> list[Event]:
+def to_last_answer(recording: Recording) -> list[Event]:
     """Cuts the recording after the last answer: later notes will be written again, and a halt at the very end is
     undone.
 

@@ -1,0 +1,83 @@
+"""Recorded runs of every strategy in small worlds, by a model that throws dice over its questions; and their state."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.services import agent_services
+from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.journal import codec
+from bt_runtime.journal.reading import Recording
+from bt_runtime.run.run import Run, load
+from bt_runtime.tree.budget import Budget
+from bt_runtime.tree.clock import Manual
+from bt_runtime.types import Question
+
+WORLDS = ("house", "textcraft")
+STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "reflexion", "try_again")
+PASSING = {"resumed"}  # what befell a process
+
+
+def dice(seed: int, polls: int) -> ScriptedModel:
+    """Answers by the bytes of the question alone."""
+
+    def answer(asked: Question) -> str:
+        rolled = zlib.crc32(f"{seed}{asked.prompt}{asked.seed}".encode())
+        if asked.kind == "choose":
+            return asked.options[rolled % len(asked.options)]
+        if asked.kind == "decide":
+            moves = [move for move, options in asked.moves.items() if options or "Think" in move]
+            move = moves[rolled % len(moves)] if moves else next(iter(asked.moves))
+            options = asked.moves[move]
+            return f"{move}{options[rolled // 7 % len(options)]}" if options else move
+        return f"thought {rolled % 100}"
+
+    return ScriptedModel(answer, polls)
+
+
+def recorded(runs: Path, world: str, strategy: str, seed: int) -> tuple[Path, dict[int, Any]]:
+    """The journal of a run, and what each tick left."""
+    task = open_suite(world).tasks(seed, 1)[0]
+    around = open_world(world)
+    around.reset(task)
+    states: dict[int, Any] = {}
+    with Run(
+        load(strategy), inputs={"goal": task.goal}, world=around, task=task, model=dice(seed, seed % 3),
+        clock=Manual(), journal=runs, seed=seed, budget=Budget(decisions=8),
+    ) as run:  # fmt: skip
+        for _ in range(200):
+            ended = not run.tick().running
+            states[run.engine.count] = state(run)
+            if ended:
+                break
+    assert run.journal is not None and run.journal.path is not None
+    return run.journal.path, states
+
+
+def state(run: Run) -> Any:
+    """Entries, statuses, working memory, clock, seed, what was spent, and the world."""
+    scopes = run.context.blackboard.scopes.items()
+    memory = agent_services(run.context).working_memory
+    return {
+        "entries": {name: codec.text(codec.plain(dict(scope.entries))) for name, scope in scopes},
+        "nodes": [(node.name, node.status.name, node.feedback_message) for node in run.root.iterate()],
+        "memory": repr(memory.snapshot()) if memory is not None else "",
+        "clock": run.context.clock.now(),
+        "seed": run.context.services.seed,
+        "spent": vars(run.context.services.spending(0.0)).copy(),
+        "world": run.context.services.world.inner.digest(),
+    }
+
+
+def told(path: Path, until: int = 10**9) -> list[tuple[int, str, Any]]:
+    """What a journal tells, up to a tick."""
+    recording = Recording(path)
+    assert not recording.damage
+    events = [e for e in recording.events if e.kind not in PASSING and e.tick <= until]
+    passing = {"seconds", "value", "patch"}  # of this machine; an entry is told whole after a resume, else what changed
+    of = {"answer": {"seconds"}, "blackboard": passing}
+    bodies = [{k: v for k, v in recording.body(e).items() if k not in of.get(e.kind, ())} for e in events]
+    return [(event.tick, event.kind, body) for event, body in zip(events, bodies, strict=True)]

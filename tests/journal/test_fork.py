@@ -1,0 +1,163 @@
+"""A fork has the recorded run's past, bit for bit, and a future of its own."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal.reading import Recording
+from bt_runtime.replay.fork import Edits, dry, fork
+from bt_runtime.replay.refit import CannotResume
+from bt_runtime.replay.replay import replay
+from bt_runtime.run.run import Run, load
+from bt_runtime.skills.skill import skill
+from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import FAILURE, SUCCESS
+from tests.journal.forks import STRATEGIES, WORLDS, dice, recorded, state, told
+
+FORKS = int(os.environ.get("FORKS", "2"))  # of each world and strategy; `make forks`: 84
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_prefix_of_a_fork_is_equal_bit_for_bit_and_nothing_of_it_is_asked_again(world, strategy, runs) -> None:
+    """Entries, statuses, working memory, clock, seeds and world; with the same model, the future is the same too."""
+    for seed in range(FORKS):
+        journal, states = recorded(runs, world, strategy, seed)
+        last = max(states)
+        at = random.Random(seed).randrange(last)
+        model = dice(seed, seed % 3)
+        with fork(journal, str(at), Edits(model=model), clock=Manual()) as run:
+            assert run.engine.count == at
+            if at:
+                assert state(run) == states[at], f"{world} {strategy} {seed}, tick {at}"
+            assert not model.asked or at == 0 or len(model.asked) <= 1
+            while run.engine.count < last:
+                run.tick()
+        assert told(run.journal.path) == told(journal)
+        again = replay(run.journal.path)
+        assert again.same, again
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_at_a_decision_another_model_is_asked_first_for_that_one(world, runs) -> None:
+    journal, _ = recorded(runs, world, "react", 1)
+    asked = [body["prompt"] for _, kind, body in told(journal) if kind == "ask"]
+    model = dice(99, 0)
+    with fork(journal, "decision:3", Edits(model=model), clock=Manual()) as run:
+        run.tick()
+    assert model.asked[0].prompt == asked[2]
+    assert [b["prompt"] for _, kind, b in told(run.journal.path) if kind == "ask"][:3] == asked[:3]
+    assert replay(run.journal.path).same
+
+
+TREE = """
+version: 1
+tree: errand
+blackboard: {fuel: {type: integer, default: 1}, done: {type: integer, default: 0}}
+root:
+  sequence:
+    - wait: 1
+    - set: {done: "{done + 1}"}
+    - wait: 1
+    - sequence:
+        name: leg
+        children:
+          - wait: 1
+          - check: {expr: fuel > 2, name: ready}
+    - wait: 1
+"""
+
+
+def failed(runs: Path) -> Path:
+    with Run(load(TREE), clock=Manual(), journal=runs) as run:
+        assert run.spin() is FAILURE
+    assert run.journal is not None and run.journal.path is not None
+    return run.journal.path
+
+
+def middle(path: Path) -> str:
+    """A tick in which the second wait goes on."""
+    return str(next(t for t, kind, body in told(path) if kind == "blackboard" and body["name"] == "done"))
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [Edits(entries={"fuel": 9}), Edits(forced=(("**/ready", "success"),)),
+     Edits(replaced=(("/errand/leg", "wait: 1"),))],
+    ids=["an entry", "a forced result", "the tree's text"],
+)  # fmt: skip
+def test_an_edit_saves_the_run_and_the_fork_replays(edits, runs) -> None:
+    journal = failed(runs)
+    before = journal.read_bytes()
+    with fork(journal, middle(journal), edits, clock=Manual()) as run:
+        assert run.blackboard["done"] == 1
+        assert run.spin() is SUCCESS
+    assert run.blackboard["done"] == 1
+    assert journal.read_bytes() == before, "the recorded run stays as it is"
+    again = replay(run.journal.path)
+    assert again.same and again.status == "SUCCESS", again
+
+
+def test_without_an_edit_a_fork_ends_as_the_run_did_and_has_a_name_of_its_own(runs) -> None:
+    journal = failed(runs)
+    names = []
+    for _ in range(2):
+        with fork(journal, middle(journal), clock=Manual()) as run:
+            assert run.spin() is FAILURE
+        names.append(Recording(run.journal.path).name)
+    assert names == [f"{Recording(journal).name}-fork-{i}" for i in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("at", "edits", "said"),
+    [("soon", Edits(), "write a tick"), ("9999", Edits(), "it has ticks 0 to"), ("decision:1", Edits(), "name a tick"),
+     ("last", Edits(), "write a tick")],
+)  # fmt: skip
+def test_a_moment_that_is_not_there_is_told_with_the_way_out(at, edits, said, runs) -> None:
+    journal = failed(runs)
+    with pytest.raises(BtError, match=said):
+        fork(journal, at, edits)
+    assert [*runs.glob("*fork*")] == []
+
+
+def test_a_run_that_had_ended_then_names_an_earlier_tick(runs) -> None:
+    journal = failed(runs)
+    last = Recording(journal).last_tick
+    with pytest.raises(BtError, match=f"--at {last - 1}"):
+        fork(journal, str(last))
+
+
+def test_what_was_done_outside_and_may_not_be_repeated_allows_only_a_dry_fork(runs) -> None:
+    """The dry fork begins no action and keeps no journal; `anyway` takes the caller's word."""
+    done: list[int] = []
+
+    @skill("pour {n}", name="pour", on_resume="fail")
+    def pour(n: int) -> None:
+        done.append(n)
+
+    text = "version: 1\ntree: t\nroot:\n  sequence: [pour: 1, wait: 1, pour: 2]\n"
+    with Run(load(text, skills=[pour]), clock=Manual(), journal=runs) as run:
+        assert run.spin() is SUCCESS
+    path = run.journal.path
+    at = next(e.tick for e in Recording(path).events if e.kind == "done")
+    with pytest.raises(CannotResume, match=r"pour 1.*may not be repeated"):
+        fork(path, str(at), skills=[pour])
+    with dry(path, str(at)) as (run, brake):
+        run.spin(ticks=50, seconds=3)
+    assert brake.wanted == "pour 2" and done == [1, 2]
+    assert len([*runs.glob("*.btr")]) == 1
+    with fork(path, str(at), skills=[pour], clock=Manual(), anyway=True) as run:
+        assert run.spin() is SUCCESS
+    assert done == [1, 2, 2]
+
+
+def test_another_seed_holds_from_the_moment_on(runs) -> None:
+    journal, _ = recorded(runs, "textcraft", "react", 1)
+    with fork(journal, "decision:3", Edits(model=dice(1, 0), seed=77), clock=Manual()) as run:
+        assert run.context.services.seed == 77
+    assert Recording(run.journal.path).head["seed"] == 77
