@@ -110,9 +110,9 @@ def main() -> None:
         elif method == "tools/list":
             send({"id": own, "result": {"tools": tools()}})
         elif method == "tools/call":
-            call(own, message["params"])
             if WAY == "changes":
                 send({"method": "notifications/tools/list_changed"})
+            call(own, message["params"])
         elif method == "notifications/cancelled":
             note("cancelled")
         elif method is None and own == "q1":
