@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import NamedTuple
 
 from bt_runtime.journal.reading import Recording
 from bt_runtime.types import Json
@@ -11,35 +12,47 @@ _MADE_OF = ("digest", "inputs", "seed", "model", "budget", "versions")
 _SHOWN = ("decision", "step", "expand", "done", "write", "halt", "graft", "result", "verdict")
 
 
+class Difference(NamedTuple):
+    """A difference in one line; `tick`: where the runs part, None for what they were made of."""
+
+    text: str
+    tick: int | None = None
+
+
 def compare(a: Recording, b: Recording) -> list[str]:
     """Lists the differences, one line each; empty for equal runs."""
-    found = [f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}" for key in _MADE_OF if differs(a, b, key)]
-    statuses = _first_status(a, b)
-    events = _first_event(a, b)
-    return [*found, *([statuses] if statuses else []), *([events] if events else [])]
+    return [f"tick {d.tick}: {d.text}" if d.tick is not None else d.text for d in differences(a, b)]
+
+
+def differences(a: Recording, b: Recording) -> list[Difference]:
+    """Returns what differs in the runs' components, then the first differing status and the first differing event."""
+    made = (Difference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
+            for key in _MADE_OF if differs(a, b, key))  # fmt: skip
+    firsts = (first(a, b) for first in (_first_status, _first_event))
+    return [*made, *(each for each in firsts if each is not None)]
 
 
 def differs(a: Recording, b: Recording, key: str) -> bool:
     return bool(a.head.get(key) != b.head.get(key))
 
 
-def _first_status(a: Recording, b: Recording) -> str:
+def _first_status(a: Recording, b: Recording) -> Difference | None:
     paths = [{row.number: row.path for row in r.nodes} for r in (a, b)]
     for tick in sorted({*a.ticks, *b.ticks}):
         told = [[f"{p.get(n, '?')} {s}" for n, s in r.changes(tick)] for r, p in zip((a, b), paths, strict=True)]
         if told[0] != told[1]:
             pairs = zip_longest(*told, fillvalue="nothing more")
             one, other = next(pair for pair in pairs if pair[0] != pair[1])
-            return f"tick {tick}: {one} / {other}"
-    return ""
+            return Difference(f"{one} / {other}", tick)
+    return None
 
 
-def _first_event(a: Recording, b: Recording) -> str:
+def _first_event(a: Recording, b: Recording) -> Difference | None:
     for one, other in zip_longest(_told(a), _told(b)):
         if one is None or other is None or one[1:] != other[1:]:
             tick = (one or other or (0,))[0]
-            return f"tick {tick}: {_event(one)} / {_event(other)}"
-    return ""
+            return Difference(f"{_event(one)} / {_event(other)}", tick)
+    return None
 
 
 def _told(recording: Recording) -> list[tuple[int, str, dict[str, Json]]]:

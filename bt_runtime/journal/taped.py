@@ -131,7 +131,23 @@ class TapedPerson:
         return self._asked(question, lambda: getattr(self.live, "confirm", self.live.ask)(question))
 
     def _asked(self, question: str, ask: Callable[[], Job[str]]) -> TapedJob[str]:
-        return TapedJob(self.tape, ("question", "reply"), {"question": question}, {}, ask, lambda a: a)
+        return _Question(self.tape, ("question", "reply"), {"question": question}, {}, ask, lambda a: a)
+
+
+class _Question(TapedJob[str]):
+    open = True
+
+    def poll(self) -> str | None:
+        answer = super().poll()
+        self.open = self.open and answer is None
+        return answer
+
+    def cancel(self, reason: str) -> None:
+        """Notes that the question was withdrawn, so that a list of runs no longer says that somebody is asked."""
+        super().cancel(reason)
+        if self.open:
+            self.open = False
+            self.tape.note("withdrawn", {"job": self.number})
 
 
 class TapedWorld:

@@ -11,8 +11,9 @@ from bt_runtime.types import Json
 CODE = "BT060"  # of every fault in a project file
 LAID_OUT = "# laid out from a journal\n"  # the whole project file of a run that is made again
 Type = Literal[
-    "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "servers"
-]
+    "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "servers",
+    "names",
+]  # fmt: skip
 
 
 class Setting(NamedTuple):
@@ -59,6 +60,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("kinds", "kinds", "Kinds of nodes of the project's own: `[nodes/blink.py:BLINK]`."),
     Setting("properties", "properties", "What must hold in every tree of the project, by name."),
+    Setting("panel", "names", "Blackboard entries that the list of runs shows: `[battery]`."),
     Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
 )  # fmt: skip
 
@@ -165,6 +167,7 @@ _SHAPES: dict[Type, tuple[Schema, str]] = {
         "variables: `$TOKEN`",
     ),
     "kinds": (_PLACES, "names in Python files: `kinds: [nodes/blink.py:BLINK]`"),
+    "names": ({**_NAMES, "maxItems": 12}, "at most 12 names of entries: `panel: [battery]`"),
     "properties": ({"type": "object"}, "a mapping of names to what must hold"),
     "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
               "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),

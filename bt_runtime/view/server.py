@@ -15,14 +15,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import address
 from bt_runtime.project.address import LOOPBACK
 from bt_runtime.types import Json
-from bt_runtime.view.feed import Feed
+from bt_runtime.view.feed import Part
 from bt_runtime.view.page import POLICY, asset
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -35,19 +35,32 @@ MOST_GUESTS = 32  # connections that have not shown the token, or are not readin
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
+Streams = Callable[[str], "Stream | None"]  # the stream of the run that a page names
 Assets = Callable[[str], tuple[bytes, str] | None]  # the file at a URL path, and its content type
+
+
+class Stream(Protocol):
+    """What a page's events come from: a `Feed`, or a table."""
+
+    @property
+    def readers(self) -> int: ...
+    def enter(self) -> None: ...
+    def leave(self) -> None: ...
+    def left(self, seconds: float) -> bool: ...
+    def after(self, cursor: int | None, wait: float = 0.0) -> Part: ...
+    def close(self) -> None: ...
 
 
 class Server:
     """A web server in its own thread, which starts when the object is made."""
 
     def __init__(
-        self, feed: Feed, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False,
-        assets: Assets = asset, most_body: int = MOST_BODY,
+        self, feed: Stream, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0,
+        anyone: bool = False, assets: Assets = asset, streams: Streams | None = None, most_body: int = MOST_BODY,
     ) -> None:  # fmt: skip
         address.checked(host, anyone)
         self.feed, self.command = feed, command
-        self.assets, self.most_body = assets, most_body
+        self.assets, self.streams, self.most_body = assets, streams, most_body
         self.token = secrets.token_urlsafe(18)
         self.over = threading.Event()
         handler = type("Handler", (_Handler,), {"app": self})
@@ -220,7 +233,15 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._trusted(query.get("token", [""])[0]):
             self._say(403, "the token is missing or wrong")
             return
-        if self.app.feed.readers >= MOST_READERS:
+        try:
+            feed = self._stream_of(query.get("run", [""])[0])
+        except BtError as error:
+            self._say(409, error.message)
+            return
+        if feed is None:
+            self._say(404, "this run is not in the list")
+            return
+        if feed.readers >= MOST_READERS:
             self._say(503, "too many pages are open")
             return
         self.close_connection = True
@@ -230,16 +251,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         last = self.headers.get("Last-Event-ID", "")
-        self.app.feed.enter()
+        feed.enter()
         try:
-            self._stream(int(last) if last.isdecimal() and len(last) < 16 else None)
+            self._stream(feed, int(last) if last.isdecimal() and len(last) < 16 else None)
         except OSError:
             pass  # the page was closed
         finally:
-            self.app.feed.leave()
+            feed.leave()
 
-    def _stream(self, cursor: int | None) -> None:
-        feed, over = self.app.feed, self.app.over
+    def _stream_of(self, run: str) -> Stream | None:
+        if not run:
+            return self.app.feed
+        return self.app.streams(run) if self.app.streams is not None else None
+
+    def _stream(self, feed: Stream, cursor: int | None) -> None:
+        over = self.app.over
         self.connection.settimeout(PULSE * 2)  # a reader that takes nothing loses its place
         while not over.is_set():
             part = feed.after(cursor, PULSE)

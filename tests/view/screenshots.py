@@ -11,8 +11,11 @@ from pathlib import Path
 from bt_runtime.run.run import Run, load
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
+from bt_runtime.view.runs import Runs, assets
+from bt_runtime.view.server import Server
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser
+from tests.view.many import variety
 from tests.view.scenes import craft_run, depot_run, field_run, house_run, wide_tree
 
 
@@ -20,6 +23,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     live(folder)
     two_thousand(folder)
+    many(folder)
     with tempfile.TemporaryDirectory() as made:
         house, craft = Path(made) / "house.html", Path(made) / "craft.html"
         recorded(house_run(hz=25), house)
@@ -56,6 +60,18 @@ def two_thousand(folder: Path) -> None:
         with spinning(run):
             browser.until("btr.fold.tick >= 150")
             browser.screenshot(folder / "two_thousand.png")
+
+
+def many(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as made, variety(Path(made)):
+        runs = Runs([Path(made)], panel=["battery"]).start()
+        server = Server(runs.table, assets=assets)
+        with Browser(1280, 640) as browser:
+            browser.open(server.url)
+            browser.until("window.btrRuns && document.querySelectorAll('#rows tr').length >= 8")
+            browser.screenshot(folder / "runs.png")
+        runs.close()
+        server.close()
 
 
 @contextmanager

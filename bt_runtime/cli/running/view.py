@@ -1,8 +1,9 @@
-"""`btr view`: opens the page of a recorded run, or of one that another process is recording."""
+"""`btr view`: opens the page of a run, recorded or being recorded by another process, or a list of many runs."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import threading
 import webbrowser
@@ -10,12 +11,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running.serving import PORT, add_serving
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal.folder import EVENTS, FOREIGN
+from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.language.settings import Settings
 from bt_runtime.project import disk
 from bt_runtime.project.address import Busy
 from bt_runtime.run.run import Run
@@ -24,18 +29,28 @@ from bt_runtime.view.page import whole
 from bt_runtime.view.recorded import Following, Reader, events_of
 from bt_runtime.view.server import Server
 
+if TYPE_CHECKING:
+    from bt_runtime.view.runs import Runs
+
 T = TypeVar("T")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run_name", nargs="?", default="last", metavar="RUN", help="its name, or a file; default: last")
+    parser.add_argument(
+        "run_names", nargs="*", default=["last"], metavar="RUN|FOLDER",
+        help="its name, or a file; several, or a folder: a list of runs; default: last",
+    )  # fmt: skip
     add_folder(parser)
+    text = "in a list: mark runs without progress for so long; default: 30"
+    parser.add_argument("--stuck", type=positive, default=30.0, metavar="SECONDS", help=text)
     parser.add_argument("--html", metavar="FILE", help="write one file that needs nothing else, and leave")
     add_serving(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    path = find(args.run_name, reading(args))
+    if len(args.run_names) > 1 or is_folder(args.run_names[0]):
+        return listed(args)
+    path = find(args.run_names[0], reading(args))
     if args.html:
         return written(path, Path(args.html))
     feed, follow = Feed(most=None), None
@@ -48,15 +63,70 @@ def run(args: argparse.Namespace) -> int:
         feed.close()
     server = first_free(lambda port: Server(feed, asked, host=args.host, port=port, anyone=args.anyone), args)
     try:
-        tell(server.url, args.open)
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        pass
+        stay(server.url, args.open)
     finally:
         if follow is not None:
             follow.close()
         server.close()
     return Exit.SUCCESS
+
+
+def stay(url: str, browser: bool) -> None:
+    """Serves until Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        tell(url, browser)
+        threading.Event().wait()
+
+
+def positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError("must be above zero")
+    return value
+
+
+def is_folder(name: str) -> bool:
+    """Returns True for a folder of journals. A bare name without journals in it is a run's."""
+    path = Path(name)
+    return path.is_dir() and (os.sep in name or name in (".", "..") or any(path.glob(f"*{SUFFIX}")))
+
+
+def listed(args: argparse.Namespace) -> int:
+    """Serves the list of runs."""
+    from bt_runtime.view.runs import Runs, assets
+
+    if args.html:
+        raise BtError("a list of runs is not one file", "name one run: btr view RUN --html FILE")
+    places = [Path(name) if is_folder(name) else find(name, reading(args)) for name in args.run_names]
+    foreign = next((place for place in places if place.is_file() and place.suffix in (EVENTS, FOREIGN)), None)
+    if foreign is not None:
+        raise BtError(f"{foreign} is no journal, and has no place in a list", f"open it alone: btr view {foreign}")
+    with project.beside(places[0]):
+        panel = Settings(tolerant=True)["panel"] or []
+    runs = Runs(places, panel=[name for name in panel if isinstance(name, str)], stuck=args.stuck).start()
+    command = partial(commanded, runs)
+    try:
+        server = first_free(
+            lambda port: Server(runs.table, command, host=args.host, port=port, anyone=args.anyone, assets=assets,
+                                streams=runs.opened.feed), args)  # fmt: skip
+        try:
+            stay(server.url, args.open)
+        finally:
+            runs.close()
+            server.close()
+    finally:
+        runs.close()
+    return Exit.SUCCESS
+
+
+def commanded(runs: Runs, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Answers a request of the list, or of the page of a run in it."""
+    if name == "compare":
+        return runs.compare(given.get("run"), given.get("other"))
+    path = runs.path(str(given.get("run", "")))
+    if path is None:
+        raise BtError("this run is not in the list any more", "open the list again")
+    return answered(path, name, given)
 
 
 def answered(path: Path, name: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -58,5 +58,11 @@ class History {
     return fold;
   }
 
+  // The first moment of this tick, or of the next one that was told.
+  momentOf(tick) {
+    const found = this.moments.findIndex((at) => this.events[at - 1].n >= tick);
+    return found < 0 ? this.last : found;
+  }
+
   timeOf(moment) { const at = this.moments[moment]; return at ? this.events[at - 1].t : 0; }
 }

@@ -35,6 +35,10 @@ class Page {
     if (data) { this.record(JSON.parse(data.textContent)); return; }
     this.token = decodeURIComponent(location.hash.slice(1));
     if (!this.token) { this.notice("Open the whole address that btr has printed: the part after # lets you in."); return; }
+    const query = new URLSearchParams(location.search);
+    this.run = query.get("run"); // in the list of runs from which this page was opened
+    this.wanted = query.has("tick") ? Number(query.get("tick")) : null; // the tick to begin with
+    if (this.run !== null) { $("runs").hidden = false; $("runs").href = `./${location.hash}`; }
     this.connect();
   }
 
@@ -47,7 +51,7 @@ class Page {
   }
 
   connect() {
-    const source = new EventSource(`events?token=${encodeURIComponent(this.token)}`);
+    const source = new EventSource(`events?token=${encodeURIComponent(this.token)}${this.run === null ? "" : `&run=${encodeURIComponent(this.run)}`}`);
     this.source = source;
     source.onopen = () => this.notice("");
     source.onmessage = (message) => {
@@ -55,6 +59,7 @@ class Page {
       if (anew) { this.history.reset(); this.past = this.moment = null; this.recorded = false; }
       this.receive(events);
       if (closed) { this.closed = true; source.close(); if (this.recorded) this.seek(0); }
+      if (this.wanted !== null && (closed || this.history.head.tick > this.wanted)) { this.seek(this.history.momentOf(this.wanted)); this.wanted = null; }
       this.wake();
     };
     source.onerror = () => {
@@ -77,7 +82,7 @@ class Page {
   // The answer, or null: then `told` has been told what went wrong, as a rule at the top of the page.
   async command(what, given = {}, told = (wrong) => this.notice(wrong)) {
     try {
-      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...given, do: what }) });
+      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ ...given, ...(this.run === null ? {} : { run: this.run }), do: what }) });
       const said = await answer.json();
       if (answer.ok) return said;
       told(said.error);

@@ -1,0 +1,61 @@
+"""A folder with a run of each sort: going on, asking, succeeded, failed, stopped, crashed, and not a journal at all."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from bt_runtime import skill
+from bt_runtime.run.person import Person
+from bt_runtime.run.run import Run, load
+from tests.view.scenes import HOSTILE
+
+PATROL = """\
+version: 1
+tree: patrol
+blackboard:
+  battery: {type: number, default: 0.9}
+root:
+  repeat:
+    times: -1
+    child:
+      sequence:
+        - wait: 0.001
+        - set: {battery: "{battery - 0.01}"}
+"""
+WAITING = "version: 1\ntree: patrol\nblackboard:\n  battery: {type: number, default: 0.9}\nroot: {wait: 1000}\n"
+HELLO = "version: 1\ntree: hello\nroot:\n  sequence:\n    - log: hello\n    - %s\n"
+
+
+@contextmanager
+def variety(folder: Path) -> Iterator[dict[str, Run]]:
+    """Yields the live runs `patrol` and `forest`. The folder also has `crashed.btr` and `damaged.btr`."""
+
+    @skill("fell the {tree}", confirm=True)
+    def fell(tree: str) -> None: ...
+
+    over = [load(HELLO % last) for last in ("succeed:", "fail:")]
+    halted = load(WAITING)
+    felling = load("version: 1\ntree: forest\nroot: {fell: {tree: oak}}\n", skills=[fell])
+    noisy = load("version: 1\ntree: loud\ninputs: {text: string}\nroot:\n  sequence: [{log: '{text}'}, {fail: }]\n")
+    for tree in over:
+        with Run(tree, journal=folder) as run:
+            run.spin(ticks=20)
+    with Run(noisy, inputs={"text": HOSTILE}, journal=folder) as run:
+        run.spin(ticks=20)
+    with Run(halted, journal=folder) as run:
+        run.tick()
+        run.halt("the operator pressed stop")
+    with ExitStack() as stack:
+        patrol = stack.enter_context(Run(load(PATROL), journal=folder))
+        forest = stack.enter_context(Run(felling, services={"person": Person()}, journal=folder))
+        for run in (patrol, forest):
+            for _ in range(3):
+                run.tick()
+            run.journal.settled()
+        for suffix in (".btr", ".btr-wal"):  # what a process that was killed leaves: no lock, not closed
+            shutil.copy(f"{patrol.journal.path.with_suffix('')}{suffix}", folder / f"crashed{suffix}")
+        (folder / "damaged.btr").write_text("this is no journal")
+        yield {"patrol": patrol, "forest": forest}
