@@ -39,7 +39,7 @@ UNTRIED = Kind(
         Field("form", "string", "The action, with one slot: `go to <place>`.", required=True),
         Field("order", "list", "Kinds of values, the most promising first: `fridge` is the kind of `fridge 1`.",
               required=True),
-        Field("tried", "key", "The entry with the list of what was tried; it is added to.", required=True),
+        Field("tried", "key", "The entry with the list of what was tried; it is added to.", required=True, writes=True),
         Field("next", "key", "The entry that receives the value.", required=True, writes=True),
         Field("among", "string", "Only values that stand in this text."),
     ),

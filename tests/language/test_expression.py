@@ -735,7 +735,7 @@ def test_the_page_names_every_function_and_bound() -> None:
     listed = PAGE.partition("These functions there are, and no others: ")[2].partition(". What")[0]
     assert re.findall(r"`(\w+)`", listed) == sorted(call.KNOWN)
     bounds = [token.LONGEST, token.MOST_TOKENS, parse.DEEPEST, values.MOST_BITS, values.MOST_TEXT, values.MOST_ITEMS]
-    costs = PAGE.partition("## What it costs")[2].partition("A fault")[0]
+    costs = PAGE.partition("## What it costs")[2].partition("Faults are")[0]
     told = [int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", costs)]
     assert told == [*bounds, values.MOST_LEVELS, hole.MOST_HOLES]
 
