@@ -71,7 +71,8 @@ def _value(value: Any, pad: str) -> Iterator[str]:
         yield from _node(value, pad, pad)
     elif isinstance(value, Mapping):
         for key, each in value.items():
-            if _flat(each) and len(line := f"{pad}{key}: {scalar(each)}") <= WIDE:
+            alone = not isinstance(each, N | Mapping | list | tuple)
+            if _flat(each) and (len(line := f"{pad}{key}: {scalar(each)}") <= WIDE or alone):
                 yield line
             elif isinstance(each, list | tuple) and _flat(each):
                 yield f"{pad}{key}:"
