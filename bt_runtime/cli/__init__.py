@@ -45,7 +45,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         {
             "run": ("Run a tree, and watch it.", "run"),
             "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "demo"),
-            "view": ("Show a run in the browser: recorded, or running now.", "view"),
+            "view": ("Show a run in the browser, recorded or running now; or a list of runs.", "view"),
             "top": ("Show a run that is going on in this terminal.", "top"),
             "attach": ("Debug a run of another process: breakpoints, steps, why.", "attach"),
         },
