@@ -96,16 +96,13 @@ class Run:
     with Run(load("patrol.yaml"), inputs={"room": "kitchen"}) as run:
         while run.tick().running: ...
 
-    tree: what `load` has checked.
-    inputs: values of the tree's `inputs` and of entries under `blackboard`; checked before anything is opened.
+    tree: what `load` has checked. `inputs`: values of its `inputs` and of entries under `blackboard`; checked first.
     world: the world in which skills with `impl: world` act. `task`: its task; None: the world's own.
     model: a file, an address, `starter` or an object; or a mapping of roles to them.
     memory: the file of the episodic memory, or an open memory, which stays open.
     seed: the random seed of the run. `budget`: what all agents together may spend.
-    recall: False denies agents their working memory.
-    services: your objects by name, for your own nodes and skills.
-    clock: replaces the machine's or the world's clock; a test moves its own by hand.
-    strict: an exception in a node ends the run; otherwise the node fails.
+    recall: False denies agents their working memory. `services`: your objects by name, for your own nodes and skills.
+    clock: in place of the machine's or the world's. `strict`: an exception in a node ends the run, not only its node.
     hz: the maximum ticks a second of `spin`; None: a tick whenever there is work.
     journal: the folder in which the run is recorded, or a Recorder. None: no journal.
     slow: seconds that a node may hold a tick before a report names it; None: no watchdog.

@@ -90,6 +90,8 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
         name = entry_named(value) if field.type in DATA_TYPES else value
         if isinstance(name, str):
             found.writes.append(Use(name, node.span, spec, field))
+            if field.reads:
+                found.asked.add(name)
     elif field.type == "key":
         found.reads.append(Use(value, node.span, spec, field))
     else:

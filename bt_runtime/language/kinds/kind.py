@@ -42,6 +42,7 @@ class Field(NamedTuple):
     extra: tuple[Json, ...] = ()  # values allowed although outside minimum/maximum: -1 for "for ever"
     writes: bool = False  # an output: the value names the entry that is written
     asks: bool = False  # a test: a node may stand here as well, whose success means that it holds
+    reads: bool = False  # an output that is read too: the node adds to the entry
 
 
 class Kind(NamedTuple):
