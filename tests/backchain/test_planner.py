@@ -14,6 +14,7 @@ from bt_runtime.backchain.shape import Need, chained, reaches, shaped
 from bt_runtime.backchain.step import Step
 from bt_runtime.backchain.tree_text import Head, written
 from bt_runtime.language.tidy import tidy
+from bt_runtime.types import Observation
 from tests.backchain.skill_sets import Case, MadeUpWorld, case, reachable
 
 SETS = int(os.environ.get("SETS", "200"))  # `make plans` tries 1,000
@@ -55,6 +56,35 @@ def test_a_plan_is_found_exactly_when_a_breadth_first_search_finds_one_and_playi
     assert tried >= SETS // CHUNKS * 0.8
 
 
+class Told:
+    """A world that knows one fact."""
+
+    instant = True
+
+    def __init__(self, answer: bool | None) -> None:
+        self.answer = answer
+
+    def skills(self) -> list[str]:
+        return []
+
+    def act(self, sentence: str) -> Observation:
+        return Observation("nothing", False, "no")
+
+    def holds(self, fact: str) -> bool | None:
+        return self.answer
+
+
+@pytest.mark.rule("holds", 1)
+@pytest.mark.parametrize("entry", [True, False])
+@pytest.mark.parametrize("answer", [None, True, False])
+def test_a_world_is_believed_before_an_entry(answer: bool | None, entry: bool) -> None:
+    text = f"version: 1\ntree: t\nblackboard: {{hand_free: {{type: boolean, default: {str(entry).lower()}}}}}\n"
+    with bt.Run(bt.load(f"{text}root:\n  holds: hand free\n"), world=Told(answer)) as run:
+        expected = entry if answer is None else answer
+        assert run.spin(ticks=5) is (bt.Status.SUCCESS if expected else bt.Status.FAILURE)
+
+
+@pytest.mark.rule("holds", 2)
 def test_a_world_that_tells_nothing_is_led_to_the_goal_by_what_the_skills_bring() -> None:
     """`holds` counts what skills have brought in the run where nobody can tell a fact."""
     reached = 0

@@ -175,7 +175,7 @@ def test_closing_ends_what_runs_and_says_so_to_who_waits(elsewhere: Path) -> Non
     folder = os.environ["BTR_PROJECT"]
     site.close()
     for each in waiting:
-        with pytest.raises(BtError, match="was ended"):
+        with pytest.raises(BtError, match="was stopped"):
             each.result(60)
     assert not Path(folder).exists()
 
