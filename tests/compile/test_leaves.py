@@ -45,7 +45,7 @@ def test_the_form_with_the_most_words_of_its_own_is_taken_and_none_writes_nothin
 @pytest.mark.rule("offered", 1, 2)
 def test_what_the_world_offers_now_gives_its_slots() -> None:
     run = ran("offered: {form: go to box <number>, slots: it}", world=pantry())
-    assert (run.status, run.blackboard["it"]) == (SUCCESS, {"number": "1"})
+    assert (run.status, run.blackboard["it"]) == (SUCCESS, {"number": 1})
     run = ran("offered: {form: open box <number>, slots: it}", world=pantry())
     assert (run.status, run.blackboard["it"]) == (FAILURE, 0)
 
