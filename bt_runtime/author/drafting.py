@@ -217,5 +217,5 @@ def _never_written(spec: TreeSpec, name: str) -> bool:
 
 def unknown_in(text: str, registry: Registry) -> list[str]:
     """Names that stand where kinds stand, and that no kind or skill has."""
-    names = dict.fromkeys(re.findall(r"^\s*- ([a-z_]\w*):", text, re.MULTILINE))
+    names = dict.fromkeys(re.findall(r"^ *- ([a-z_]\w*):", text, re.MULTILINE))
     return [name for name in names if registry.get(name) is None][:5]

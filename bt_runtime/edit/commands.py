@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.edit import header, moves, state, subtree, swap, values
+from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.lines import Untouchable
 from bt_runtime.edit.outline import Path as NodePath
@@ -48,6 +49,7 @@ class Commands:
         session = self.session
         return {
             "folder": session.workspace.root.name,
+            "ace": ace_folder() is not None,
             "trees": [{"path": session.name(p), "unsaved": self._unsaved(p)} for p in session.trees()],
             "unsaved": [session.name(p) for p, held in session.buffers.items() if held.unsaved],
         }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import threading
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 
+from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.commands import Commands
 from bt_runtime.edit.session import Session
 from bt_runtime.interop.lsp.workspace import Files, Sort, Workspace
@@ -39,16 +39,6 @@ def _ace(name: str) -> tuple[bytes, str] | None:
     if file is None or not file.is_file():
         return None
     return file.read_bytes(), KINDS.get(file.suffix, "image/png")
-
-
-@lru_cache(maxsize=1)
-def ace_folder() -> Path | None:
-    """Returns the folder of Ace, which the extra `view` installs; the package is not imported."""
-    try:
-        files = metadata.files("django-ace") or ()
-    except metadata.PackageNotFoundError:
-        return None
-    return next((Path(str(f.locate())).parent for f in files if str(f).endswith("django_ace/ace/ace.js")), None)
 
 
 class Editor:

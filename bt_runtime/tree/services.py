@@ -97,7 +97,7 @@ class Services:
 
     def give(self, given: Mapping[str, Any]) -> None:
         """Adds a program's services; raises for a name that the runtime uses itself."""
-        for name, value in given.items():
+        for name, value in dict(given).items():
             if name in _KEPT or not isinstance(name, str):
                 raise BtError(
                     f"`{name!s:.60}` cannot be a service of yours: the run keeps it itself", "name it otherwise"

@@ -105,6 +105,8 @@ WORDS: dict[str, list[list[str]]] = {
     "fmt": [["t.yaml", "--check"], [ARGUMENT]],
     "lsp": [["--help"]],
     "edit": [[ARGUMENT]],
+    "plan": [[ARGUMENT], [ARGUMENT, "--skills", ARGUMENT]],
+    "fork": [["last", "--at", "1"], [ARGUMENT, "--at", ARGUMENT]],
     "mcp": [["--help"], [ARGUMENT]],
     "compile": [[ARGUMENT], [ARGUMENT, "--out", "x.yaml"]],
     "diff": [["t", "bad"], [ARGUMENT, ARGUMENT]],

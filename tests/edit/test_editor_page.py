@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli.authoring.lsp import files, sort
-from bt_runtime.edit.serving import PAGE, Editor, ace_folder
+from bt_runtime.edit.ace import ace_folder
+from bt_runtime.edit.serving import PAGE, Editor
 from tests.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")

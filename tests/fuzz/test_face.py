@@ -24,12 +24,10 @@ ANYTHING = st.one_of(
 )  # fmt: skip
 PATH = st.one_of(st.sampled_from(["/t", "/t/0", "/t/1", "/t/2", "/", ""]), ANYTHING)
 PLAN = st.one_of(st.sampled_from(PLANS), ANYTHING)
-HOW = st.one_of(st.sampled_from(["insert", "replace", "remove", "grow", "swap"]), ANYTHING)
 SMALL = st.one_of(st.integers(-1, 3), ANYTHING.filter(lambda v: not (isinstance(v, int | float) and abs(v) > 3)))
 BOUND = SMALL.filter(lambda value: value is not None)
 CALLS = st.lists(
     st.one_of(
-        st.tuples(st.just("graft"), PATH, PLAN, HOW, ANYTHING),
         st.tuples(st.just("insert"), PATH, PLAN, ANYTHING),
         st.tuples(st.just("replace"), PATH, PLAN),
         st.tuples(st.just("remove"), PATH),
@@ -37,7 +35,6 @@ CALLS = st.lists(
         st.tuples(st.just("spin"), ANYTHING, BOUND, BOUND),
         st.tuples(st.just("blackboard"), ANYTHING, ANYTHING),
         st.tuples(st.just("update"), ANYTHING, ANYTHING),
-        st.tuples(st.just("setdefault"), ANYTHING, ANYTHING),
     ),
     min_size=1, max_size=5,
 )  # fmt: skip
@@ -46,8 +43,8 @@ CALLS = st.lists(
 def called(run: bt.Run, name: str, args: tuple[Any, ...]) -> None:
     if name == "blackboard":
         run.blackboard[args[0]] = args[1]
-    elif name in ("update", "setdefault"):
-        getattr(run.blackboard, name)(*args)
+    elif name == "update":
+        run.blackboard.update(*args)
     else:
         getattr(run, name)(*args)
 

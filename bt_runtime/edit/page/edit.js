@@ -44,6 +44,7 @@ class App {
   async begin() {
     const files = await this.files();
     if (!files) return;
+    if (files.ace) this.typing.load();
     const wanted = new URLSearchParams(location.search).get("tree");
     const first = files.trees.find((t) => t.path === wanted) ?? files.trees[0];
     if (first) await this.open(first.path);
@@ -63,7 +64,7 @@ class App {
   events() {
     const source = new EventSource(`events?token=${encodeURIComponent(this.token)}`);
     source.onmessage = async (message) => {
-      for (const event of JSON.parse(message.data).events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) await this.open(this.state.path, true);
+      for (const event of JSON.parse(message.data).events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) setTimeout(() => { if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true); }, 120); // one's own gesture answers by itself
     };
   }
 
@@ -114,6 +115,11 @@ class App {
   // What is shown ------------------------------------------------------------------------------
 
   show(state, path) {
+    if (path === undefined && this.state && state.path === this.state.path && state.version === this.state.version && state.text === this.state.text) {
+      this.state = state; // told twice: nothing that somebody types meanwhile is drawn anew
+      this.head();
+      return;
+    }
     const chosen = path ?? this.node?.path ?? [], before = this.state?.text;
     const folded = [...this.view.byHand].map(([id, open]) => [this.fold?.nodes.get(id)?.path.join(), open]);
     this.state = state;

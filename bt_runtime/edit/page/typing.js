@@ -10,12 +10,9 @@ class Typing {
     this.quiet = false;
     this.field = el("textarea", { spellcheck: "false", "aria-label": "The text", on: { input: () => this.typed(), click: () => this.moved(), keyup: () => this.moved() } });
     this.box.append(this.field);
-    this.ready = this.load();
   }
 
   async load() {
-    const found = await fetch("ace/mode-yaml.js").then((a) => a.ok, () => false);
-    if (!found) return;
     for (const sheet of ["ace", "theme/github_light_default", "theme/github_dark"]) document.head.append(el("link", { rel: "stylesheet", href: `ace/css/${sheet}.css` }));
     for (const name of ["ace", "mode-yaml", "ext-searchbox", "ext-language_tools", "theme-github_light_default", "theme-github_dark"])
       await new Promise((done) => document.head.append(el("script", { src: `ace/${name}.js`, on: { load: done, error: done } })));
