@@ -21,12 +21,6 @@ class Draft:
         self.text = text
         self.registry = registry
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Draft) and other.text == self.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
-
     @cached_property
     def document(self) -> Document:
         return source.parse(self.text.removeprefix("\ufeff"), "text")

@@ -37,8 +37,7 @@ class History:
         self.done.append(self.undone.pop())
         return self.done[-1]
 
-    def moved(self, path: Path, base: str, now: str) -> None:
+    def forget(self, path: Path) -> None:
         """Called when somebody else changed a file: earlier gestures on it can no longer be undone."""
-        del base, now
         self.done = [c for c in self.done if path not in c.texts]
         self.undone = [c for c in self.undone if path not in c.texts]

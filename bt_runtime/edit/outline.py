@@ -64,13 +64,6 @@ class Item:
             found = found.children[step]
         return found
 
-    def list_of(self) -> Slot | None:
-        """The list of its children, present or not; None when the node takes no list."""
-        for slot in slots(self):
-            if slot.field.type == "nodes":
-                return slot
-        return None
-
 
 class Slot(NamedTuple):
     """A field that takes nodes, with the nodes in it."""
@@ -88,13 +81,6 @@ def outline(top: Node | None, registry: Registry) -> Item | None:
         if key.text == "root":
             return _item(value, Seat(top, index, "root"), None, ("root",), registry)
     return None
-
-
-def fragment(top: Node | None, registry: Registry) -> Item | None:
-    """Parses a single node in a text, such as a pasted one."""
-    if not isinstance(top, YamlMap) or len(top.pairs) != 1:
-        return None
-    return _item(top, Seat(YamlList(top.start), 0, "root"), None, (), registry)
 
 
 def _item(node: Node, seat: Seat, parent: Item | None, data: tuple[Step, ...], registry: Registry) -> Item | None:

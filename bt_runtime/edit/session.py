@@ -196,7 +196,7 @@ class Session:
                 held.theirs = there
                 self.told(path)
                 return True
-            self.history.moved(path, held.base, there)
+            self.history.forget(path)
             held.base, held.theirs = there, None
             self._put({path: merged.text})
             return True

@@ -48,9 +48,6 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(search_path()), "PYTHONSAFEPATH": "1", **more}
 
 
-WITH_OUTPUT = -2  # `stderr` of a child: into its standard output
-
-
 def start(
     words: Sequence[str],
     env: dict[str, str] | None = None,

@@ -15,14 +15,17 @@ _ACTIONS = Field(
     "actions", "list", "Skills of the tree that it may do, by name; `world` for all that the world offers. Without it: "
     "what the world offers, and in a run without a world all skills that the tree lists.",
 )  # fmt: skip
-_EXAMPLES = (
-    Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
+RETRIEVAL = (  # which experiences are shown, of any node that shows some
     Field("example_tokens", "integer", "Tokens that they may take together.", default=2000, minimum=0),
     Field("level", "word", "Experiences of agents, or of whole tasks.", default="agent", choices=("agent", "task")),
     Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",
           choices=("semantic", "task", "random")),
     Field("similarity", "number", "How alike the goal of a shown experience must be, from 0 to 1.",
           default=0, minimum=0, maximum=1),
+)  # fmt: skip
+_EXAMPLES = (
+    Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
+    *RETRIEVAL,
 )  # fmt: skip
 LONGEST = 14_400  # seconds: 200 steps with a large model on a slow processor take less
 _BUDGETS = (

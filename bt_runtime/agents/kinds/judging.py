@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.agents.kinds.deciding import SAMPLER, SCORING
+from bt_runtime.agents.kinds.deciding import RETRIEVAL, SAMPLER, SCORING
 from bt_runtime.language.kinds.kind import Field, Kind
 
 _IMPL = "bt_runtime.agents"
@@ -24,12 +24,7 @@ _SCALE = Field(
 )  # fmt: skip
 _EXAMPLES = (
     Field("examples", "integer", "How many experiences of the run's memory to show at most.", default=0, minimum=0),
-    Field("example_tokens", "integer", "Tokens that they may take together.", default=2000, minimum=0),
-    Field("level", "word", "Experiences of agents, or of whole tasks.", default="agent", choices=("agent", "task")),
-    Field("select", "word", "How examples are found: by similarity, by kind of task, or at random.", default="semantic",
-          choices=("semantic", "task", "random")),
-    Field("similarity", "number", "How alike the goal of a shown experience must be, from 0 to 1.",
-          default=0, minimum=0, maximum=1),
+    *RETRIEVAL,
 )  # fmt: skip
 
 INFER = Kind(

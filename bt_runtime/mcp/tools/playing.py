@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -122,7 +123,7 @@ def test(site: Site, what: str = "tests", page: int = 1) -> Answer:
     site.inside(what.partition("::")[0])
     words = child.python("pytest", "-q", "-x", "--no-header", "-p", "no:cacheprovider", what)
     try:
-        done = child.answer(words, b"", TEST_TIME, cwd=site.root, stderr=child.WITH_OUTPUT)
+        done = child.answer(words, b"", TEST_TIME, cwd=site.root, stderr=subprocess.STDOUT)
     except TimeoutError:
         raise BtError(f"the tests took more than {TEST_TIME:g} s", "name one of them") from None
     part = paged(done.stdout[-MOST_OUTPUT:].decode("utf-8", "replace"), page)
