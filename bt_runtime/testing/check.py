@@ -30,7 +30,8 @@ from bt_runtime.proof.story import words
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import Finding, Subject
 from bt_runtime.testing.casting import skills_of, trees_of
-from bt_runtime.testing.story import finding, follows
+from bt_runtime.testing.story import finding, follows, story_file
+from bt_runtime.testing.story_file import StoryFile
 from bt_runtime.testing.values import Values
 from bt_runtime.types import Json
 
@@ -48,6 +49,7 @@ class Result(NamedTuple):
     finding: Finding | None = None
     doubts: tuple[str, ...] = ()  # what was not covered
     remarks: tuple[str, ...] = ()
+    played: StoryFile | None = None  # the story as a file
     kept: bool = False  # known from an earlier check of the same text
 
 
@@ -127,13 +129,15 @@ class Checking:
         asked = Asked(self.subject.tree.spec, self.inputs, self.values, limits)
         subject = self.alone(property)
         verdict = decide(asked, property, lambda telling: follows(subject, telling, self.inputs, property))
-        story, found = tuple[str, ...](), None
+        story, found, played = tuple[str, ...](), None, None
         if verdict.telling is not None:
             story = tuple(words(verdict.telling))
             found = finding(subject, verdict.telling, self.inputs, f"{self.found_by}{self.option(property)}")
+            played = story_file(subject, verdict.telling, self.inputs, property, found.why)
         result = Result(
-            property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks
-        )
+            property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks,
+            played,
+        )  # fmt: skip
         if place is not None and result.outcome == "proved":
             kept = {"states": result.states, "doubts": result.doubts, "remarks": result.remarks}
             disk.write(place, json.dumps(kept))
@@ -179,7 +183,8 @@ class Checking:
         try:
             kept = json.loads(text) if text else None
             return None if kept is None else Result(
-                property, "proved", kept["states"], 0.0, (), None, tuple(kept["doubts"]), tuple(kept["remarks"]), True
+                property, "proved", kept["states"], 0.0, (), None, tuple(kept["doubts"]), tuple(kept["remarks"]),
+                kept=True,
             )  # fmt: skip
         except (ValueError, KeyError, TypeError):
             return None

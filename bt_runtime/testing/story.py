@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from bt_runtime.language.properties.property import Property
-from bt_runtime.proof.story import Telling, times
+from bt_runtime.proof.story import Telling, times, words
 from bt_runtime.testing.case import BROKEN, Case, Finding, Move, Subject, moved, played
 from bt_runtime.testing.promise import Broken, promised
+from bt_runtime.testing.story_file import StoryFile, story_of
 from bt_runtime.testing.trial import Trial
 from bt_runtime.testing.values import Values
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, path_of
@@ -97,6 +98,16 @@ def finding(subject: Subject, telling: Telling, inputs: Mapping[str, Json], foun
     made = case_of(telling, inputs)
     assert made is not None
     return subject.finding(_complete(made[0], subject), found_by)
+
+
+def story_file(
+    subject: Subject, telling: Telling, inputs: Mapping[str, Json], property: Property, why: str
+) -> StoryFile:
+    """Returns the story as a file that a page or a test plays."""
+    made = case_of(telling, inputs)
+    assert made is not None
+    case = _complete(made[0], subject)
+    return story_of(subject.tree.name, promised(property), why, case, made[1], tuple(words(telling)))
 
 
 def _complete(case: Case, subject: Subject) -> Case:
