@@ -238,11 +238,9 @@ class _Timed(_Drawn):
     def pass_time(self, armed: tuple[int, ...]) -> None:
         """The time is known."""
 
-    def over(self, clock: int) -> bool:
+    def passed(self, clock: int) -> bool:
         limit = self.s[clock]
-        if limit and self.now - self.began.get(clock, self.now) >= limit / 1000 - 1e-9:
-            self.stop(clock)
-        return not self.s[clock]
+        return not limit or self.now - self.began.get(clock, self.now) >= limit / 1000 - 1e-9
 
 
 def _solved(rows: Sequence[Sequence[tuple[float, int]]], waits: Sequence[float]) -> tuple[float, float]:

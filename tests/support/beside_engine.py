@@ -23,7 +23,11 @@ from bt_runtime.tree.node import INVALID, path_of
 class ByChance(Tick):
     """Chooses at random; its clocks are concrete."""
 
-    __slots__ = ("began", "now", "random")
+    __slots__ = ("began", "now", "random", "woken")
+
+    def wake(self, clock: int) -> None:
+        super().wake(clock)
+        self.woken.append((self.began[clock] + self.s[clock]) / 1000)
 
     def choose(self, count: int) -> int:
         return self.random.randrange(count)
@@ -32,7 +36,7 @@ class ByChance(Tick):
         super().start(clock, seconds)
         self.began[clock] = self.now
 
-    def over(self, clock: int) -> bool:
+    def passed(self, clock: int) -> bool:
         limit = self.s[clock]
         if not limit:
             return True
@@ -40,8 +44,6 @@ class ByChance(Tick):
         over = self.now - self.began[clock] >= limit
         assert (late if over else early) is not None, "the zone forbids what the clock shows"
         self.zone = late if over else early
-        if over:
-            self.stop(clock)
         return over
 
 
@@ -93,7 +95,7 @@ class Beside:
         passes = round(waits * 1000) if waits > 0 and self.random.random() < 0.6 else 0
         self.now += passes
         t = ByChance.__new__(ByChance)
-        t.random, t.began, t.now = self.random, self.began, self.now
+        t.random, t.began, t.now, t.woken = self.random, self.began, self.now, []
         t.__init__(model, self.state, (), True)  # type: ignore[misc]
         step = model.tick(t)
         for slot in (*model.outside, *model.stirred):
@@ -133,14 +135,17 @@ class Beside:
                 there != (number != UNSET) or (there and trial.board[name] != model.values[number])
             ):
                 return f"{name}: engine {trial.board.get(name)!r}, model {model.values[number]!r}"
-        return self.times() if status == RUN else ""
+        return self.times(t.woken) if status == RUN else ""
 
-    def times(self) -> str:
+    def times(self, woken: list[float]) -> str:
+        """`woken`: the times for which the nodes of this tick have asked. The engine keeps those of halted nodes."""
         trial, state = self.trial, self.state
         due = trial.due
         left = [state.slots[c] - (self.now - self.began[c]) for c in state.armed]
         model = -math.inf if state.urgent else min(left) / 1000 + self.now / 1000 if left else math.inf
         if due == model or (math.isfinite(due) and math.isfinite(model) and abs(due - model) < 1e-6):
+            return ""
+        if model > due and any(abs(due - each) < 1e-6 for each in woken):
             return ""
         if due <= trial.clock.now() and (state.urgent or model <= trial.clock.now()):
             return ""

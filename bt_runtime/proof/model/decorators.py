@@ -58,7 +58,8 @@ def next_round(node: Chooser, t: Tick) -> None:
     """Schedules the next tick: at once, or when the child wakes."""
     clocks = _idle(node.children[0], t)
     if clocks:
-        t.armed.update(clocks)
+        for clock in clocks:
+            t.wake(clock)
     elif not _open(node.children[0]):
         t.urgent = True
 

@@ -154,11 +154,19 @@ class Tick:
             self.note("start", clock, limit)
 
     def stop(self, clock: int) -> None:
+        self.armed.discard(clock)
         if self.s[clock]:
             self.s[clock] = 0
             self.zone = self.zone.dropped(clock)
 
     def over(self, clock: int) -> bool:
+        """True when this clock's time has come; the clock is stopped then."""
+        passed = self.passed(clock)
+        if passed:
+            self.stop(clock)
+        return passed
+
+    def passed(self, clock: int) -> bool:
         """True when this clock's time has come; where both are possible it is a choice."""
         limit = self.s[clock]
         if not limit:
@@ -169,7 +177,6 @@ class Tick:
         if late is not None and (early is None or self.choose(2)):
             self.zone = late
             self.note("over", clock, limit)
-            self.stop(clock)
             return True
         assert early is not None
         self.zone = early
@@ -177,8 +184,12 @@ class Tick:
         return False
 
     def wake(self, clock: int) -> None:
-        """Schedules the next tick for this clock's time at the latest."""
-        if self.s[clock]:
+        """Schedules the next tick for this clock's time at the latest: at once, if that has come."""
+        if not self.s[clock]:
+            return
+        if self.passed(clock):
+            self.urgent = True
+        else:
             self.armed.add(clock)
 
     # Entries ---------------------------------------------------------------------------------
