@@ -61,8 +61,13 @@ class Refused(BtError):
 class Author:
     """Writes trees of one project with one model."""
 
-    def __init__(self, model: Model, root: Path, agents: bool = False, told: Callable[[str], object] = str) -> None:
+    def __init__(
+        self, model: Model, root: Path, agents: bool = False, told: Callable[[str], object] = str,
+        tokens: int = MOST_TOKENS, seconds: float | None = None,
+    ) -> None:  # fmt: skip
+        """`tokens`: of one draft; `seconds`: until a draft has to be there."""
         self.model, self.root, self.told = model, root, told
+        self.tokens, self.seconds = tokens, seconds
         self.manifests = _own_manifests(root)
         skills = tuple(kind for name in self.manifests for kind in manifest.read(self.path_of(name)).kinds)
         kinds = [k for k in registry_of(root) if k.name not in LEFT_OUT and (agents or not k.asks)]
@@ -86,9 +91,7 @@ class Author:
         grammar, faults, text = self._grammar(name), "", ""
         shown: list[str] = []
         for number in range(1, rounds + 1):
-            prompt = self.prompt(request, name, text, faults)
-            written = self.model.write(prompt, grammar=grammar, max_tokens=MOST_TOKENS, stop=("\n\n\n",)).wait()
-            text = self.cleaned(written.text)
+            text = self.cleaned(self._written(self.prompt(request, name, text, faults), grammar))
             spec, text, shown = self.checked(text)
             if spec is not None:
                 story = self.played(text)
@@ -98,6 +101,14 @@ class Author:
             faults = "\n".join(shown)
             self.told(f"round {number}: {len(shown)} fault{'s' if len(shown) != 1 else ''}: {shown[0]}")
         raise Refused(f"no sound tree after {rounds} rounds:\n{faults}", text, shown, unknown_in(text, self.registry))
+
+    def _written(self, prompt: str, grammar: Grammar | None) -> str:
+        job = self.model.write(prompt, grammar=grammar, max_tokens=self.tokens, stop=("\n\n\n",))
+        try:
+            return job.wait(self.seconds).text
+        except TimeoutError as late:
+            job.cancel("it took too long")
+            raise Refused(f"no draft within {self.seconds:g} s", "", []) from late
 
     def _grammar(self, name: str) -> Grammar | None:
         """None where grammars cannot be had: the answer is checked all the same."""

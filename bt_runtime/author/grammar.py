@@ -11,9 +11,11 @@ from bt_runtime.llm.decoding.grammar import any_of, literal
 from bt_runtime.types import Grammar
 
 DEEPEST = 40  # columns of indentation
-_STRING = r'"([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+_CHARACTER = r'([^"\\\x00-\x1f]|\\(["\\\/bfnrt]|u[0-9a-fA-F]{4}))'
+MOST_ABOUT = 400  # characters: a small model that repeats itself would fill its draft with them
 TERMINALS = (
-    f"STRING: /{_STRING}/",
+    f'STRING: /"{_CHARACTER}*"/',
+    f'ABOUT: /"{_CHARACTER}{{0,{MOST_ABOUT}}}"/',
     r"NUMBER: /-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,16})?(e-?[0-9]{1,3})?/",
     r"NAME: /[a-z_][a-z0-9_]{0,60}/",
     'value: STRING | NUMBER | "true" | "false" | "null" | object | array',
@@ -40,9 +42,10 @@ class _Written:
     def grammar(self) -> str:
         tree = literal(self.name) if self.name else "NAME"
         listed = any_of([json.dumps(each) for each in self.manifests]) if self.manifests else ""
-        skills = f'("skills: [" ({listed}) (", " ({listed}))* "]\\n")?' if listed else '("skills: " array "\\n")?'
+        more = f'(", " ({listed})){{0,{len(self.manifests) - 1}}}' if len(self.manifests) > 1 else ""
+        skills = f'("skills: [" ({listed}) {more} "]\\n")?' if listed else '("skills: " array "\\n")?'
         ports = " ".join(f'("{each}: " object "\\n")?' for each in ("inputs", "outputs", "blackboard"))
-        head = f'"version: 1\\ntree: " {tree} "\\n" ("about: " STRING "\\n")? {skills} {ports}'
+        head = f'"version: 1\\ntree: " {tree} "\\n" ("about: " ABOUT "\\n")? {skills} {ports}'
         start = f'start: {head} "root:\\n  " {self.node(2)}'
         rules = [f"{rule}: {body}" for rule, body in self.rules.items()]
         return "\n".join([start, *rules, *TERMINALS, ""])

@@ -53,6 +53,16 @@ def test_made_up_kinds_fields_and_manifests_are_not_in_the_grammar() -> None:
     assert not accepts(grammar, f"{head.replace('patrol', 'other')}  wait: 2\n")
 
 
+def test_a_writer_that_repeats_itself_is_stopped_in_the_head() -> None:
+    """A list of manifests has at most as many entries as there are, and `about` has an end."""
+    kinds = [kind for kind in registry_of(None) if not kind.asks]
+    text = 'version: 1\ntree: t\nabout: "a"\nskills: ["rover", "arm"]\nroot:\n  wait: 2\n'
+    assert accepts(whole_tree(kinds, ["rover", "arm"], "t"), text)
+    assert not accepts(whole_tree(kinds, ["rover", "arm"], "t"), text.replace('"rover",', '"rover", "rover",'))
+    assert not accepts(whole_tree(kinds, ["rover"], "t"), text.replace('"arm"', '"rover"'))
+    assert not accepts(whole_tree(kinds, ["rover", "arm"], "t"), text.replace('"a"', f'"{"a" * 500}"'))
+
+
 def test_every_kind_that_there_is_can_be_written() -> None:
     """The grammar compiles for all kinds, and each kind's own example stands in it."""
     registry = registry_of(None)

@@ -192,3 +192,13 @@ def test_over_standard_input_and_output_the_same_is_served(project: Path) -> Non
 
     anyio.run(main)
     assert (project / "trees" / "w.yaml").read_text() == TREE
+
+
+def test_what_is_written_at_the_start_stands_at_the_first_tick_and_a_course_ends_with_its_tree(project: Path) -> None:
+    tree = (
+        "version: 1\ntree: t\nskills: [rover]\nblackboard: {low: {type: boolean, default: false}}\nroot:\n"
+        "  if: {check: low, then: {drive: dock}, else: {drive: hall}}\n"
+    )
+    answer = call(Site(project), "try", {"tree": tree, "writes": [{"at": 0, "set": {"low": True}}]})
+    assert answer.data["status"] == "SUCCESS" and answer.data["skills"] == {"drive": 1}
+    assert "drive(place=dock)" in answer.text and "hall" not in answer.text

@@ -36,6 +36,7 @@ class Played(NamedTuple):
     story: list[str]
     board: dict[str, Json]
     skills: dict[str, int]  # how often each was started
+    starts: list[tuple[str, dict[str, Json]]]  # each start in order, with its parameters
     assumed: list[str]  # skills that nobody scripted
     crashes: list[str]
     late: str = ""  # why it was stopped
@@ -60,7 +61,7 @@ def play(
         late = _course(trial, writes, min(seconds, MOST_SECONDS))
         return Played(
             trial.status.name, trial.clock.now(), len(trial.ticks), story.lines(), _board(trial),
-            {name: script.started for name, script in trial.skills.items() if script.started},
+            {name: script.started for name, script in trial.skills.items() if script.started}, story.starts,
             [name for name in assumed if trial.skills[name].started],
             [f"{crash.path}: {crash.message}" for crash in trial.crashes], late,
         )  # fmt: skip
@@ -106,12 +107,14 @@ def _course(trial: Trial, writes: Sequence[Mapping[str, Any]], seconds: float) -
     """Ticks and writes in the order of their times; returns why it was stopped early, "" otherwise."""
     end = time.monotonic() + PATIENCE
     for write in sorted(writes, key=_at):
-        late = _until(trial, min(_at(write), seconds), end)
+        at = min(_at(write), seconds)
+        late = _until(trial, at, end) if at > 0 else ""  # what is written at 0 stands at the first tick
         if late or (trial.status is not RUNNING and trial.ticks):
             return late
         for name, value in dict(write.get("set") or {}).items():
             trial.board[str(name)] = value
-        trial.tick()
+        if trial.tick() is not RUNNING:
+            return ""
     return _until(trial, seconds, end)
 
 
@@ -148,6 +151,7 @@ class _Story:
     def __init__(self) -> None:
         self.trial: Trial | None = None
         self.told: list[str] = []
+        self.starts: list[tuple[str, dict[str, Json]]] = []
 
     def follow(self, trial: Trial) -> None:
         self.trial = trial
@@ -213,6 +217,7 @@ class _Told(Script):
 
     def begin(self, params: dict[str, Json]) -> Later:
         begun = super().begin(params)
+        self.story.starts.append((self.name, dict(params)))
         given = ", ".join(f"{key}={value}" for key, value in params.items())
         after = f" after {begun.ticks} ticks" if begun.ticks else ""
         end = "runs" if begun.ticks < 0 else f"{said(begun.result)}{after}"
