@@ -12,14 +12,13 @@ from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.lines import Untouchable
 from bt_runtime.edit.outline import Path as NodePath
-from bt_runtime.edit.rehearsal import Rehearsal
 from bt_runtime.edit.session import Session
+from bt_runtime.edit.tryouts import Tryouts
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.lsp import complete, navigate
 from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
-from bt_runtime.project import disk
 from bt_runtime.types import Json
 from bt_runtime.view.render import draw, sketch
 
@@ -32,7 +31,7 @@ class Commands:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.rehearsals: dict[Path, Rehearsal] = {}
+        self.tryouts = Tryouts(session)
 
     def __call__(self, name: str, given: Given) -> Json:
         command: Callable[[Given], Json] | None = getattr(self, f"do_{name}", None)
@@ -59,7 +58,9 @@ class Commands:
         return held is not None and held.unsaved
 
     def do_open(self, given: Given) -> Json:
-        return state.of_file(self.session, self._path(given))
+        path = self._path(given)
+        story = self.tryouts.stories.get(path)
+        return {**state.of_file(self.session, path), "story": story.why if story is not None else ""}
 
     def do_kinds(self, given: Given) -> Json:
         draft = self.session.draft(self._path(given))
@@ -259,39 +260,8 @@ class Commands:
     # Trying ----------------------------------------------------------------------------------
 
     def do_try(self, given: Given) -> Json:
-        """One move of a rehearsal; the first one, and `again`, begin with the text as it stands."""
-        path, move = self._path(given), str(given["move"])
-        session, held = self.session, self.session.buffer(path)
-        if move == "begin" or path not in self.rehearsals:
-            errors = [f for f in session.faults(path) if f.severity == "error"]
-            if errors:
-                raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")
-            project = session.workspace.home(path.parent)
-            self.rehearsals[path] = Rehearsal(held.text, path, project)
-        played = self.rehearsals[path]
-        if move == "tick":
-            played.tick(int(given.get("times", 1)))
-        elif move == "answer":
-            played.answer(str(given["node"]), str(given["result"]))
-        elif move == "set":
-            played.set(str(given["entry"]), values.written(str(given["value"])))
-        elif move == "chance":
-            played.chance(int(given["seed"]))
-        elif move in ("again", "back", "halt"):
-            getattr(played, move)()
-        elif move == "keep":
-            return {**played.told(), "kept": self._kept(played)}
-        return played.told()
-
-    def _kept(self, played: Rehearsal) -> str:
-        """Writes the story as a test file with a name of its own."""
-        folder = self.session.workspace.root / "tests"
-        folder.mkdir(exist_ok=True)
-        stem = re.sub(r"\W", "_", played.tree.name).lower()
-        names = (f"test_{stem}_played{'' if n == 1 else f'_{n}'}.py" for n in range(1, 1000))
-        file = next(folder / name for name in names if not (folder / name).exists())
-        disk.write(file, played.as_test().encode())
-        return f"tests/{file.name}"
+        """Makes one move of a rehearsal, or of a story."""
+        return self.tryouts.move(self._path(given), str(given["move"]), given)
 
     # Arguments -------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import re
 import threading
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.commands import Commands
@@ -49,18 +50,26 @@ class Editor:
     ) -> None:
         self.feed = Feed(most=400)
         self.session = Session(Workspace(folder, files, sort), self._told)
+        self.commands = Commands(self.session)
         self.server = Server(
-            self.feed, Commands(self.session), host=host, port=port, anyone=anyone, assets=asset, most_body=MOST_BODY
+            self.feed, self.commands, host=host, port=port, anyone=anyone, assets=asset, most_body=MOST_BODY
         )
         self._watching = threading.Thread(
             target=self.session.watch, args=(self.server.over,), name="bt-edit-watch", daemon=True
         )
         self._watching.start()
 
-    def url(self, tree: Path | None = None) -> str:
-        """The page's address for this tree."""
+    def url(self, tree: Path | None = None, at: tuple[int, int] | None = None, story: bool = False) -> str:
+        """The page's address for this tree, for a node's line and column in it, or with its stories."""
+        if tree is None:
+            return self.server.url
         base, _, token = self.server.url.partition("#")
-        return f"{base}?tree={self.session.name(tree)}#{token}" if tree is not None else self.server.url
+        given = {
+            "tree": self.session.name(tree),
+            **({"at": f"{at[0]}:{at[1]}"} if at else {}),
+            **({"story": 1} if story else {}),
+        }
+        return f"{base}?{urlencode(given, safe='/:')}#{token}"
 
     def close(self) -> None:
         self.server.close()

@@ -42,6 +42,8 @@ class Finding:
     why: str
     test: str
     case: Case
+    found_by: str = ""
+    promises: Mapping[str, list[str]] = field(default_factory=dict)  # never, always, ltl, properties
 
     def __str__(self) -> str:
         return f"{self.why}\n\n{self.test}"
@@ -101,7 +103,11 @@ class Subject:
 
     def finding(self, case: Case, found_by: str) -> Finding:
         why, up_to = self.play(case)
-        return Finding(why, self.as_test(up_to, found_by), up_to)
+        return Finding(why, self.as_test(up_to, found_by), up_to, found_by, self.given_promises)
+
+    @property
+    def given_promises(self) -> dict[str, list[str]]:
+        return {"never": self.never, "always": self.always, "ltl": self.ltl, "properties": self.properties}
 
     def as_test(self, case: Case, found_by: str) -> str:
         """Returns the case as a test to paste; it fails until the tree is fixed."""

@@ -133,7 +133,7 @@ class Checking:
         if verdict.telling is not None:
             story = tuple(words(verdict.telling))
             found = finding(subject, verdict.telling, self.inputs, f"{self.found_by}{self.option(property)}")
-            played = story_file(subject, verdict.telling, self.inputs, property, found.why)
+            played = story_file(subject, verdict.telling, self.inputs, property, found.why, found.found_by)
         result = Result(
             property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks,
             played,

@@ -101,13 +101,14 @@ def finding(subject: Subject, telling: Telling, inputs: Mapping[str, Json], foun
 
 
 def story_file(
-    subject: Subject, telling: Telling, inputs: Mapping[str, Json], property: Property, why: str
+    subject: Subject, telling: Telling, inputs: Mapping[str, Json], property: Property, why: str, found_by: str
 ) -> StoryFile:
     """Returns the story as a file that a page or a test plays."""
     made = case_of(telling, inputs)
     assert made is not None
     case = _complete(made[0], subject)
-    return story_of(subject.tree.name, promised(property), why, case, made[1], tuple(words(telling)))
+    return story_of(subject.tree.name, promised(property), why, case, made[1], tuple(words(telling)),
+                    subject.given_promises, found_by)  # fmt: skip
 
 
 def _complete(case: Case, subject: Subject) -> Case:

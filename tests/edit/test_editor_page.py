@@ -12,6 +12,8 @@ import pytest
 from bt_runtime.cli.authoring.lsp import files, sort
 from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.serving import PAGE, Editor
+from bt_runtime.testing.case import Case
+from bt_runtime.testing.story_file import StoryFile, StoryTick
 from tests.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
@@ -290,6 +292,21 @@ def test_a_tree_is_tried_by_clicks(page: Browser, editor: Editor) -> None:
     page.until("app.told.kept")
     kept = editor.session.workspace.root / page.js("return app.told.kept")
     assert "def test_main_as_it_was_played" in kept.read_text()
+
+
+def test_a_counterexample_is_played_in_the_page(browser: Browser, editor: Editor) -> None:
+    """The address of a story opens its first move; Next leads to the move that breaks the promise."""
+    case = Case({}, {}, {}, (("tick", 1), ("tick", 1)), None, 0.0)
+    ticks = (StoryTick("nothing", (("tick", 1),)), StoryTick("it ends", (("tick", 1),)))
+    broken = StoryFile("main", "never", "a is set", case, ticks, None, {"never": ["a == 1"]})
+    path = editor.session.path("trees/main.yaml")
+    editor.commands.tryouts.stories[path] = broken
+    browser.open(editor.url(path, story=True))
+    browser.until("window.app && app.told && app.told.story")
+    assert "Tick 0 of 2" in browser.js("return document.getElementById('panel').innerText")
+    browser.js("[...document.querySelectorAll('#panel button')].find((b) => b.textContent === 'Next').click()")
+    browser.until("app.told.story.state === 'broken'")
+    assert "The promise is broken here." in browser.js("return document.getElementById('panel').innerText")
 
 
 def test_the_page_fits_a_phone(editor: Editor) -> None:

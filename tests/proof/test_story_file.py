@@ -68,7 +68,7 @@ def test_the_command_writes_stories(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"version": 1}', '{"version": 2}', '{"version": 1, "tree": 1, "property": "", "why": "", '
-             '"inputs": {}, "skills": {}, "ticks": [{"words": "", "moves": [["halt"]]}], "repeats": null}']
+             '"inputs": {}, "skills": {}, "ticks": [{"words": "", "moves": [["jump"]]}], "repeats": null}']
 )  # fmt: skip
 def test_what_is_no_story_is_refused(text: str) -> None:
     with pytest.raises(BtError):

@@ -42,8 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "how likely the tree succeeds and how long it takes, from the recorded runs of its skills"
     parser.add_argument("--chance", action="store_true", help=text)
     add_folder(parser)
-    text = "write each story there, as a file that can be played"
-    parser.add_argument("--stories", type=Path, metavar="FOLDER", help=text)
     parser.add_argument("--no-cache", dest="cache", action="store_false", help="prove again what was proved before")
 
 
@@ -101,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.BUDGET
     finally:
         progress.end()
-    _keep(results, args.stories)
+    _keep(results, args)
     _write([r.finding.test for r in results if r.finding is not None], args)
     outcomes = {result.outcome for result in results}
     return Exit.FAILURE if "refuted" in outcomes else Exit.BUDGET if "open" in outcomes else Exit.SUCCESS
@@ -151,19 +149,15 @@ def _named(result: Result) -> str:
     return in_words(result.property)
 
 
-def _keep(results: list[Result], folder: Path | None) -> None:
+def _keep(results: list[Result], args: argparse.Namespace) -> None:
     """Writes the stories into a folder, each under the names of its tree and its property."""
+    folder: Path | None = args.stories
     for number, result in enumerate(results, 1):
         if folder is None or result.played is None:
             continue
         name = result.property.name if result.property.name.isidentifier() else f"promise_{number}"
         file = folder / f"{result.played.tree}.{name}.json"
-        try:
-            disk.folder(folder)
-            disk.write(file, result.played.text())
-        except OSError as error:
-            raise BtError(f"{file} cannot be written: {error.strerror}", "name another folder") from error
-        print(f"a story to play: {file}", file=sys.stderr)
+        promised.keep(file, result.played, args)
 
 
 def _numbered(tests: list[str]) -> list[str]:

@@ -20,6 +20,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "tree", nargs="?", default=".", metavar="TREE|FOLDER", help="a tree, or a folder with trees; default: this one"
     )
+    text = "play what `btr fuzz` or `btr check` found, and wrote with --stories"
+    parser.add_argument("--story", type=Path, metavar="FILE", help=text)
     add_serving(parser)
 
 
@@ -27,11 +29,19 @@ def run(args: argparse.Namespace) -> int:
     from bt_runtime.cli.running.view import first_free
     from bt_runtime.edit.serving import Editor
 
+    story = None
+    if args.story is not None:
+        from bt_runtime.testing.story_file import read
+
+        story = read(args.story)
+        args.tree = str(args.story.parent / story.file) if story.file else story.tree
     folder, tree = place(args.tree)
     with first_free(
         lambda port: Editor(folder, files, sort, host=args.host, port=port, anyone=args.anyone), args
     ) as editor:
-        url = editor.url(tree)
+        if tree is not None and story is not None:
+            editor.commands.tryouts.stories[tree] = story
+        url = editor.url(tree, story=story is not None)
         print(f"edit: {url}   (Ctrl-C ends it; nothing is written before you save)", file=sys.stderr, flush=True)
         if args.open:
             webbrowser.open(url)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.authoring import promised
 from bt_runtime.faults.diagnostic import BtError
+
+if TYPE_CHECKING:
+    from bt_runtime.testing.case import Finding
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +40,17 @@ def run(args: argparse.Namespace) -> int:
         endless=args.endless,
     )  # fmt: skip
     if finding is not None:
+        if args.stories is not None:
+            _keep(finding, asked, args)
         return promised.show(finding, args)
     print(f"{args.runs} cases (seed {args.seed}), and every promise was kept", file=sys.stderr)
     return Exit.SUCCESS
+
+
+def _keep(finding: Finding, asked: dict[str, Any], args: argparse.Namespace) -> None:
+    """Writes the case as a story."""
+    from bt_runtime.testing.case import Subject
+    from bt_runtime.testing.story_file import of_finding
+
+    story = of_finding(Subject(asked["tree"], asked["never"], asked["always"]), finding)
+    promised.keep(args.stories / f"{story.tree}.found.json", story, args)

@@ -18,6 +18,7 @@ from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.testing.case import Finding
+    from bt_runtime.testing.story_file import StoryFile
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "the values that are tried for an entry, or for an output of a skill: 'battery=0, 0.3, 1'"
     parser.add_argument("--values", action="append", default=[], metavar="NAME=A,B,…", help=text)
     parser.add_argument("--test", type=Path, metavar="FILE", help="write the test there; default: standard output")
+    text = "write each story there, as a file that can be played: btr edit --story FILE"
+    parser.add_argument("--stories", type=Path, metavar="FOLDER", help=text)
 
 
 def options(args: argparse.Namespace, command: str) -> dict[str, Any]:
@@ -42,6 +45,7 @@ def options(args: argparse.Namespace, command: str) -> dict[str, Any]:
         tree = args.tree
         found(tree)
         spec = checked(tree).sound()
+    args.tree_file = spec.file
     said = [f"--{name} {shlex.quote(text)}" for name in ("never", "always") for text in getattr(args, name)]
     return {
         "tree": tree,
@@ -74,3 +78,11 @@ def show(finding: Finding, args: argparse.Namespace) -> int:
         raise BtError(f"{args.test} cannot be written: {error.strerror}", "name another file") from error
     print(f"a test that shows it: {args.test}", file=sys.stderr)
     return Exit.FAILURE
+
+
+def keep(file: Path, story: StoryFile, args: argparse.Namespace) -> None:
+    """Writes a counterexample as a story that can be played."""
+    from bt_runtime.testing import story_file
+
+    story_file.write(file, story, None if args.tree == STDIN else Path(args.tree_file))
+    print(f"a story to play: {file}   (btr edit --story {shlex.quote(str(file))})", file=sys.stderr)

@@ -11,6 +11,7 @@ class App {
     this.kinds = [];
     this.common = [];
     this.picked = new Set();
+    this.story = ""; // the counterexample of this tree, in words
     this.version = 0;
     this.shownTab = "node";
     this.folds = false;
@@ -47,8 +48,10 @@ class App {
     if (files.ace) this.typing.load();
     const wanted = new URLSearchParams(location.search).get("tree");
     const first = files.trees.find((t) => t.path === wanted) ?? files.trees[0];
+    const query = new URLSearchParams(location.search);
     if (first) await this.open(first.path);
-    else this.notice("There is no tree yet: press New.");
+    if (query.has("story") && this.story) { this.tab("try"); await this.tried("begin", { story: true }); }
+    if (!first) this.notice("There is no tree yet: press New.");
     this.events();
   }
 
@@ -76,6 +79,7 @@ class App {
       if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); }
     }
     const other = path !== this.state?.path;
+    this.story = state.story;
     this.show(state, other ? [] : undefined);
     if (other) { this.offer(state); requestAnimationFrame(() => this.view.fit()); }
     $("file").value = path;

@@ -4,9 +4,11 @@
 function tryForm(app) {
   const told = app.told, row = (...buttons) => el("div", { class: "chips" }, buttons);
   const move = (title, what, given = {}) => el("button", { on: { click: () => app.tried(what, given) } }, title);
-  if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin"))];
+  const story = app.story ? [el("div", { class: "box-note" }, el("p", { class: "said" }, app.story), move("Play this story", "begin", { story: true }))] : [];
+  if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story];
   const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
-  made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
+  if (told.story) made.push(...storyForm(told.story, row, move));
+  else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
   if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
   for (const [line, column, , , asks, path] of told.nodes) {
     if (!asks) continue;
@@ -19,6 +21,16 @@ function tryForm(app) {
   if (entries.length) made.push(el("h2", {}, "Entries"), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("td", {}, name), el("td", { class: "code" }, value)))));
   if (told.lines.length) made.push(el("h2", {}, "Log"), ...told.lines.map((line) => el("p", { class: "said" }, line)));
   return made;
+}
+
+// A counterexample, move by move; a mended tree goes through the same story.
+function storyForm(story, row, move) {
+  const state = { broken: "The promise is broken here.", kept: "The story is over, and the promise was kept.", "": "" }[story.state];
+  return [
+    el("p", { class: "dim said" }, `Found by ${story.found_by}`), el("p", { class: `box-note said${story.state === "broken" ? " bad" : ""}` }, story.broken || story.why),
+    row(move("Next", "next"), move("Back", "back"), move("To the end", "end"), move("From the beginning", "again"), move("With the text as it is", "begin", { story: true }), move("Keep as a test", "keep"), move("By clicks", "begin")),
+    el("p", {}, `Tick ${story.at} of ${story.of}. ${state}`), story.words ? el("p", { class: "said" }, story.words) : "",
+  ];
 }
 
 App.prototype.tried = async function (move, given = {}) {

@@ -1,0 +1,68 @@
+"""What is tried without a robot, of each file: a rehearsal by clicks, or the story of a counterexample."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.edit import values
+from bt_runtime.edit.rehearsal import Rehearsal
+from bt_runtime.edit.session import Session
+from bt_runtime.edit.story_play import StoryPlay
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
+from bt_runtime.testing.story_file import StoryFile
+from bt_runtime.types import Json
+
+
+class Tryouts:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.played: dict[Path, Rehearsal | StoryPlay] = {}
+        self.stories: dict[Path, StoryFile] = {}  # the counterexample that was opened with the page
+
+    def move(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
+        """Makes one move; the first one and `begin` take the text as it stands."""
+        if move == "begin" or path not in self.played:
+            self._begin(path, bool(given.get("story")))
+        played = self.played[path]
+        if move == "keep":
+            return {**played.told(), "kept": self._kept(played)}
+        if isinstance(played, StoryPlay):
+            steps = {"next": played.at + 1, "back": played.at - 1, "again": 0, "end": len(played.steps)}
+            if move in steps:
+                played.go(steps[move])
+        elif move == "tick":
+            played.tick(int(given.get("times", 1)))
+        elif move == "answer":
+            played.answer(str(given["node"]), str(given["result"]))
+        elif move == "set":
+            played.set(str(given["entry"]), values.written(str(given["value"])))
+        elif move == "chance":
+            played.chance(int(given["seed"]))
+        elif move in ("again", "back", "halt"):
+            getattr(played, move)()
+        return played.told()
+
+    def _begin(self, path: Path, story: bool) -> None:
+        session, text = self.session, self.session.buffer(path).text
+        errors = [f for f in session.faults(path) if f.severity == "error"]
+        if errors:
+            raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")
+        project, before = session.workspace.home(path.parent), self.played.get(path)
+        made = StoryPlay(text, path, project, self.stories[path]) if story else Rehearsal(text, path, project)
+        if isinstance(before, StoryPlay):
+            before.close()
+        self.played[path] = made
+
+    def _kept(self, played: Rehearsal | StoryPlay) -> str:
+        """Writes the story as a test file with a name of its own."""
+        folder = self.session.workspace.root / "tests"
+        folder.mkdir(exist_ok=True)
+        stem = re.sub(r"\W", "_", played.tree.name).lower()
+        names = (f"test_{stem}_played{'' if n == 1 else f'_{n}'}.py" for n in range(1, 1000))
+        file = next(folder / name for name in names if not (folder / name).exists())
+        disk.write(file, played.as_test().encode())
+        return f"tests/{file.name}"
