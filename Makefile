@@ -6,13 +6,13 @@ PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
 DEMO_EXTRAS ?= llm
-TEST_EXTRAS ?= llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp
+TEST_EXTRAS ?= llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp,fleet
 
 # What is installed is what these files name, each with its hashes (CONTRIBUTING.md tells how they are renewed); other
 # extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.
 LOCKED ?= yes
 lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter llm,$(1)),.ci/lock/demo.txt)))
-TEST_LOCKED := llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp
+TEST_LOCKED := llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp,fleet
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)

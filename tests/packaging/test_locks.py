@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / ".ci" / "lock"
-TEST, DEMO = "llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp", "llm"
+TEST, DEMO = "llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp,fleet", "llm"
 COMPILED = "llama-cpp-python"  # here, by make llama: its wheel has no hash that could be known
 
 pytestmark = pytest.mark.skipif(not LOCKS.is_dir(), reason="the locks are not part of the source distribution")

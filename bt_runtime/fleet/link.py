@@ -1,0 +1,161 @@
+"""The connection to the fleet's server: opened once, reconnects for ever, and tells when it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.faults.diagnostic import BtError
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+    from nats.js import JetStreamContext
+    from nats.js.kv import KeyValue
+
+PORT = 4222
+_WAIT = 0.25  # seconds between two attempts to reconnect
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the server is, and what proves who asks. Nothing of it is ever put into the store."""
+
+    url: str = f"nats://127.0.0.1:{PORT}"
+    user: str | None = None
+    password: str | None = None
+    creds: Path | None = None  # a file with a JWT and a seed
+    ca: Path | None = None  # whose signature the server's certificate must have
+    cert: Path | None = None  # a certificate of our own, with its key
+    key: Path | None = None
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Returns the TLS context; None where the address names no certificate and no `tls://`."""
+        if self.ca is None and self.cert is None and not self.url.startswith("tls://"):
+            return None
+        context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=self.ca)
+        if self.cert is not None:
+            context.load_cert_chain(self.cert, self.key)
+        return context
+
+
+def library() -> Any:
+    """Returns the module `nats`; BtError when the extra is not installed."""
+    try:
+        import nats
+        import nats.errors
+        import nats.js.errors
+    except ImportError as error:
+        raise BtError("nats-py is not installed", "pip install 'bt_runtime[fleet]'") from error
+    return nats
+
+
+def _hopeless(error: Exception) -> bool:
+    """True for an answer that another attempt does not change: who asks is unknown, or the certificate is not valid."""
+    return isinstance(error, ssl.SSLError) or "authorization" in str(error).lower()
+
+
+def _why(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+class Link:
+    """One connection. `opened` waits until the server answers; afterwards the connection mends itself."""
+
+    def __init__(self, address: Address, name: str = "btr") -> None:
+        self.address = address
+        self.name = name
+        self.up = asyncio.Event()  # set while connected
+        self.listeners: list[Callable[[bool], None]] = []  # called with True when connected, False when cut off
+        self._client: Client | None = None
+        self._buckets: dict[str, KeyValue] = {}
+        self._last: Exception = TimeoutError("no answer")
+
+    @property
+    def nc(self) -> Client:
+        if self._client is None:
+            raise BtError("the fleet's server is not connected", "open the link first")
+        return self._client
+
+    @property
+    def js(self) -> JetStreamContext:
+        return self.nc.jetstream(timeout=5)
+
+    async def opened(self, seconds: float | None = 5.0) -> Link:
+        """Connects within `seconds`, or raises BtError. None: tries for ever, as a robot without a network does."""
+        nats = library()
+        self._refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
+        attempt = asyncio.ensure_future(nats.connect(**self._options()))  # it repeats its attempts by itself
+        await asyncio.wait({attempt, self._refused}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if attempt.done() and attempt.exception() is None:
+            self._client = attempt.result()
+            self._told(True)
+            return self
+        attempt.cancel()
+        await asyncio.wait({attempt})
+        error = self._refused.result() if self._refused.done() else self._last
+        raise BtError(f"no fleet server answers at {self.address.url}: {_why(error)}",
+                      "start one: btr fleet up; or name it: --server nats://HOST:PORT") from error  # fmt: skip
+
+    def _options(self) -> dict[str, object]:
+        here = self.address
+        proof: dict[str, object] = {}
+        if here.creds is not None:
+            proof["user_credentials"] = str(here.creds)
+        if here.user is not None:
+            proof |= {"user": here.user, "password": here.password or ""}
+        if (tls := here.tls()) is not None:
+            proof["tls"] = tls
+        return {"servers": [here.url], "name": self.name, "connect_timeout": 2, "reconnect_time_wait": _WAIT,
+                "max_reconnect_attempts": -1, "allow_reconnect": True, "ping_interval": 2, "max_outstanding_pings": 2,
+                "error_cb": self._error, "disconnected_cb": self._lost, "reconnected_cb": self._back,
+                "inbox_prefix": "_INBOX", "pending_size": 8 * 2**20, **proof}  # fmt: skip
+
+    async def _error(self, error: Exception) -> None:
+        self._last = error
+        if _hopeless(error) and not self._refused.done():
+            self._refused.set_result(error)
+        logging.getLogger(__name__).debug("fleet link: %s", error)
+
+    async def _lost(self) -> None:
+        self._told(False)
+
+    async def _back(self) -> None:
+        self._told(True)
+
+    def _told(self, up: bool) -> None:
+        (self.up.set if up else self.up.clear)()
+        for listener in list(self.listeners):
+            listener(up)
+
+    async def bucket(self, name: str) -> KeyValue:
+        """Returns a bucket that exists; BtError when the server has none, because no coordinator has made it."""
+        if name not in self._buckets:
+            nats = library()
+            try:
+                self._buckets[name] = await self.js.key_value(name)
+            except nats.js.errors.NotFoundError as error:
+                raise BtError(
+                    f"the server at {self.address.url} holds no fleet", "make one there: btr fleet up"
+                ) from error
+        return self._buckets[name]
+
+    async def close(self) -> None:
+        if self._client is not None and not self._client.is_closed:
+            with suppress(Exception):
+                await self._client.flush(1)
+            await self._client.close()
+        self.up.clear()
+
+    async def __aenter__(self) -> Link:
+        return await self.opened()
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:  # fmt: skip
+        await self.close()
