@@ -10,12 +10,10 @@ from bt_runtime.compile.cases import Case, cases, stories_of
 from bt_runtime.compile.emit import Source, Writer
 from bt_runtime.compile.goal import Reader
 from bt_runtime.compile.lexicon import Lexicon, lexicon_of, roles
-from bt_runtime.compile.supply import supply_of
+from bt_runtime.compile.strategy import agent_of
+from bt_runtime.compile.supply import Supply, covered, goals_of, supply_of
 from bt_runtime.compile.trace import Trace, read
-from bt_runtime.compile.yaml_text import N
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language import source
-from bt_runtime.language.source import YamlMap
 
 HELD_OUT = 5  # every fifth run prunes what the others taught
 
@@ -35,6 +33,13 @@ class Compiled:
     held_out: frozenset[str]
     lexicon: Lexicon
     reader: Reader
+    alone: int = 0  # runs of the compiled tree that did not ask its agent
+    supply: Supply | None = None
+
+    def does(self, form: str) -> bool:
+        """True when the tree has a case for this form of goals."""
+        told = goals_of(self.supply, self.lexicon) if self.supply is not None else ()
+        return covered(form, told) or any(form in case.forms for case in self.cases)
 
 
 def compiled(paths: Iterable[Path], name: str) -> Compiled:
@@ -43,9 +48,12 @@ def compiled(paths: Iterable[Path], name: str) -> Compiled:
 
 
 def of_traces(found: Sequence[Trace], name: str) -> Compiled:
-    traces = sorted((trace for trace in found if trace.met), key=_content)
-    if not traces:
+    good = [trace for trace in found if trace.met]
+    if not good:
         raise BtError(f"none of {len(found)} runs succeeded", "only what succeeded is compiled")
+    traces = sorted((trace for trace in good if trace.lives or not trace.compiled), key=_content)
+    if not traces:
+        raise BtError(f"{len(good)} runs of a compiled tree did not ask its agent", "compile the runs of its strategy")
     lexicon = lexicon_of(traces)
     if not lexicon.kinds:
         raise BtError(
@@ -58,31 +66,15 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
     supply = supply_of(traces, lexicon)
     if not made and supply is None:
         raise BtError(f"{len(traces)} successful runs have nothing in common", "record more of the same kind of work")
-    strategy = traces[0].strategy
+    agent = agent_of(traces, name)
     example = next((each.life.goal for case in made[:1] for each in case.stories), traces[0].goal)
-    told = Source(strategy, len(traces), traces[0].world, example)
-    writer = Writer(name, lexicon, made, told, agent_of(traces[0], name), supply)
+    told = Source(agent.name, len(traces), traces[0].world, example, agent.inputs)
+    writer = Writer(name, lexicon, made, told, agent.node, supply)
     counts = {form: len(stories) for form, stories in by_form.items()}
-    return Compiled(name, writer.text(), traces, len(found) - len(traces), writer.cases, writer.left, counts,
-                    writer.nodes, held_out, lexicon, reader)  # fmt: skip
+    return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, counts,
+                    writer.nodes, held_out, lexicon, reader, len(good) - len(traces), supply)  # fmt: skip
 
 
 def _content(trace: Trace) -> tuple[str, ...]:
     """What orders runs: what was done in them, and not what they are called."""
     return (trace.goal, trace.content, *(act.sentence for life in trace.lives for act in life.deeds()), trace.name)
-
-
-def agent_of(trace: Trace, name: str) -> N:
-    """Returns the runs' strategy as a node, for goals that the tree has no case for. Subgoals return to the tree if it
-    knows them."""
-    document = source.parse(trace.text, trace.strategy)
-    root = document.root.get("root") if isinstance(document.root, YamlMap) else None
-    agent = root.get("agent") if isinstance(root, YamlMap) else None
-    if isinstance(agent, YamlMap):
-        fields = {key.text: value.data() for key, value in agent if key.text not in ("guide", "name")}
-        if fields.get("leaf") == trace.strategy:
-            fields["leaf"] = name
-        return N("agent", {**fields, "goal": "{goal}", "unless": "given_up"}, "what is not known")
-    more = {name: value for name, value in trace.inputs.items() if name not in ("goal", "guide") and value is not None}
-    inner = {"file": trace.strategy, "with": {"goal": "{goal}", **more}, "unless": "given_up"}
-    return N("tree", inner, "what is not known")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from bt_runtime.compile.cases import Case
 from bt_runtime.compile.condition import Condition
@@ -13,6 +14,7 @@ from bt_runtime.compile.lexicon import Lexicon
 from bt_runtime.compile.procedure import Block, Choice, Item, Search
 from bt_runtime.compile.steps import FREE, IT, NUMBER, asked, number_of
 from bt_runtime.compile.supply import Supply, covered, goals_of, node
+from bt_runtime.compile.trace import MARK
 from bt_runtime.compile.yaml_text import N, scalar, text
 from bt_runtime.language.tidy import tidy
 
@@ -27,7 +29,7 @@ class Source:
     runs: int
     world: str = ""
     example: str = ""
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what the agent reads besides the goal
 
 
 class Writer:
@@ -87,13 +89,14 @@ class Writer:
         about = f"Compiled from {self.source.runs} runs of {self.source.strategy}{where}; the agent does the rest."
         head = [
             "# yaml-language-server: $schema=../schemas/tree.schema.json",
-            "# Compiled from recorded runs. Comments say how often each part was done. `btr compile` keeps edits.",
+            f"{MARK} Comments say how often each part was done. `btr compile` keeps edits.",
             "version: 1",
             f"tree: {self.name}",
             f"about: {scalar(about)}",
             f"skills: {scalar(manifests)}",
             "inputs:",
             f"  goal: {{type: string, about: {scalar('what to achieve, such as: ' + self.source.example)}}}",
+            *(f"  {name}: {scalar(port)}" for name, port in self.source.inputs.items()),
             "root:",
         ]
         made = "\n".join(head) + "\n" + text(self.root(), 2)

@@ -21,6 +21,7 @@ class Kept:
     state: str  # written, merged, unchanged, conflict
     changes: list[str] = field(default_factory=list)  # node by node
     conflicts: list[Conflict] = field(default_factory=list)
+    text: str = ""  # merged
 
 
 def base_of(path: Path) -> Path:
@@ -55,7 +56,7 @@ def keep(path: Path, text: str, take: str = "", write: bool = True) -> Kept:
         if disk.read_or_nothing(path) != there:
             raise BtError(f"{path} was changed meanwhile", "nothing was written: try again")
         _write(path, found.text, text)
-    return Kept(path, "merged", changes)
+    return Kept(path, "merged", changes, text=found.text)
 
 
 def _write(path: Path, text: str, base: str) -> None:

@@ -18,18 +18,20 @@ def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) ->
     goals = sum(compiled.by_form.values())
     whole = rehearsed(compiled.cases, goals)
     aside = rehearsed(compiled.cases, goals, compiled.held_out)
-    forms = {form for case in compiled.cases for form in case.forms}
-    never = {form: count for form, count in compiled.by_form.items() if form not in forms}
+    never = {form: count for form, count in compiled.by_form.items() if not compiled.does(form)}
+    supply = compiled.supply
     rare = sorted(never, key=lambda form: (-never[form], form))
     return {
         "tree": compiled.name,
         "runs": len(compiled.traces),
         "failed": compiled.failed,
+        "alone": compiled.alone,
         "nodes": compiled.nodes,
         "cases": [
             {"name": c.name, "forms": c.forms, "times": c.lives, "runs": c.runs} for c in compiled.cases
         ],
-        "goals": {"all": goals, "known": whole.known},
+        "told": supply._asdict() if supply is not None else None,
+        "goals": {"all": goals, "known": goals - sum(never.values())},
         "rehearsal": _rehearsal(whole),
         "pruned on": {"runs": len(compiled.held_out), **_rehearsal(aside)},
         "never compiled": [{"form": form, "times": never[form]} for form in rare],
@@ -53,12 +55,19 @@ def lines(told: dict[str, Any]) -> Iterator[str]:
     cases, goals, done = told["cases"], told["goals"], told["rehearsal"]
     failed = f" ({told['failed']} more failed, and teach nothing)" if told["failed"] else ""
     yield f"{told['tree']}: {told['nodes']} nodes from {told['runs']} successful runs{failed}"
+    if told["alone"]:
+        yield f"  {told['alone']} more runs of a compiled tree did not ask its agent, and teach nothing"
     for case in cases:
         forms = "; ".join(case["forms"][:2]) + ("; …" if len(case["forms"]) > 2 else "")
         yield f"  {case['times']:5} times in {case['runs']} runs  {forms}"
+    if told["told"]:
+        yield "  {told} of {made} times `{make}` was told with its parts: {got} of them were got, {built} made".format(
+            **told["told"]
+        )
     yield f"it knows {goals['known']} of {goals['all']} goals that agents had; the agent works at the others"
-    told_by = f"{done['alike']} of {done['steps']} recorded steps are what the tree would do"
-    yield f"replayed: {told_by} ({done['share']:.1%})"
+    if done["steps"]:
+        told_by = f"{done['alike']} of {done['steps']} recorded steps are what the tree would do"
+        yield f"replayed: {told_by} ({done['share']:.1%})"
     aside = told["pruned on"]
     if aside["steps"]:
         told_by = f"{aside['alike']} of {aside['steps']} ({aside['share']:.1%})"

@@ -18,6 +18,7 @@ from bt_runtime.language.source import YamlList, YamlMap
 _CONTROLS = ("sequence", "fallback", "parallel")
 _ENDS = frozenset((DONE, FAILURE))
 MOST_OFFERED = 400  # sentences kept of one moment
+MARK = "# Compiled from recorded runs."  # in the head of every compiled tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,11 @@ class Trace:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     content: str = ""  # a digest of the task, whatever it is called
     look: str = ""  # what the world showed first
+
+    @property
+    def compiled(self) -> bool:
+        """True for a run of a compiled tree. Only what its agent did is a lesson: the rest is what was compiled."""
+        return MARK in self.text
 
     def every(self) -> Iterator[Life]:
         """Yields all lives, parents before their parts."""
@@ -176,11 +182,12 @@ class _Reader:
         inputs: dict[str, Any] = head.get("inputs") or {}
         goal = str(task.get("goal") or inputs.get("goal") or "")
         good = met(self.recording)
-        if not self.top and self.loose:
+        text = str(head.get("text") or "")
+        if not self.top and self.loose and MARK not in text:
             self.top = [Life("/", goal, list(self.loose), DONE if good else "failed")]
         return Trace(
             self.recording.name, str(task.get("id") or ""), str(task.get("kind") or ""), goal, good,
-            str(head.get("tree") or ""), self.decisions, self.top, str(head.get("text") or ""),
+            str(head.get("tree") or ""), self.decisions, self.top, text,
             str(world.get("suite") or ""), _listed(head), self.written, inputs, task_digest(task) if task else "",
             self.look,
         )  # fmt: skip

@@ -21,6 +21,7 @@ def test_every_step_of_the_page(
 ) -> None:
     """Ten runs, a tree, an edit that is kept when more runs come, and a test of the result."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BTR_TRUST", str(tmp_path))
     for language, name, body in BLOCK.findall(PAGE):
         if name == "part":
             assert body in (tmp_path / "trees" / "desk.yaml").read_text("utf-8")

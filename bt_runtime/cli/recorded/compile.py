@@ -17,6 +17,7 @@ from bt_runtime.journal import folder
 
 if TYPE_CHECKING:
     from bt_runtime.compile.compiling import Compiled
+    from bt_runtime.compile.keeping import Kept
     from bt_runtime.compile.trial import Trial
 
 FUZZED = 50  # random cases
@@ -86,11 +87,7 @@ def _kept(args: argparse.Namespace, found: Compiled) -> int:
 
     kept = keep(args.out, found.text, args.take, not args.dry)
     would = "would be " if args.dry else ""
-    for conflict in kept.conflicts:
-        print(visible(f"conflict in {conflict.where}"), file=sys.stderr)
-        for mark, side in (("mine", conflict.mine), ("new ", conflict.new)):
-            for line in side.splitlines() or ["(nothing)"]:
-                print(visible(f"  {mark} | {line}"), file=sys.stderr)
+    show_conflicts(kept)
     if kept.state == "conflict":
         hint = "nothing was written: edit the file so that one side is right, or decide all of them: --take mine|new"
         print(hint, file=sys.stderr)
@@ -99,6 +96,15 @@ def _kept(args: argparse.Namespace, found: Compiled) -> int:
         print(line, file=sys.stderr)
     print(f"{args.out}: {would if kept.state != 'unchanged' else ''}{kept.state}", file=sys.stderr)
     return Exit.SUCCESS
+
+
+def show_conflicts(kept: Kept) -> None:
+    """Prints both sides of each conflict."""
+    for conflict in kept.conflicts:
+        print(visible(f"conflict in {conflict.where}"), file=sys.stderr)
+        for mark, side in (("mine", conflict.mine), ("new ", conflict.new)):
+            for line in side.splitlines() or ["(nothing)"]:
+                print(visible(f"  {mark} | {line}"), file=sys.stderr)
 
 
 def _fuzzed(found: Compiled) -> str:

@@ -16,7 +16,7 @@ from bt_runtime.cli.agents.worlds import Opened, add_task, begin
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
-from bt_runtime.cli.running import person
+from bt_runtime.cli.running import learning, person
 from bt_runtime.cli.running.debugging import add_debugging, debugged
 from bt_runtime.cli.running.log_lines import LEVELS
 from bt_runtime.cli.running.monitors import add_monitors, follow, monitored, noted
@@ -59,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", default=None, help="a node that breaks ends it [BTR_STRICT]")
     parser.add_argument("--json", action="store_true", help="the result for programs")
     parser.add_argument("--plain", action="store_true", help="lines, although a terminal is there")
+    learning.add_learning(parser)
     add_debugging(parser)
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
@@ -76,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
     with printed_apart(args.json):  # also what Python prints that is imported for the tree
         tree = opened(args.tree)
     trust_prompt.trees([tree], settings)
+    learning.check(args, settings)
     if tree.warnings:
         print(render(tree.warnings, {}, "concise", painted(sys.stderr, settings["color"])), file=sys.stderr)
     with ExitStack() as stack:
@@ -109,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
     if end is None:
         return recorded(made, Exit.FAILURE)
     show(end, args.json)
+    learning.propose(args, settings)
     return recorded(made, end.exit)
 
 

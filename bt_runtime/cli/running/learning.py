@@ -1,0 +1,86 @@
+"""`btr run --learn`: after some runs a compiled tree is compiled again, and the change is proposed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from bt_runtime.cli.agents.tasks import at_least
+from bt_runtime.cli.failure import say
+from bt_runtime.cli.journals import writing
+from bt_runtime.cli.tree_argument import STDIN, found
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.format import visible
+from bt_runtime.language.settings import Settings
+
+AFTER = 10
+
+
+def add_learning(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--learn", nargs="?", type=at_least(1), const=AFTER, metavar="N",
+        help=f"of a compiled tree: after every N runs ({AFTER}) propose what they would change, and ask",
+    )  # fmt: skip
+
+
+def check(args: argparse.Namespace, settings: Settings) -> None:
+    """Raises before the run when there is nothing to learn from, or no file to change."""
+    if args.learn is None:
+        return
+    from bt_runtime.compile.learning import check as compiled
+
+    if writing(settings) is None:
+        raise BtError("--learn reads recorded runs, and this run leaves no journal", "name a folder: --runs runs")
+    if args.tree == STDIN:
+        raise BtError("--learn changes a file, and the tree comes from standard input", "name the file")
+    compiled(found(args.tree))
+
+
+def propose(args: argparse.Namespace, settings: Settings) -> None:
+    """Prints the proposal. The tree's file changes only after a yes."""
+    folder = writing(settings)
+    if args.learn is None or folder is None:
+        return
+    from bt_runtime.cli.recorded.compile import show_conflicts
+    from bt_runtime.compile.learning import proposal
+
+    path = found(args.tree)
+    try:
+        made = proposal(path, folder, args.learn)
+    except BtError as error:
+        say("warning", visible(error.message), error.hint)
+        return
+    if made is None:
+        return
+    _told(made.lines())
+    if made.kept.conflicts:
+        show_conflicts(made.kept)
+        say("note", "nothing was written: you and the new runs have changed the same lines", _command(folder, path))
+    elif made.difference and _agreed(path, folder):
+        _told([f"{path}: {made.accept().state}"])
+
+
+def _agreed(path: Path, folder: Path) -> bool:
+    said = _answer(f"write it to {path}? [y/N] ")
+    if said is None:
+        say("note", f"nothing was written to {path}: there is nobody to ask", _command(folder, path))
+    return (said or "").strip().casefold() in ("y", "yes")
+
+
+def _answer(question: str) -> str | None:
+    """Returns what the person at the terminal answers; None without a terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    print(question, end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline()
+
+
+def _command(folder: Path, path: Path) -> str:
+    return f"btr compile {folder} --out {path}"
+
+
+def _told(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(visible(line), file=sys.stderr)
