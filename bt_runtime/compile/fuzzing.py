@@ -51,7 +51,9 @@ def fuzzed(found: Compiled, cases: int, seed: int = 0) -> str:
     acts = [act for trace in found.traces for life in trace.lives for act in life.deeds()]
     sentences = sorted({said for act in acts for said in (act.sentence, *act.offered)})
     answers = sorted({act.observation for act in acts if act.observation}) or ["Nothing happens."]
-    goals = sorted({story.life.goal for case in found.cases for story in case.stories} or {t.goal for t in found.traces})
+    goals = sorted(
+        {story.life.goal for case in found.cases for story in case.stories} or {t.goal for t in found.traces}
+    )
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="btr-") as folder:
         file = Path(folder, f"{found.name}.yaml")
