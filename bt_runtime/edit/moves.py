@@ -210,22 +210,19 @@ def move(draft: Draft, path: Path, parent: Path, index: int, place: str = "") ->
     same = item.parent.path == parent and (not place or place == item.seat.field)
     if same and item.seat.in_list and index in (item.seat.number, item.seat.number + 1):
         return draft
+    field = _slot(draft.item(parent), place).field.name
     made = insert(draft, parent, index, node, place)
-    now = next((p for p in _shifts(path, parent, made) if _same(made, p, item)), None)
-    return delete(made, now if now is not None else path)
+    return delete(made, _original(made, path, parent, index, field))
 
 
-def _shifts(path: Path, parent: Path, made: Draft) -> list[Path]:
-    """Returns the place of the original after its copy was inserted: one further if the copy comes before it."""
+def _original(made: Draft, path: Path, parent: Path, index: int, field: str) -> Path:
+    """Returns the place of a node after its copy was inserted: one further if the copy stands before it."""
     depth = len(parent)
-    if len(path) > depth and path[:depth] == parent:
-        return [path, (*path[:depth], path[depth] + 1, *path[depth + 1 :])]
-    return [path]
-
-
-def _same(made: Draft, path: Path, item: Item) -> bool:
-    found = made.root.at(path) if made.root is not None else None
-    return found is not None and found.node.data() == item.node.data()
+    if path[:depth] != parent:
+        return path
+    inside = [n for n, c in enumerate(made.item(parent).children) if c.seat.field.partition(":")[0] == field]
+    copy = inside[max(0, min(index, len(inside) - 1))]
+    return path if path[depth] < copy else (*path[:depth], path[depth] + 1, *path[depth + 1 :])
 
 
 def wrap(draft: Draft, path: Path, kind: Kind, count: int = 1) -> Draft:

@@ -128,3 +128,12 @@ def test_a_text_that_cannot_keep_its_meaning_is_refused_and_left() -> None:
 def test_a_tree_needs_its_first_node() -> None:
     with pytest.raises(Untouchable, match="first node"):
         moves.delete(Draft(PATROL, KINDS), ())
+
+
+def test_of_two_equal_nodes_the_one_that_was_meant_is_moved_with_its_comments() -> None:
+    rows = ["# first", "- wait: 1", "- log: x", "# last", "- wait: 1"]
+    twins = "\n    ".join(["version: 1\ntree: t\nroot:\n  sequence:", *rows]) + "\n"
+    made = moves.move(Draft(twins, KINDS), (2,), (), 0).text
+    assert made.splitlines()[4:] == ["    # last", "    - wait: 1", "    # first", "    - wait: 1", "    - log: x"]
+    made = moves.move(Draft(twins, KINDS), (0,), (), 3).text
+    assert made.splitlines()[4:] == ["    - log: x", "    # last", "    - wait: 1", "    # first", "    - wait: 1"]
