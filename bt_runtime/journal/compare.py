@@ -24,11 +24,13 @@ def compare(a: Recording, b: Recording) -> list[str]:
     return [f"tick {d.tick}: {d.text}" if d.tick is not None else d.text for d in differences(a, b)]
 
 
-def differences(a: Recording, b: Recording) -> list[Difference]:
-    """Returns what differs in the runs' components, then the first differing status and the first differing event."""
+def differences(a: Recording, b: Recording, until: int | None = None) -> list[Difference]:
+    """Returns what differs in the runs' components, then the first differing status and the first differing event.
+
+    `until`: the last tick to compare; None: all."""
     made = (Difference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
             for key in _MADE_OF if differs(a, b, key))  # fmt: skip
-    firsts = (first(a, b) for first in (_first_status, _first_event))
+    firsts = (first(a, b, until) for first in (_first_status, _first_event))
     return [*made, *(each for each in firsts if each is not None)]
 
 
@@ -36,9 +38,11 @@ def differs(a: Recording, b: Recording, key: str) -> bool:
     return bool(a.head.get(key) != b.head.get(key))
 
 
-def _first_status(a: Recording, b: Recording) -> Difference | None:
+def _first_status(a: Recording, b: Recording, until: int | None) -> Difference | None:
     paths = [{row.number: row.path for row in r.nodes} for r in (a, b)]
     for tick in sorted({*a.ticks, *b.ticks}):
+        if until is not None and tick > until:
+            break
         told = [[f"{p.get(n, '?')} {s}" for n, s in r.changes(tick)] for r, p in zip((a, b), paths, strict=True)]
         if told[0] != told[1]:
             pairs = zip_longest(*told, fillvalue="nothing more")
@@ -47,19 +51,20 @@ def _first_status(a: Recording, b: Recording) -> Difference | None:
     return None
 
 
-def _first_event(a: Recording, b: Recording) -> Difference | None:
-    for one, other in zip_longest(_told(a), _told(b)):
+def _first_event(a: Recording, b: Recording, until: int | None) -> Difference | None:
+    for one, other in zip_longest(_told(a, until), _told(b, until)):
         if one is None or other is None or one[1:] != other[1:]:
             tick = (one or other or (0,))[0]
             return Difference(f"{_event(one)} / {_event(other)}", tick)
     return None
 
 
-def _told(recording: Recording) -> list[tuple[int, str, dict[str, Json]]]:
+def _told(recording: Recording, until: int | None) -> list[tuple[int, str, dict[str, Json]]]:
     left_out = ("seconds", "job")
     return [
         (event.tick, event.kind, {k: v for k, v in body.items() if k not in left_out})
         for event, body in recording.of(*_SHOWN)
+        if until is None or event.tick <= until
     ]
 
 

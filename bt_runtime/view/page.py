@@ -32,7 +32,7 @@ def asset(path: str) -> tuple[bytes, str] | None:
     return _read(name) if re.fullmatch(r"\w+\.(html|js|css)", name) else None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _read(name: str) -> tuple[bytes, str] | None:
     file = FOLDER / name
     return (file.read_bytes(), KINDS[file.suffix]) if file.is_file() else None

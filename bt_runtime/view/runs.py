@@ -7,27 +7,27 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder, glance
+from bt_runtime.journal import folder
 from bt_runtime.journal.compare import differences
 from bt_runtime.journal.glance import Glance
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
+from bt_runtime.replay.why import why_recorded
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
-from bt_runtime.view.page import asset
+from bt_runtime.view.listing import ABOUT, STUCK, about_row, alarm_of, run_row
 from bt_runtime.view.recorded import Following, Reader, events_of
 from bt_runtime.view.table import Row, Table
 
 MOST_RUNS = 1000  # journals in the list: the latest
-STUCK = 30.0  # seconds without progress after which a running run counts as stuck
 OFTEN = 0.5  # seconds between two looks, at least
 SHARE = 0.07  # of a core, for looking again and again
 BATCH = 20  # changed runs after which the page is told
 MOST_OPEN = 8  # runs whose pages are served at a time
 IDLE = 10.0  # seconds after which a live run's page that nobody has open is no longer followed
-_BAD = (glance.CRASHED, glance.BROKEN, glance.DAMAGED)
 
 
 class Runs:
@@ -44,6 +44,9 @@ class Runs:
         self.glances: dict[Path, Glance] = {}
         self.keys: dict[Path, str] = {}
         self.numbers = count(1)
+        for place in places:
+            if not place.is_dir():
+                self.keys.setdefault(place, str(next(self.numbers)))  # known before anybody looks
         self.left_out = 0
         self.over = threading.Event()
         self.opened = Opened(self.path)
@@ -79,7 +82,7 @@ class Runs:
         for path in gone:
             del self.glances[path]
         self.table.put({}, tuple(self.keys.pop(path) for path in gone))
-        rows: dict[str, Row] = {"": self._about()}
+        rows: dict[str, Row] = {ABOUT: self._about()}
         for path in there:
             one = self.glances.setdefault(path, Glance(path, self.panel))
             key = self.keys.setdefault(path, str(next(self.numbers)))
@@ -111,41 +114,56 @@ class Runs:
         return dict.fromkeys([*named, *found[self.left_out :]])
 
     def _about(self) -> Row:
-        return {"places": [str(p) for p in self.places], "panel": list(self.panel), "stuck": self.stuck,
-                "left_out": self.left_out}  # fmt: skip
+        return about_row([str(p) for p in self.places], panel=self.panel, stuck=self.stuck, left_out=self.left_out)
 
     def _row(self, one: Glance) -> Row:
-        fault = one.fault
-        return {
-            "file": str(one.path), "name": one.name, "tree": one.tree, "state": one.state, "why": one.why,
-            "tick": one.tick, "started": one.started, "progress": one.progress, "at": one.at, "said": one.said,
-            "decisions": one.decisions, "actions": one.actions, "met": one.met, "alarm": self._alarm(one),
-            "fault": {"tick": fault.tick, "path": fault.path, "text": fault.text} if fault is not None else None,
-            "asks": list(one.questions.values()), "entries": dict(one.entries),
-        }  # fmt: skip
-
-    def _alarm(self, one: Glance) -> str:
-        if one.state in _BAD:
-            return "crashed"
-        if not one.running:
-            return ""
-        if one.questions:
-            return "asks"
-        return "stuck" if self.now() - one.progress > self.stuck else ""
+        alarm = alarm_of(
+            one.state, quiet=self.now() - one.progress, stuck=self.stuck, asking=one.running and bool(one.questions)
+        )
+        return run_row(
+            one.name, one.state, file=str(one.path), tree=one.tree, why=one.why, tick=one.tick, started=one.started,
+            progress=one.progress, at=one.at, said=one.said, decisions=one.decisions, actions=one.actions, met=one.met,
+            alarm=alarm, fault=one.fault, asks=[*one.questions.values()], entries=one.entries,
+        )  # fmt: skip
 
     # For the pages of single runs ------------------------------------------------------------
 
     def path(self, key: str) -> Path | None:
         return next((path for path, its in [*self.keys.items()] if its == key), None)
 
+    def feed(self, key: str) -> Feed | None:
+        return self.opened.feed(key)
+
+    def command(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Answers a request of the list, of two runs side by side, or of the page of a run."""
+        if name == "compare":
+            return self.compare(given.get("run"), given.get("other"))
+        path = self.path(str(given.get("run", "")))
+        if path is None:
+            raise BtError("this run is not in the list any more", "open the list again")
+        return answered(path, name, given)
+
     def compare(self, one: Json, other: Json) -> dict[str, Json]:
-        """Returns where two runs part: lines, and the tick of each line that has one."""
+        """Returns where two runs part: lines, and the tick of each line that has one. What a run that goes on has not
+        reached yet is no difference."""
         paths = [self.path(key) if isinstance(key, str) else None for key in (one, other)]
         a, b = (Recording(path) if path is not None else None for path in paths)
         if a is None or b is None:
             raise BtError("one of these runs is not in the list any more", "choose two of the list")
-        lines = [{"text": text[:1000], "tick": tick} for text, tick in differences(a, b)]
-        return {"runs": [a.name, b.name], "lines": lines}
+        live = [run.last_tick - 1 for run in (a, b) if folder.is_live(run.path)]  # the last tick may not be whole
+        found = differences(a, b, min(live, default=None))
+        lines = [{"text": text[:1000], "tick": tick} for text, tick in found]
+        return {"runs": [a.name, b.name], "lines": lines, "live": bool(live)}
+
+
+def answered(path: Path, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Answers a request of the page about a recorded run."""
+    if name != "why":
+        raise BtError("this run is a recording", "the only command for it is `why`")
+    where, at = given.get("path"), given.get("at")
+    if not isinstance(where, str) or type(at) not in (int, type(None)):
+        raise BtError("`why` needs a path", 'such as {"path": "/patrol/dock", "at": 12}')
+    return {"sentences": why_recorded(path, where, at).sentences}
 
 
 def _journals(place: Path) -> Iterator[Path]:
@@ -205,8 +223,3 @@ def _stream(path: Path) -> tuple[Feed, Following | None]:
     feed.put(*events_of(path))
     feed.close()
     return feed, None
-
-
-def assets(path: str) -> tuple[bytes, str] | None:
-    """The files of the list and of a single run's page; the list comes first."""
-    return asset("/runs.html" if path == "/" else path)

@@ -8,8 +8,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bt_runtime import skill
+from bt_runtime.journal.folder import journals
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
+from bt_runtime.tree.clock import Manual
 from tests.view.scenes import HOSTILE
 
 PATROL = """\
@@ -59,3 +61,42 @@ def variety(folder: Path) -> Iterator[dict[str, Run]]:
             shutil.copy(f"{patrol.journal.path.with_suffix('')}{suffix}", folder / f"crashed{suffix}")
         (folder / "damaged.btr").write_text("this is no journal")
         yield {"patrol": patrol, "forest": forest}
+
+
+ROUNDS = """\
+version: 1
+tree: rounds
+inputs: {battery: {type: number, minimum: 0, maximum: 1}}
+blackboard:
+  charge: {type: number, default: 0}
+root:
+  sequence:
+    - set: {charge: "{battery}"}
+    - wait: {name: leave, seconds: 0.1}
+    - repeat:
+        times: 2
+        child:
+          fallback:
+            - sequence:
+                name: round
+                children:
+                  - check: charge > 0.4
+                  - wait: {name: shelf, seconds: 0.2}
+                  - set: {charge: "{charge - 0.3}"}
+            - sequence:
+                name: charging
+                children:
+                  - wait: {name: dock, seconds: 0.5}
+                  - set: {charge: 0.9}
+    - wait: {name: home, seconds: 0.1}
+"""
+
+
+def pair(folder: Path) -> list[Path]:
+    """Two runs of one tree that part after their first round: the second one must charge."""
+    for battery in (0.9, 0.6):
+        clock = Manual()
+        with Run(load(ROUNDS), inputs={"battery": battery}, journal=folder, clock=clock) as run:
+            while run.tick().running:
+                clock.advance(0.05)
+    return journals(folder)

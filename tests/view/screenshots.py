@@ -8,14 +8,15 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+from bt_runtime.cli.running.view import side_by_side
 from bt_runtime.run.run import Run, load
 from bt_runtime.view import Feed, View
+from bt_runtime.view.listing import serve
 from bt_runtime.view.page import whole
-from bt_runtime.view.runs import Runs, assets
-from bt_runtime.view.server import Server
+from bt_runtime.view.runs import Runs
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser
-from tests.view.many import variety
+from tests.view.many import pair, variety
 from tests.view.scenes import craft_run, depot_run, field_run, house_run, wide_tree
 
 
@@ -24,6 +25,7 @@ def main(folder: Path) -> None:
     live(folder)
     two_thousand(folder)
     many(folder)
+    two(folder)
     with tempfile.TemporaryDirectory() as made:
         house, craft = Path(made) / "house.html", Path(made) / "craft.html"
         recorded(house_run(hz=25), house)
@@ -65,11 +67,23 @@ def two_thousand(folder: Path) -> None:
 def many(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as made, variety(Path(made)):
         runs = Runs([Path(made)], panel=["battery"]).start()
-        server = Server(runs.table, assets=assets)
+        server = serve(runs)
         with Browser(1280, 640) as browser:
             browser.open(server.url)
             browser.until("window.btrRuns && document.querySelectorAll('#rows tr').length >= 8")
             browser.screenshot(folder / "runs.png")
+        runs.close()
+        server.close()
+
+
+def two(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        runs = Runs(pair(Path(made))).start()
+        server = serve(runs)
+        with Browser(1280, 480) as browser:
+            browser.open(side_by_side(server.url, runs.keys.values()))
+            browser.until("window.btrTwo && btrTwo.begun && btrTwo.differing.length > 0")
+            browser.screenshot(folder / "two.png")
         runs.close()
         server.close()
 

@@ -10,7 +10,8 @@ import pytest
 
 from bt_runtime import skill
 from bt_runtime.cli import main
-from bt_runtime.cli.running.view import commanded, is_folder
+from bt_runtime.cli.running import view
+from bt_runtime.cli.running.view import is_folder
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.folder import journals
@@ -21,8 +22,8 @@ from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import runs as listing
-from bt_runtime.view.runs import Runs, assets
-from bt_runtime.view.server import Server
+from bt_runtime.view.listing import serve
+from bt_runtime.view.runs import Runs
 from bt_runtime.view.table import MOST_GONE, Table
 from tests.view.many import HELLO, PATROL, variety
 from tests.view.scenes import house_run
@@ -281,9 +282,7 @@ def served(tmp_path):
     """The list as `btr view FOLDER` serves it."""
     with variety(tmp_path) as live:
         runs = Runs([tmp_path], panel=["battery"]).start()
-        server = Server(
-            runs.table, lambda name, given: commanded(runs, name, given), assets=assets, streams=runs.opened.feed
-        )
+        server = serve(runs)
         try:
             yield server, runs, live
         finally:
@@ -334,3 +333,16 @@ def test_a_folder_or_several_runs_are_a_list_and_a_bare_name_stays_a_run(tmp_pat
     (tmp_path / "page.jsonl").write_text("")
     assert main(["view", "last", "./page.jsonl"]) == 2
     assert "open it alone" in capsys.readouterr().err
+
+
+def test_two_named_runs_open_side_by_side_and_three_are_a_list(tmp_path, monkeypatch):
+    """The address is printed before anybody has looked at the list."""
+    for _ in range(3):
+        with Run(load(HELLO % "succeed:"), journal=tmp_path) as run:
+            run.spin(ticks=20)
+    shown = []
+    monkeypatch.setattr(view, "stay", lambda url, browser: shown.append(url.partition("#")[0]))
+    names = [str(path) for path in journals(tmp_path)]
+    for given in (names[:2], names, [str(tmp_path)], [names[0], str(tmp_path)]):
+        assert main(["view", *given]) == 0
+    assert [url.rpartition("/")[2] for url in shown] == ["two.html?runs=1,2", "", "", ""]

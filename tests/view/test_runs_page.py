@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.cli.running.view import commanded
 from bt_runtime.run.run import Run, load
-from bt_runtime.view.runs import Runs, assets
+from bt_runtime.view.listing import serve
+from bt_runtime.view.runs import Runs
 from bt_runtime.view.server import Server
 from tests.view.browser import Browser, missing
 from tests.view.many import HELLO, variety
@@ -28,9 +28,7 @@ CUT_OFF = """
 def served(tmp_path):
     with variety(tmp_path) as live:
         runs = Runs([tmp_path], panel=["battery"]).start()
-        server = Server(
-            runs.table, lambda name, given: commanded(runs, name, given), assets=assets, streams=runs.opened.feed
-        )
+        server = serve(runs)
         try:
             yield server, live, tmp_path
         finally:
@@ -91,18 +89,17 @@ def test_one_click_leads_to_the_run_and_one_back(browser, served):
     browser.until("window.btrRuns && document.querySelectorAll('#rows tr').length >= 8")
 
 
-def test_two_chosen_runs_show_where_they_part_and_open_there(browser, served):
+def test_two_chosen_runs_are_compared_side_by_side(browser, served):
     server, _, _ = served
     opened(browser, server)
     ids = browser.js("return [...btrRuns.runs.values()].filter((run) => run.tree === 'hello').map((run) => run.id)")
     for id in ids:
         browser.js("btrRuns.rows.get(arguments[0]).box.click()", id)
     browser.click("#compare")
-    browser.until("document.getElementById('parting').open")
-    said = browser.js("return document.getElementById('lines').textContent")
-    assert "They part at tick 1" in said and "/hello/1" in said
-    browser.open(browser.js("return document.querySelector('#lines .first a').href"))
-    browser.until("window.btr && btr.past !== null && btr.past.tick === 1")
+    browser.until("window.btrTwo && btrTwo.first === 1 && btrTwo.sides.every((side) => side.fold.tick === 1)")
+    assert "/hello/1" in browser.js("return document.getElementById('lines').textContent")
+    browser.click("#runs")
+    browser.until("window.btrRuns && document.querySelectorAll('#rows tr').length >= 8")
 
 
 @pytest.mark.parametrize("dark", [False, True])

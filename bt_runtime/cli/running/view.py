@@ -7,11 +7,11 @@ import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
@@ -29,16 +29,13 @@ from bt_runtime.view.page import whole
 from bt_runtime.view.recorded import Following, Reader, events_of
 from bt_runtime.view.server import Server
 
-if TYPE_CHECKING:
-    from bt_runtime.view.runs import Runs
-
 T = TypeVar("T")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run_names", nargs="*", default=["last"], metavar="RUN|FOLDER",
-        help="its name, or a file; several, or a folder: a list of runs; default: last",
+        help="its name, or a file; two: side by side; more, or a folder: a list of runs; default: last",
     )  # fmt: skip
     add_folder(parser)
     text = "in a list: mark runs without progress for so long; default: 30"
@@ -53,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
     path = find(args.run_names[0], reading(args))
     if args.html:
         return written(path, Path(args.html))
+    from bt_runtime.view.runs import answered
+
     feed, follow = Feed(most=None), None
     recorded = path.suffix not in (".jsonl", ".btlog")
     asked = partial(answered, path) if recorded else None
@@ -93,7 +92,8 @@ def is_folder(name: str) -> bool:
 
 def listed(args: argparse.Namespace) -> int:
     """Serves the list of runs."""
-    from bt_runtime.view.runs import Runs, assets
+    from bt_runtime.view.listing import serve
+    from bt_runtime.view.runs import Runs
 
     if args.html:
         raise BtError("a list of runs is not one file", "name one run: btr view RUN --html FILE")
@@ -104,41 +104,22 @@ def listed(args: argparse.Namespace) -> int:
     with project.beside(places[0]):
         panel = Settings(tolerant=True)["panel"] or []
     runs = Runs(places, panel=[name for name in panel if isinstance(name, str)], stuck=args.stuck).start()
-    command = partial(commanded, runs)
+    pair = len(places) == 2 and not any(place.is_dir() for place in places)
     try:
-        server = first_free(
-            lambda port: Server(runs.table, command, host=args.host, port=port, anyone=args.anyone, assets=assets,
-                                streams=runs.opened.feed), args)  # fmt: skip
+        server = first_free(lambda port: serve(runs, host=args.host, port=port, anyone=args.anyone), args)
         try:
-            stay(server.url, args.open)
+            stay(side_by_side(server.url, runs.keys.values()) if pair else server.url, args.open)
         finally:
-            runs.close()
             server.close()
     finally:
         runs.close()
     return Exit.SUCCESS
 
 
-def commanded(runs: Runs, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Answers a request of the list, or of the page of a run in it."""
-    if name == "compare":
-        return runs.compare(given.get("run"), given.get("other"))
-    path = runs.path(str(given.get("run", "")))
-    if path is None:
-        raise BtError("this run is not in the list any more", "open the list again")
-    return answered(path, name, given)
-
-
-def answered(path: Path, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Answers a request of the page about a recorded run."""
-    from bt_runtime.replay.why import why_recorded
-
-    if name != "why":
-        raise BtError("this run is a recording", "the only command for it is `why`")
-    where, at = given.get("path"), given.get("at")
-    if not isinstance(where, str) or type(at) not in (int, type(None)):
-        raise BtError("`why` needs a path", 'such as {"path": "/patrol/dock", "at": 12}')
-    return {"sentences": why_recorded(path, where, at).sentences}
+def side_by_side(url: str, keys: Iterable[str]) -> str:
+    """Returns the address of the page of two runs."""
+    start, _, token = url.partition("#")
+    return f"{start}two.html?runs={','.join(keys)}#{token}"
 
 
 def find(name: str, folder: Path) -> Path:

@@ -1,5 +1,5 @@
 "use strict";
-// The list of runs: rows as they change, alarms, filters, search, and where two runs part.
+// The list of runs: rows as they change, alarms, filters, search, and two of them to be compared.
 
 const $ = (id) => document.getElementById(id);
 const STATES = { running: ["running", "R"], SUCCESS: ["succeeded", "S"], FAILURE: ["failed", "F"], crashed: ["crashed", "F"], broken: ["broken", "F"], damaged: ["damaged", "F"], stopped: ["stopped", "I"], "not begun": ["not begun", "I"] };
@@ -122,7 +122,7 @@ class List {
   row(id) {
     const run = this.runs.get(id), row = this.rows.get(id) ?? this.make(id);
     const [word, letter] = STATES[run.state] ?? [run.state, "I"];
-    put(row.link, run.name); row.link.title = shown(run.file); row.link.href = this.address(id); row.box.setAttribute("aria-label", shown(`Compare ${run.name}`));
+    put(row.link, run.name); row.link.title = shown(run.file); this.lead(row.link, id); row.box.hidden = !run.page; row.box.setAttribute("aria-label", shown(`Compare ${run.name}`));
     put(row.tree, run.tree === run.name ? "" : run.tree);
     put(row.pill, word); row.pill.className = `pill ${letter}`; row.pill.title = shown(run.why);
     const alarm = BADGES[run.alarm] ?? "";
@@ -138,11 +138,14 @@ class List {
     const fault = run.fault ?? (run.why ? { tick: null, path: "", text: run.why } : null);
     const text = fault ? [fault.path, fault.text].filter(Boolean).join(": ") || "failed" : "";
     put(row.fault, text); row.fault.title = shown(text);
-    row.fault.href = this.address(id, fault?.tick); put(row.when, fault?.tick ? ` tick ${fault.tick}` : "");
+    this.lead(row.fault, id, fault?.tick); put(row.when, fault?.tick ? ` tick ${fault.tick}` : "");
     row.failed.classList.toggle("blank", !fault);
     row.words = [run.name, run.tree, word, run.alarm, run.at, run.said, run.why, text, ...run.asks, ...Object.values(run.entries)].join("\n").toLowerCase();
     this.age(id);
   }
+
+  // A run of another source may have no page.
+  lead(link, id, tick = null) { if (this.runs.get(id).page) link.href = this.address(id, tick); else link.removeAttribute("href"); }
 
   address(id, tick = null) { return `page.html?run=${encodeURIComponent(id)}${tick ? `&tick=${tick}` : ""}${location.hash}`; }
 
@@ -214,25 +217,7 @@ class List {
     $("compare").disabled = this.chosen.length !== 2;
   }
 
-  async compare() {
-    const [run, other] = this.chosen;
-    try {
-      const answer = await fetch("command", { method: "POST", headers: { "X-Token": this.token, "Content-Type": "application/json" }, body: JSON.stringify({ do: "compare", run, other }) });
-      const said = await answer.json();
-      if (!answer.ok) { this.notice(said.error); return; }
-      this.parting(said, run, other);
-    } catch { this.notice("btr view does not answer."); }
-  }
-
-  parting({ runs, lines }, run, other) {
-    put($("parted"), `${runs[0]} and ${runs[1]}`);
-    lines.sort((a, b) => (a.tick === null) - (b.tick === null));
-    const first = lines.find((line) => line.tick !== null);
-    const links = (tick) => [run, other].map((id, i) => el("a", { href: this.address(id, tick), target: "_blank" }, `${runs[i]} at tick ${tick}`));
-    $("lines").replaceChildren(...(lines.length ? lines : [{ text: "The runs are the same.", tick: null }]).map((line) => { const { text, tick } = line; return (
-      el("div", { class: line === first ? "part first" : "part" }, tick === null ? null : el("b", {}, line === first ? `They part at tick ${tick}` : `Tick ${tick}`), el("div", { class: "said" }, text), ...(tick ? links(tick) : []))); }));
-    $("parting").showModal();
-  }
+  compare() { location.href = `two.html?runs=${this.chosen.map(encodeURIComponent).join(",")}${location.hash}`; }
 }
 
 function put(element, text) {

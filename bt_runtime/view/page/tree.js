@@ -10,7 +10,7 @@ const READABLE = 0.72; // the least scale at which boxes are read without effort
 class TreeView {
   constructor(stage, choose) {
     this.svg = stage;
-    this.drawing = stage.querySelector("#drawing");
+    this.drawing = stage.querySelector("g");
     this.edges = this.drawing.appendChild(svg("g"));
     this.boxes = this.drawing.appendChild(svg("g"));
     this.choose = choose;
