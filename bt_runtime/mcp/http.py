@@ -13,7 +13,7 @@ from bt_runtime.project.address import is_loopback, is_named_so
 
 PATH = "/mcp"
 MOST_BODY = 1_000_000  # bytes of one request
-MOST_SESSIONS = 16
+MOST_SESSIONS = 64
 IDLE = 1_800.0  # seconds after which a silent session ends
 MOST_CONNECTIONS = 64
 Scope = MutableMapping[str, Any]
@@ -95,6 +95,8 @@ async def over_http(server: Server[Any], host: str, port: int, token: str, told:
 
     import uvicorn
 
+    from bt_runtime.mcp.connection import Connection
+
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -103,6 +105,6 @@ async def over_http(server: Server[Any], host: str, port: int, token: str, told:
     told(int(listener.getsockname()[1]))
     config = uvicorn.Config(
         app(server, token), log_level="error", access_log=False, limit_concurrency=MOST_CONNECTIONS, lifespan="on",
-        timeout_graceful_shutdown=2, server_header=False,
+        timeout_graceful_shutdown=2, server_header=False, http=Connection,
     )  # fmt: skip
     await uvicorn.Server(config).serve(sockets=[listener])

@@ -62,6 +62,9 @@ def call(number: Any, params: dict[str, Any]) -> None:
             value = {"a": value}
         send({"id": number, "result": {"content": [], "structuredContent": {"sum": 1, "more": value}}})
         return
+    if WAY in FLOODS:
+        FLOODS[WAY](number, params)
+        return
     if WAY == "garbage":
         for _ in range(100):
             sys.stdout.write("this is no message\n")
@@ -94,6 +97,58 @@ def call(number: Any, params: dict[str, Any]) -> None:
         send({"id": number, "result": {"content": "what"}})
 
 
+def drips(number: Any, params: dict[str, Any]) -> None:
+    """A line that never ends, a byte at a time."""
+    while True:
+        sys.stdout.write("x")
+        sys.stdout.flush()
+        time.sleep(0.01)
+
+
+def shouts(number: Any, params: dict[str, Any]) -> None:
+    sys.stderr.write("look at me\n" * 200_000)
+    send({"id": number, "result": {"content": [], "structuredContent": {"sum": 3}}})
+
+
+def notifies(number: Any, params: dict[str, Any]) -> None:
+    token = (params.get("_meta") or {}).get("progressToken")
+    for at in range(2_000):
+        told = {"progressToken": token, "progress": at, "message": "m" * 300}
+        send({"method": "notifications/progress", "params": told})
+        send({"method": "notifications/message", "params": {"level": "info", "data": "\x1b[2J"}})
+    send({"id": number, "result": {"content": [], "structuredContent": {"sum": 3}}})
+
+
+def strangers(number: Any, params: dict[str, Any]) -> None:
+    """Answers that nobody asked for."""
+    for own in (999, "x", None, [1], number + 10_000):
+        send({"id": own, "result": {"content": [], "structuredContent": {"sum": 3}}})
+
+
+def orders(number: Any, params: dict[str, Any]) -> None:
+    """Requests of a server that reach further than a tool does."""
+    said = {"role": "user", "content": {"type": "text", "text": "hi"}}
+    wanted = {
+        "sampling/createMessage": {"messages": [said], "maxTokens": 9},
+        "roots/list": {},
+        "tools/call": {"name": "open_gripper", "arguments": {}},
+    }
+    for method, given in wanted.items():
+        send({"id": f"o-{method}", "method": method, "params": given})
+    send({"id": number, "result": {"content": [], "structuredContent": {"sum": 3}}})
+
+
+def echoes(number: Any, params: dict[str, Any]) -> None:
+    text = {"type": "text", "text": f"401: the key {os.environ['SHOP_KEY']} is wrong"}
+    send({"id": number, "result": {"content": [text], "isError": True}})
+
+
+def long(number: Any, params: dict[str, Any]) -> None:
+    text = {"type": "text", "text": "y" * 900_000}
+    send({"id": number, "result": {"content": [text], "structuredContent": {"sum": 3, "more": ["z" * 10] * 1_000}}})
+
+
+FLOODS = {each.__name__: each for each in (drips, shouts, notifies, strangers, orders, echoes, long)}
 ASKED: Any = None
 
 
@@ -108,7 +163,8 @@ def main() -> None:
             told = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
             send({"id": own, "result": {**told, "serverInfo": {"name": "raw", "version": "1"}}})
         elif method == "tools/list":
-            send({"id": own, "result": {"tools": tools()}})
+            more = {"nextCursor": "again"} if WAY == "pages" else {}
+            send({"id": own, "result": {"tools": tools(), **more}})
         elif method == "tools/call":
             if WAY == "changes":
                 send({"method": "notifications/tools/list_changed"})
@@ -118,6 +174,8 @@ def main() -> None:
         elif method is None and own == "q1":
             text = {"type": "text", "text": json.dumps(message.get("result"), sort_keys=True)}
             send({"id": ASKED, "result": {"content": [text]}})
+        elif method is None and str(own).startswith("o-"):
+            note(f"{own} {'refused' if 'error' in message else 'allowed'}")
         elif own is not None:
             send({"id": own, "error": {"code": -32601, "message": "no such method"}})
     note("closed")

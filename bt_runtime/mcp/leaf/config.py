@@ -15,6 +15,7 @@ from bt_runtime.language.project_file import LAID_OUT
 from bt_runtime.language.settings import read_project
 from bt_runtime.project import PROJECT_FILE, find_root
 from bt_runtime.project.trust import beyond
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Kind
@@ -23,6 +24,7 @@ HOME = "mcp"
 TIMEOUT = 60.0  # seconds for one call
 START = 30.0  # seconds until a server has to be ready
 MOST = 1_000_000  # bytes of one message
+SHORTEST_SECRET = 6  # characters; a shorter value stands in any text by chance
 _SECRET = re.compile(r"\$([A-Za-z_]\w*)")
 
 
@@ -52,6 +54,22 @@ class ServerConfig:
     def secrets(self, texts: Mapping[str, str] | None) -> dict[str, str]:
         """The texts with their variables filled in; raises for one that is not set."""
         return {key: _SECRET.sub(lambda found: self._variable(found[1]), text) for key, text in (texts or {}).items()}
+
+    def blotted(self, value: Json) -> Json:
+        """The same without the values of secrets: a server may repeat what it was given."""
+        if isinstance(value, str):
+            for name, secret in self._hidden().items():
+                value = value.replace(secret, f"(the secret {name})")
+        elif isinstance(value, dict):
+            return {key: self.blotted(each) for key, each in value.items()}
+        elif isinstance(value, list):
+            return [self.blotted(each) for each in value]
+        return value
+
+    def _hidden(self) -> dict[str, str]:
+        texts = [*(self.env or {}).values(), *(self.headers or {}).values()]
+        names = dict.fromkeys(name for text in texts for name in _SECRET.findall(text))
+        return {name: value for name in names if len(value := os.environ.get(name, "")) >= SHORTEST_SECRET}
 
     def _variable(self, name: str) -> str:
         value = os.environ.get(name)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.tidy import tidy
-from bt_runtime.mcp.leaf.schema import Held, Unheld, flow, held, one_line
+from bt_runtime.mcp.leaf.schema import Held, Unheld, flow, held, key_of, one_line
 from bt_runtime.types import Json
 
 _NAMEABLE = re.compile(r"[A-Za-z0-9_.\-]{1,128}")  # as in `impl: mcp/SERVER/TOOL`
@@ -101,7 +101,7 @@ def _outputs(schema: Any, params: Held) -> Held:
 
 
 def _section(name: str, fields: Held) -> list[str]:
-    rows = [f"      {key}: {flow(_short(about))}" for key, about in fields.fields.items()]
+    rows = [f"      {key_of(key)}: {flow(_short(about))}" for key, about in fields.fields.items()]
     return [f"    {name}:", *rows] if rows else []
 
 

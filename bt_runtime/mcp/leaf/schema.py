@@ -24,7 +24,7 @@ HELD = frozenset({"type", "description", "title", "default", "enum", "const", "m
                   "$ref", "items", "properties", "required", "additionalProperties", "examples"})  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z]+(?:[ _][A-Za-z]+)*[.]?")  # needs no quotes
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 class Unheld(BtError):
@@ -98,7 +98,7 @@ def _referred(reference: str, whole: Mapping[str, Any]) -> dict[str, Any]:
 
 def _field(name: str, about: Mapping[str, Any], found: Held) -> dict[str, Json]:
     if not _NAME.fullmatch(name):
-        raise Unheld(f"`{name:.40}` cannot be the name of a parameter: letters, digits and _")
+        raise Unheld(f"`{visible(name[:40])}` cannot be the name of a parameter: letters, digits and _, at most 64")
     if name in RESERVED:
         raise Unheld(f"`{name}` is a name that any node carries")
     made: dict[str, Json] = {"type": _type(about)}
@@ -142,7 +142,12 @@ def one_line(text: str, most: int = MOST_ABOUT) -> str:
 def flow(value: Json) -> str:
     """A value as YAML on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {flow(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{key_of(key)}: {flow(each)}" for key, each in value.items()) + "}"
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value
     return json.dumps(value, ensure_ascii=False)
+
+
+def key_of(key: str) -> str:
+    """A key of a mapping; one that a server chose may hold anything."""
+    return key if _NAME.fullmatch(key) and key.lower() not in _WORDS else json.dumps(key)

@@ -14,7 +14,7 @@ from py_trees.common import Status
 from bt_runtime.faults.diagnostic import BtError, MissingExtra, message_of
 from bt_runtime.faults.format import printed, visible
 from bt_runtime.language import ports
-from bt_runtime.mcp.leaf.config import find, named, root_of
+from bt_runtime.mcp.leaf.config import ServerConfig, find, named, root_of
 from bt_runtime.mcp.leaf.pool import DECLINED, Answered, Call, Pool, Question
 from bt_runtime.project import trust
 from bt_runtime.skills.skill import Skill
@@ -46,6 +46,7 @@ class ToolSkill(Skill):
         self.options = entry.options
         self.outputs = [field for field in kind.fields if field.writes]
         self.call: Call | None = None
+        self.config: ServerConfig | None = None
         self.refused = ""  # why it did not begin
         self.asking: tuple[Question, Any] | None = None  # a question of the server, put to the person
 
@@ -57,7 +58,7 @@ class ToolSkill(Skill):
             self.refused = words(error)
 
     def begin(self, params: dict[str, Any]) -> None:
-        config = find(self.server, self.root)
+        config = self.config = find(self.server, self.root)
         if config.command:
             trust.may_run(f"the server `{config.name}` ({config.shown})", config.root)
         else:
@@ -73,7 +74,7 @@ class ToolSkill(Skill):
             return self.failed(self.refused)
         self._ask(call)
         if not call.end.done():
-            self.feedback = visible(call.said)
+            self.feedback = visible(self.blotted(call.said))
             return RUNNING
         self.call = None
         if call.end.cancelled():
@@ -84,13 +85,15 @@ class ToolSkill(Skill):
         return self.judged(call.end.result())
 
     def judged(self, result: Any) -> Status:
-        text = printed("\n".join(part.text for part in result.content if getattr(part, "type", "") == "text"))
+        said = "\n".join(part.text for part in result.content if getattr(part, "type", "") == "text")
+        text = printed(self.blotted(said))
         if result.is_error:
             return self.failed(text or f"`{self.tool}` says that it failed")
         data = result.structured_content
         if _depth(data) > DEPTH:
             return self.failed(f"`{self.tool}` gave data that is more than {DEPTH} levels deep")
         self.feedback = " ".join(visible(text[:MOST_SAID]).split())
+        data = self.config.blotted(data) if self.config is not None else data
         try:
             self.result = self.read(data if isinstance(data, dict) else {}, text)
         except ports.PortFault as fault:
@@ -110,8 +113,11 @@ class ToolSkill(Skill):
         return found or None
 
     def failed(self, why: str) -> Status:
-        self.feedback = visible(why[:MOST_SAID])
+        self.feedback = visible(self.blotted(why)[:MOST_SAID])
         return FAILURE
+
+    def blotted(self, text: str) -> str:
+        return str(self.config.blotted(text)) if self.config is not None else text
 
     def cancel(self) -> None:
         if self.asking is not None:
@@ -138,7 +144,7 @@ class ToolSkill(Skill):
             if person is None or not fillable(question.form):
                 question.answer(DECLINED)
                 continue
-            said = f"The server {self.server} asks: {visible(question.message[:1000])}"
+            said = f"The server {self.server} asks: {visible(self.blotted(question.message)[:1000])}"
             ask: Callable[[str], Any] = person.ask
             if sort_of(question.form) == "boolean":
                 ask, said = getattr(person, "confirm", person.ask), f"{said} (yes or no)"
