@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from bt_runtime.cli.running.view import answered
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.recorded import events_of
+from bt_runtime.view.runs import answered
 from bt_runtime.view.server import Server
 from tests.view.browser import Browser, missing
 
