@@ -7,15 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.edit import header, moves, state, subtree, swap, values
+from bt_runtime.edit import across, header, missing, moves, state, subtree, swap, values
 from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.draft import Draft
+from bt_runtime.edit.history import Change
 from bt_runtime.edit.lines import Untouchable
 from bt_runtime.edit.outline import Path as NodePath
 from bt_runtime.edit.session import Session
 from bt_runtime.edit.tryouts import Tryouts
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.interop.lsp import complete, navigate
+from bt_runtime.interop.lsp import complete
 from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
@@ -58,7 +59,7 @@ class Commands:
         return held is not None and held.unsaved
 
     def do_open(self, given: Given) -> Json:
-        path = self._path(given)
+        path = self._there(self._path(given))
         story = self.tryouts.stories.get(path)
         return {**state.of_file(self.session, path), "story": story.why if story is not None else ""}
 
@@ -89,13 +90,28 @@ class Commands:
         self.session.settle(path, str(given["take"]))
         return state.of_file(self.session, path)
 
+    def do_save_all(self, given: Given) -> Json:
+        saved = self.session.save_all()
+        path = self._path(given)
+        return {**state.of_file(self.session, path), "saved": [self.session.name(each) for each in saved]}
+
     def do_undo(self, given: Given) -> Json:
-        self.session.undo()
-        return self.do_open(given)
+        return self._after(self.session.undo(), given)
 
     def do_redo(self, given: Given) -> Json:
-        self.session.redo()
-        return self.do_open(given)
+        return self._after(self.session.redo(), given)
+
+    def _after(self, change: Change, given: Given) -> Json:
+        """Returns the file that was shown, or the one that it became."""
+        return state.of_file(self.session, self._there(self._path(given), *change.texts))
+
+    def _there(self, path: Path, *others: Path) -> Path:
+        """Returns the file; one that is gone is followed to its present name, or to another tree."""
+        held = self.session.buffers.get(path)
+        if held is None or not held.gone:
+            return path
+        trees = self.session.trees()
+        return next((each for each in (*sorted(held.names), *others, *trees) if each in trees), path)
 
     def do_text(self, given: Given) -> Json:
         """Replaces the text by the one that a person typed."""
@@ -118,7 +134,7 @@ class Commands:
         if not ways:
             raise BtError("a person has to mend this fault", "its help says how")
         fix = ways[int(given.get("fix", 0))]
-        text = _edited(document.text.source, fix.edits, document.text.at)
+        text = across.edited(document, fix.edits)
         self.session.change(fix.title, {path: text})
         return state.of_file(self.session, path)
 
@@ -207,12 +223,7 @@ class Commands:
     def do_inline(self, given: Given) -> Json:
         path, node = self._path(given), _node(given)
         self._current(path, given)
-        draft = self.session.draft(path)
-        line = draft.item(node).key.start.line + 1
-        document = self.session.document(path)
-        found = next((i.target for i in document.includes if i.node.span.line == line), None)
-        if found is None:
-            raise Untouchable("this node stands for no tree that was found", "look at its `file`")
+        draft, found = self.session.draft(path), self._included(path, node)
         other = self.session.draft(found) if found.is_relative_to(self.session.workspace.root) else None
         if other is None:
             raise Untouchable("that tree does not belong to the project", "copy it into trees/ first")
@@ -220,24 +231,55 @@ class Commands:
         self.session.change("inline", {path: made.text})
         return state.of_file(self.session, path)
 
+    def _included(self, path: Path, node: NodePath) -> Path:
+        """Returns the file of the tree that a node includes."""
+        line = self.session.draft(path).item(node).key.start.line + 1
+        includes = self.session.document(path).includes
+        found = next((i.target for i in includes if i.node.span.line == line), None)
+        if found is None:
+            raise Untouchable("this node stands for no tree that was found", "look at its `file`")
+        return found
+
     def do_rename(self, given: Given) -> Json:
         """Renames the entry, port or tree at a place in the text, in all files that name it."""
         path = self._path(given)
         self._current(path, given)
-        session = self.session
-        session.workspace.settle()
-        document = session.document(path)
-        offset = document.text.at(int(given["line"]), int(given["column"]))
-        made = navigate.rename(session.workspace, document, offset, str(given["name"]))
-        texts: dict[Path, str | None] = {}
-        for each, edits in made.edits.items():
-            session.buffer(each)
-            found = session.document(each)
-            texts[each] = _edited(found.text.source, edits, found.text.at)
-        if made.moved is not None:
-            raise BtError("a tree's file is renamed in the file manager or the terminal", "btr and git see it there")
-        session.change("rename", texts)
-        return state.of_file(session, path)
+        across.rename_at(self.session, path, int(given["line"]), int(given["column"]), str(given["name"]))
+        return state.of_file(self.session, path)
+
+    def do_rename_entry(self, given: Given) -> Json:
+        """Renames an input, an output or an entry of the tree, in all files that name it."""
+        key = header.key_of(self.session.draft(self._path(given)), str(given["section"]), str(given["entry"]))
+        return self.do_rename({**given, "line": key.span.line, "column": key.span.column})
+
+    def do_rename_tree(self, given: Given) -> Json:
+        """Renames this tree, or the one that a node includes: its file, its name, and every node that includes it."""
+        path, name = self._path(given), str(given["name"])
+        self._current(path, given)
+        target = self._included(path, _node(given)) if given.get("included") else path
+        across.rename_tree(self.session, target, name)
+        return {**state.of_file(self.session, self._there(path)), "mentions": self._mentions(target.stem)}
+
+    def do_rename_skill(self, given: Given) -> Json:
+        """Renames the skill of a node in its manifest and in all trees."""
+        path, name = self._path(given), str(given["name"])
+        self._current(path, given)
+        old = self.session.draft(path).item(_node(given)).key.text
+        across.rename_skill(self.session, path, old, name)
+        return {**state.of_file(self.session, path), "mentions": self._mentions(old)}
+
+    def _mentions(self, name: str) -> list[Json]:
+        return list(across.mentions(self.session.workspace.root, name))
+
+    def do_skill(self, given: Given) -> Json:
+        """Shows the files of a missing skill as a diff; `write` writes them. Nothing of them is run."""
+        path = self._path(given)
+        self._current(path, given)
+        made = missing.missing_skill(self.session, path, _node(given))
+        if not given.get("write"):
+            return {"diff": made.diff(self.session, path)}
+        missing.make(self.session, path, made)
+        return state.of_file(self.session, path)
 
     def do_complete(self, given: Given) -> Json:
         path = self._path(given)
@@ -300,11 +342,3 @@ def _node(given: Given, name: str = "node") -> NodePath:
 
 def _nodes(given: Given) -> list[NodePath]:
     return [tuple(int(step) for step in path) for path in given["nodes"]]
-
-
-def _edited(text: str, edits: Any, at: Callable[[int, int], int]) -> str:
-    """Applies edits, which do not overlap, to a text."""
-    spots = sorted((at(e.span.line, e.span.column), at(e.span.end_line, e.span.end_column), e.text) for e in edits)
-    for start, end, new in reversed(spots):
-        text = text[:start] + new + text[end:]
-    return text

@@ -51,6 +51,15 @@ def set_port(draft: Draft, section: str, name: str, value: str) -> Draft:
     return draft.means(made.text(), data)
 
 
+def key_of(draft: Draft, section: str, name: str) -> Scalar:
+    """Returns the key of an input, an output or an entry."""
+    found = _section(draft, section) if section in SECTIONS else None
+    key = next((k for k, _ in found.pairs if k.text == name), None) if isinstance(found, YamlMap) else None
+    if key is None:
+        raise Untouchable(f"there is no `{name}` in `{section}`", "")
+    return key
+
+
 def set_skills(draft: Draft, names: list[str]) -> Draft:
     """Sets the manifests whose skills the tree may use."""
     data, found = draft.data(), _section(draft, "skills")

@@ -28,13 +28,16 @@ class Buffer:
 
     def __init__(self, text: str) -> None:
         self.base = self.text = text
+        self.on_disk = True
         self.version = 0
         self.theirs: str | None = None  # somebody else's version that could not be merged
         self.draft: Draft | None = None  # of the text, or of an earlier one
+        self.gone = False  # the file does not exist after the last gesture, or has another name
+        self.names: set[Path] = set()  # all that it was renamed to and from
 
     @property
     def unsaved(self) -> bool:
-        return self.text != self.base
+        return not self.gone and (self.text != self.base or not self.on_disk)
 
 
 class Session:
@@ -52,7 +55,9 @@ class Session:
 
     def trees(self) -> list[Path]:
         """The project's trees, by name."""
-        return sorted(path for path, content in self.workspace.files(self.workspace.root) if content == "tree")
+        listed = {path for path, content in self.workspace.files(self.workspace.root) if content == "tree"}
+        made = {path for path in self.buffers if self.workspace.sort(path) == "tree"}
+        return sorted(p for p in listed | made if p not in self.buffers or not self.buffers[p].gone)
 
     def path(self, name: str) -> Path:
         """Returns the file of a path below the project's folder; raises for any other path."""
@@ -103,18 +108,23 @@ class Session:
 
     # Changes ---------------------------------------------------------------------------------
 
-    def change(self, label: str, texts: Texts) -> None:
-        """Changes several texts as one step, which can be undone."""
+    def change(self, label: str, texts: Texts, moved: tuple[Path, Path] | None = None) -> None:
+        """Changes several texts as one step, which can be undone. `moved`: a file's name before and after."""
         with self.lock:
             before: dict[Path, tuple[str | None, str | None]] = {}
             for path, text in texts.items():
-                old = self.buffers[path].text if path in self.buffers else self._on_disk(path)
+                known = self.buffers.get(path)
+                old = self._on_disk(path) if known is None else None if known.gone else known.text
                 if old != text:
                     before[path] = (old, text)
             if not before:
                 return
             self.history.add(Change(label, before))
             self._put({path: new for path, (_, new) in before.items()})
+            if moved is not None:
+                names = {*moved, *self.buffers[moved[0]].names, *self.buffers[moved[1]].names}
+                for each in names:
+                    self.buffers[each].names = names
 
     def apply(self, path: Path, label: str, gesture: Callable[[Draft], Draft]) -> None:
         """Applies a gesture to one file."""
@@ -142,14 +152,18 @@ class Session:
     def _put(self, texts: Texts) -> None:
         for path, text in texts.items():
             if path not in self.buffers:
-                made = self.buffers[path] = Buffer("")
-                made.base = self._on_disk(path) or ""
+                there = self._on_disk(path)
+                self.buffers[path] = Buffer(there or "")
+                self.buffers[path].on_disk = there is not None
             held = self.buffers[path]
-            held.text = text or ""
+            held.text, held.gone = text or "", text is None
             held.version += 1
-            self.workspace.edited(path, Text(held.text)) if path in self.workspace.texts else self.workspace.opened(
-                path, held.text
-            )
+            if held.gone:
+                self.workspace.left_out(path)
+            elif path in self.workspace.texts:
+                self.workspace.edited(path, Text(held.text))
+            else:
+                self.workspace.opened(path, held.text)
         for path in texts:
             self.told(path)
 
@@ -170,6 +184,8 @@ class Session:
         """Writes one file, unless somebody else has changed it since it was read."""
         with self.lock:
             held = self.buffer(path)
+            if held.gone:
+                raise BtError(f"{self.name(path)} has another name now", "save it under that one")
             there = self._on_disk(path)
             if there is not None and there != held.base:
                 self.look(path)
@@ -182,14 +198,31 @@ class Session:
                 raise BtError("an empty tree is not saved over a file", "delete the file itself if that is meant")
             path.parent.mkdir(parents=True, exist_ok=True)
             disk.write(path, held.text.encode("utf-8", "surrogateescape"))
-            held.base = held.text
+            held.base, held.on_disk = held.text, True
+            for name in held.names:
+                self._remove(name)
             self.told(path)
+
+    def _remove(self, path: Path) -> None:
+        """Removes a file that was saved under another name, unless somebody else has changed it since."""
+        held = self.buffers[path]
+        if held.gone and held.on_disk and self._on_disk(path) == held.base:
+            path.unlink(missing_ok=True)
+            held.base, held.on_disk = "", False
+
+    def save_all(self) -> list[Path]:
+        """Writes every unsaved file; returns them."""
+        with self.lock:
+            unsaved = [path for path, held in self.buffers.items() if held.unsaved and not held.gone]
+            for path in unsaved:
+                self.save(path)
+            return unsaved
 
     def look(self, path: Path) -> bool:
         """Takes over what somebody else wrote to the disk; True when something changed here."""
         with self.lock:
             held, there = self.buffers[path], self._on_disk(path)
-            if there is None or there in (held.base, held.theirs):
+            if there is None or held.gone or there in (held.base, held.theirs):
                 return False
             merged = merge(held.base, held.text, there)
             if merged.conflict:

@@ -28,6 +28,7 @@ def of_file(session: Session, path: Path) -> dict[str, Json]:
         "text": held.text,
         "version": held.version,
         "unsaved": held.unsaved,
+        "others": [session.name(p) for p, other in session.buffers.items() if other.unsaved and p != path],
         "theirs": held.theirs,
         "nodes": nodes,
         "faults": [_fault(fault, at, number) for number, fault in enumerate(session.faults(path))],

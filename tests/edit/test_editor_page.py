@@ -29,7 +29,7 @@ root:
         - succeed: {}
     - wait: 1
 """
-CONTROL, ALT, SHIFT, ENTER, DELETE, DOWN, RIGHT = "\ue009", "\ue00a", "\ue008", "\ue007", "\ue017", "\ue015", "\ue014"
+ENTER, DELETE = "\ue007", "\ue017"
 
 
 @pytest.fixture
@@ -42,23 +42,16 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
 
 
 @pytest.fixture
-def page(browser: Browser, editor: Editor) -> Browser:
+def page(browser: Browser, editor: Editor) -> Iterator[Browser]:
     browser.open(editor.url())
     browser.js("localStorage.clear()")
     browser.until("window.app && app.state && app.kinds.length && app.view.places.size")
-    return browser
+    yield browser
+    browser.open("about:blank")  # before the server goes
 
 
 def text(page: Browser) -> str:
     return str(page.js("return app.state.text"))
-
-
-def chord(page: Browser, held: str, key: str) -> None:
-    presses = [
-        {"type": "keyDown", "value": held}, {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key},
-        {"type": "keyUp", "value": held},
-    ]  # fmt: skip
-    page.ask("POST", f"{page.session}/actions", {"actions": [{"type": "key", "id": "k", "actions": presses}]})
 
 
 def choose(page: Browser, *path: int) -> None:
@@ -71,83 +64,6 @@ def changed(page: Browser, before: int) -> None:
 
 def version(page: Browser) -> int:
     return int(page.js("return app.state.version"))
-
-
-def test_each_gesture_has_its_key(page: Browser) -> None:
-    """Add, wrap, unwrap, swap, move, copy, paste, delete, undo and redo without a mouse; undo gives the first bytes."""
-    steps = 0
-
-    def key(held: str, name: str, *then: str) -> str:
-        nonlocal steps
-        now = version(page)
-        chord(page, held, name) if held else page.keys(name)
-        for each in then:
-            page.keys(each)
-        changed(page, now)
-        steps += 1
-        return text(page)
-
-    choose(page, 0)
-    assert "    - wait: 1\n    - fallback:" in key("", "a", "wai", ENTER)
-    choose(page, 0)
-    page.keys("w")
-    page.until("document.getElementById('ask').open")
-    assert "    - retry:\n" in key("", "retry", ENTER)
-    choose(page, 0)
-    assert "retry" not in key("", "u")
-    choose(page, 2)
-    page.keys("s")
-    page.until("document.getElementById('ask').open")
-    assert "    - parallel:\n        - check: a > 1" in key("", "parallel", ENTER)
-    choose(page, 2)
-    assert text(page).index("parallel") > key(ALT, "\ue013").index("parallel")
-    choose(page, 0)
-    chord(page, CONTROL, "c")
-    page.until("localStorage.getItem('btr-edit-clip')")
-    assert key(CONTROL, "v").count("log: one") == 2
-    choose(page, 1)
-    assert key("", DELETE).count("log: one") == 1
-    last = text(page)
-    for _ in range(steps):
-        key(CONTROL, "z")
-        steps -= 1
-    assert text(page) == TREE
-    while page.js("return Boolean(app.state.redo)"):
-        now = version(page)
-        page.click("#redo")
-        changed(page, now)
-    assert text(page) == last
-
-
-def test_the_other_gestures_have_their_keys(page: Browser, editor: Editor) -> None:
-    """Down, cut, rename, extract, inline, format and save without a mouse."""
-
-    def key(held: str, name: str, *then: str) -> str:
-        now = version(page)
-        chord(page, held, name) if held else page.keys(name)
-        if then:
-            page.until("document.getElementById('ask').open")
-            for each in then:
-                page.keys(each)
-        changed(page, now)
-        return text(page)
-
-    choose(page, 0)
-    assert key(ALT, DOWN).index("log: one") > text(page).index("fallback")
-    choose(page, 1)
-    assert "name: greeting" in key("", "r", "greeting" + ENTER)
-    choose(page, 0)
-    assert "        file: part\n" in key("", "x", "part" + ENTER)
-    choose(page, 0)
-    assert "file: part" not in key("", "i") and "- check: a > 1" in text(page)
-    choose(page, 0)
-    assert "check: a > 1" not in key(CONTROL, "x")
-    page.js("app.act('text', { text: app.state.text.replace('    - wait', '    -   wait') })")
-    page.until("app.state.text.includes('-   wait')")
-    assert "    - wait: 1\n" in key(SHIFT, "F")
-    chord(page, CONTROL, "s")
-    page.until("!app.state.unsaved")
-    assert editor.session.path("trees/main.yaml").read_text() == text(page)
 
 
 def point(page: Browser, *path: int) -> dict[str, float]:

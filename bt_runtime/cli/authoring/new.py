@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,38 +11,13 @@ from pathlib import Path
 from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language import manifest
-from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.new_skill import NAME as _NAME
+from bt_runtime.language.new_skill import new_skill
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import disk
 
-_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _SAMPLES = {"integer": 1, "number": 0.5, "boolean": True, "list": [], "object": {}}
-_SKILL_YAML = """\
-# yaml-language-server: $schema={up}schemas/skills.schema.json
-version: 1
-skills: {name}
-about: What {name} is for.
-kinds:
-  {name}:
-    sentence: {words} {{times}} times
-    about: Says in a line what it does.
-    params:
-      times: {{type: integer, default: 1, minimum: 1}}
-    outputs:
-      done: integer
-    on_resume: repeat # after an interruption: once more does no harm
-    impl: {name}.py:{name}
-"""
-_SKILL_PY = '''\
-"""The Python of {name}.yaml. Other forms (generator, async, class): docs/skills.md."""
-
-
-def {name}(times: int = 1) -> dict[str, int]:
-    """Runs in a thread. Return False to fail; a mapping gives the outputs by their names."""
-    return {{"done": times}}
-'''
 _TREE = """\
 # yaml-language-server: $schema={up}schemas/tree.schema.json
 version: 1
@@ -124,15 +98,7 @@ def _folder(folder: str) -> bool:
 
 
 def _skill(root: Path, folder: str, name: str) -> Mapping[Path, str]:
-    known = registry_of(root)
-    own = sorted((root / "skills").rglob("*.yaml"))
-    clash = next((path for path in own if any(kind.name == name for kind in manifest.read(path).kinds)), None)
-    if name in known or clash is not None:
-        where = f"a skill of {_shown(clash)}" if clash is not None else "a kind of node"
-        raise BtError(f"`{name}` is {where} already", "choose another name")
-    home = root / "skills"
-    text = _SKILL_YAML.format(name=name, words=name.replace("_", " ").strip() or name, up="../")
-    return {home / f"{name}.yaml": text, home / f"{name}.py": _SKILL_PY.format(name=name)}
+    return new_skill(root, name)
 
 
 def _tree(root: Path, folder: str, name: str) -> Mapping[Path, str]:

@@ -106,7 +106,7 @@ class App {
     this.show(state);
     const undone = what === "undo" || what === "redo";
     this.say(undone ? `${what}: done` : `${GESTURES[what]?.[0] ?? what}: ${state.nodes.length} nodes, ${state.faults.length} faults`);
-    if (["skills", "text", "undo", "redo", "extract", "inline"].includes(what)) {
+    if (["skills", "text", "undo", "redo", "extract", "inline", "skill", "rename_tree", "rename_skill"].includes(what)) {
       const kinds = await this.send("kinds", { path: state.path });
       if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); this.panel(); }
       this.files();
@@ -153,6 +153,8 @@ class App {
     $("unsaved").className = `pill ${state.unsaved ? "R" : "S"}`;
     $("conflict").hidden = state.theirs === null;
     $("undo").title = state.undo ? `Undo ${state.undo} (Ctrl Z)` : "Nothing to undo";
+    $("saveall").hidden = !state.others.length;
+    $("saveall").title = `Save every changed file (Ctrl Shift S): ${[...(state.unsaved ? [state.path] : []), ...state.others].join(", ")}`;
     for (const name of ["undo", "redo", "save"]) $(name).disabled = name === "save" ? !state.unsaved : !state[name];
     for (const button of document.querySelectorAll("[data-gesture]")) button.disabled = !GESTURES[button.dataset.gesture][3](this);
   }
@@ -275,6 +277,30 @@ class App {
     if (state) this.pickPath([...target.parent, target.index]);
   }
 
+  // A skill, an included tree, or this tree, by its name in all files.
+  renameAll() {
+    const { node, state } = this, kind = this.kindOf(node?.kind);
+    const renamed = async (what, given) => {
+      const made = await this.act(what, given);
+      if (made?.mentions.length) this.notice(`The old name stands in other files, too: ${made.mentions.join(", ")}`);
+    };
+    if (kind?.family === "skill") this.ask("Name of this skill, in all files", node.kind, (name) => renamed("rename_skill", { name }));
+    else if (node?.kind === "tree") this.ask("Name of the tree that stands here, in all files", (node.texts.file ?? "").split("/").pop(), (name) => renamed("rename_tree", { name, included: true }));
+    else this.ask("Name of this tree, and of its file", state.path.split("/").pop().replace(/\.ya?ml$/, ""), (name) => renamed("rename_tree", { name }));
+  }
+
+  // The files of a missing skill, as a diff; they are written after a yes.
+  async makeSkill() {
+    const { node } = this, at = { path: this.state.path, version: this.state.version, node: node.path };
+    const made = await this.send("skill", at);
+    if (!made) return;
+    $("changes-title").textContent = `New skill ${node.kind}: two files, and the tree lists it`;
+    $("diff").replaceChildren(...made.diff.split("\n").map((row) => el("span", { class: row.startsWith("+") ? "new" : row.startsWith("-") ? "old" : "" }, `${row}\n`)));
+    $("changes").returnValue = "";
+    $("changes").onclose = () => { if ($("changes").returnValue === "yes") this.act("skill", { node: at.node, write: true }); $("tree").focus(); };
+    $("changes").showModal();
+  }
+
   async save() { if (await this.act("save")) this.files(); }
 
   // Asking -------------------------------------------------------------------------------------
@@ -319,7 +345,7 @@ class App {
   toolbar() {
     $("toolbar").hidden = false;
     for (const [name, [title, key, act, , about]] of Object.entries(GESTURES)) {
-      if (!["undo", "redo", "save", "format"].includes(name)) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
+      if (!["undo", "redo", "save", "saveall"].includes(name)) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
       $("all-keys").append(el("dt", {}, key), el("dd", {}, `${title}: ${about}`));
     }
     $("all-keys").append(el("dt", {}, "↑ ↓ ← →"), el("dd", {}, "move in the tree; with Shift: choose several"), el("dt", {}, "1 2 3 4 5"), el("dd", {}, "node, tree, text, faults, try"));

@@ -35,11 +35,14 @@ const GESTURES = {
   delete: ["Delete", "Del", (app) => app.remove(), (app) => app.node && app.node.parent !== null, "the chosen nodes, with all within"],
   extract: ["Extract", "x", (app) => app.ask("Name of the new tree", "part", (name) => app.act("extract", { name })), (app) => app.node && app.node.parent !== null, "a tree of its own, with ports for what it reads and writes"],
   inline: ["Inline", "i", (app) => app.act("inline"), (app) => app.node?.kind === "tree", "the nodes of the tree that stands here"],
-  rename: ["Rename", "r", (app) => app.ask("Name of this node", app.node.name, (name) => app.act("set", { field: "name", value: yamlText(name) })), (app) => app.node, "the node; entries are renamed below Tree"],
+  rename: ["Rename", "r", (app) => app.ask("Name of this node", app.node.name, (name) => app.act("set", { field: "name", value: yamlText(name) })), (app) => app.node, "the chosen node"],
+  everywhere: ["Rename all", "Shift R", (app) => app.renameAll(), (app) => app.state?.nodes.length, "the skill of the node, the tree that it includes, or else this tree, in all files; entries below Tree"],
+  skill: ["Make skill", "m", (app) => app.makeSkill(), (app) => app.node && !app.kindOf(app.node.kind), "the missing skill of this node: its manifest and a stub, shown first"],
   format: ["Format", "Shift F", (app) => app.act("format"), () => true, "the file in the layout of `btr fmt`"],
   undo: ["Undo", "Ctrl Z", (app) => app.act("undo"), (app) => app.state?.undo, "the last gesture, over all files"],
   redo: ["Redo", "Ctrl Shift Z", (app) => app.act("redo"), (app) => app.state?.redo, "what was undone"],
   save: ["Save", "Ctrl S", (app) => app.save(), (app) => app.state?.unsaved, "the file; nothing is written before"],
+  saveall: ["Save all", "Ctrl Shift S", (app) => app.act("save_all").then(() => app.files()), (app) => app.state?.unsaved || app.state?.others.length, "every changed file, such as those of a renaming"],
 };
 
 // The gesture of a pressed key.

@@ -62,7 +62,7 @@ function nodeForm(app) {
   const node = app.node;
   if (!node) return [el("p", { class: "dim" }, "Choose a node, or press a to add one.")];
   const kind = app.kindOf(node.kind);
-  const head = [el("h2", {}, node.name ? `${node.name} ` : "", el("span", { class: "dim" }, node.kind)), el("p", { class: "dim" }, kind ? kind.about : "There is no kind of this name.")];
+  const head = [el("h2", {}, node.name ? `${node.name} ` : "", el("span", { class: "dim" }, node.kind)), el("p", { class: "dim" }, kind ? kind.about : "There is no kind of this name. ", kind ? "" : el("button", { id: "make-skill", on: { click: () => app.makeSkill() } }, "Make this skill"))];
   const faults = app.state.faults.filter((f) => f.node === node.id).map((f) => faultBox(app, f));
   const own = (kind?.fields ?? []).map((field) => fieldRow(app, node, field));
   const ids = new Set((kind?.fields ?? []).map((f) => f.name));
@@ -105,7 +105,9 @@ function headForm(app) {
     for (const [name, value] of Object.entries(head[section])) {
       const said = el("input", { "aria-label": `${name}: type`, autocomplete: "off", on: { change: (e) => app.act("port", { section, name, value: e.target.value }) } });
       said.value = value;
-      rows.push(el("div", { class: "rows" }, el("span", {}, name), said, el("button", { class: "small", "aria-label": `Remove ${name}`, on: { click: () => app.act("port", { section, name, value: "" }) } }, "×")));
+      const named = el("input", { "aria-label": `${name}: its name, in all files`, autocomplete: "off", spellcheck: "false", on: { change: (e) => app.act("rename_entry", { section, entry: name, name: e.target.value.trim() }).then((made) => { if (!made) e.target.value = name; }) } });
+      named.value = name;
+      rows.push(el("div", { class: "rows" }, named, said, el("button", { class: "small", "aria-label": `Remove ${name}`, on: { click: () => app.act("port", { section, name, value: "" }) } }, "×")));
     }
     const name = el("input", { placeholder: "name", "aria-label": `${title}: a new name`, autocomplete: "off" });
     const type = el("select", { "aria-label": `${title}: its type` }, ["any", "string", "integer", "number", "boolean", "list", "object"].map((t) => el("option", {}, t)));

@@ -15,6 +15,7 @@ from bt_runtime.interop.lsp.document import Document
 from bt_runtime.interop.lsp.symbol import Symbol, symbol_at
 from bt_runtime.interop.lsp.workspace import Workspace
 from bt_runtime.language import python_file
+from bt_runtime.language.properties.atom import places
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.values import NAME
 from bt_runtime.project import disk, real
@@ -177,12 +178,32 @@ def _entry_uses(workspace: Workspace, document: Document, name: str) -> Iterator
     if document.spec is None:
         return
     yield from (Location(document.path, place.span) for place in document.mentions(name))
+    yield from (Location(document.path, span) for span in in_properties(document, name)[0])
     if name in document.spec.inputs or name in document.spec.outputs:
         for other in list(workspace.documents.values()):
             for include in other.includes:
                 given = include.node.given.get("with")
                 if include.target == document.path and isinstance(given, YamlMap):
                     yield from (Location(other.path, key.span) for key, _ in given if key.text == name)
+
+
+def in_properties(document: Document, name: str) -> tuple[list[Span], list[Span]]:
+    """Returns the places in a file's properties that name this entry, and those that name this skill."""
+    entries, skills = list[Span](), list[Span]()
+    for text in scalars(document.root.get("properties")) if isinstance(document.root, YamlMap) else ():
+        named, asked = places(text.text, name)
+        entries += [text.part(*each) for each in named]
+        skills += [text.part(*each) for each in asked]
+    return entries, skills
+
+
+def scalars(node: Node | None) -> Iterator[Scalar]:
+    """Yields the texts and numbers within a value."""
+    if isinstance(node, Scalar):
+        yield node
+    elif node is not None:
+        for inner in node.items if isinstance(node, YamlList) else [value for _, value in node]:
+            yield from scalars(inner)
 
 
 def _includes(workspace: Workspace, target: Path) -> Iterator[tuple[Path, Node]]:
@@ -224,7 +245,7 @@ def rename(workspace: Workspace, document: Document, offset: int, new: str) -> R
     if symbol is None:
         raise BtError("this cannot be renamed here", "entries, ports and the names of trees can")
     if symbol.sort == "tree" and symbol.path is not None:
-        return _rename_tree(workspace, symbol.path, new)
+        return rename_tree(workspace, symbol.path, new)
     if not NAME.fullmatch(new):
         raise BtError(f"`{new:.40}` cannot be the name of an entry", "ASCII letters, digits and _")
     home = document if symbol.sort == "entry" else workspace.document(symbol.path) if symbol.path is not None else None
@@ -238,7 +259,7 @@ def rename(workspace: Workspace, document: Document, offset: int, new: str) -> R
     return Renaming(edits)
 
 
-def _rename_tree(workspace: Workspace, target: Path, new: str) -> Renaming:
+def rename_tree(workspace: Workspace, target: Path, new: str) -> Renaming:
     stem = new.removesuffix(target.suffix)
     moved = target.with_name(f"{stem}{target.suffix}")
     if not re.fullmatch(r"[\w-]+", stem):

@@ -96,6 +96,15 @@ class Workspace:
         self.texts.pop(path, None)
         self.changed_on_disk([path])
 
+    def left_out(self, path: Path) -> None:
+        """A file has another name for its editor, though it is still on the disk under this one."""
+        self.texts.pop(path, None)
+        self.queue.pop(path, None)
+        before = self.documents.pop(path, None)
+        if before is not None:
+            self.leave(before, None)
+        self.names_moved()
+
     def changed_on_disk(self, paths: Iterable[Path]) -> None:
         """Files were written, created or removed outside the editor. A written file is read again; a created or
         removed one also resolves names again."""

@@ -17,6 +17,7 @@ _IS = re.compile(
     r"(?<![\w\])./])(?:(?P<path>(?:/[\w.-]+)+)|(?P<name>[A-Za-z_]\w*)(?:\((?P<given>(?:[^()]|\([^()]*\))*)\))?)"
     rf"\s+is\s+(?P<no>not\s+)?(?P<word>{'|'.join(WORDS)})\b"
 )
+_TEXT = re.compile(r'"[^"]*"|\'[^\']*\'')
 _PATH = re.compile(r'\bnode\["(/[^"]+)"\]')
 
 
@@ -37,6 +38,19 @@ class Atom(NamedTuple):
     @property
     def entries(self) -> list[str]:
         return [name for name in self.test.names if name not in (NODE, SKILL, TREE)]
+
+
+def places(text: str, name: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Returns where the text of a property names this entry, and where it names this skill."""
+    asked = list(_IS.finditer(text))
+    skills = [m.span("name") for m in asked if m["name"] == name != TREE]
+    kept = [*(m.span() for m in asked), *(m.span() for m in _TEXT.finditer(text))]
+    entries = [
+        m.span()
+        for m in re.finditer(rf"(?<![\w/.]){re.escape(name)}(?!\w|\s*\()", text)
+        if not any(start <= m.start() < end for start, end in kept)
+    ]
+    return entries, skills
 
 
 @lru_cache(maxsize=1024)
