@@ -317,6 +317,12 @@ class EpisodeJudged(NamedTuple):
     total: int
 
 
+class Labelled(NamedTuple):
+    path: str  # of an agent, or of the scope of the entry `name`: a policy follows where its value came from
+    name: str
+    labels: Sequence[str]
+
+
 class AgentEnded(NamedTuple):
     path: str
     why: str
@@ -327,7 +333,7 @@ class AgentEnded(NamedTuple):
 
 AgentEvent = (
     GoalTaken | Prompted | Decided | Acting | Stepped | Reasoned | Trimmed | Expanded | PlanRefused | Retrieved
-    | RetrievalFailed | Reflected | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded
+    | RetrievalFailed | Reflected | Rewriting | RolledBack | EpisodeBegun | EpisodeJudged | AgentEnded | Labelled
 )  # fmt: skip
 Event = (
     Started | Tick | Grown | Crash | Ended | Debugged | Line | Notice | Written | Unset | SkillEnded | Feedback
@@ -355,6 +361,7 @@ NAMES: Mapping[type[Any], str] = {
     RolledBack: "rollback",
     EpisodeBegun: "episode",
     EpisodeJudged: "outcome",
+    Labelled: "labels",
     AgentEnded: "end",
 }
 AGENT_EVENTS = tuple(NAMES)

@@ -60,8 +60,16 @@ class Actions:
         self.deeds: dict[str, Deed] = {}
         self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # what was offered last
 
+    def offered(self, kinds: Sequence[Kind]) -> list[Kind]:
+        """The skills that the policies let the agent choose now; without a policy all of them."""
+        guard = self.context.services.guard
+        return [k for k in kinds if guard is None or guard.offers(self.node, k.name, k.data["entry"].sentence)]
+
     def let(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Returns the world's sentences that are allowed by `actions` and by the remaining `at_most`."""
+        """Returns the world's sentences that are allowed by `actions`, the policies and the remaining `at_most`."""
+        guard = self.context.services.guard
+        if guard is not None:
+            sentences = [said for said in sentences if guard.offers(self.node, "", said)]
         if self.names is not None and WORLD not in self.names:
             sentences = [sentence for sentence in sentences if _entry_in(self.around, sentence) is not None]
         if not self.counted:
@@ -89,7 +97,7 @@ class Actions:
         self.begun = {}
         for open in self.of_world():
             self.begun.update((said, (open, {})) for said, _ in open.beginnings())
-        for kind in self.kinds:
+        for kind in self.offered(self.kinds):
             needs = kind.data["entry"].needs
             phrase = self.phrase(kind) if left(self.context, kind.data["entry"]) else None
             for said, params in phrase.beginnings() if phrase is not None else ():
@@ -143,7 +151,7 @@ class Actions:
             return Done(ended(Observation(why, False, why)))
         if phrase.skill == WORLD:
             said, world = phrase.sentence.say(read), self.context.services.world
-            return chosen(world, said, self.context, self.entry_of(said))
+            return chosen(world, said, self.context, self.entry_of(said), self.node)
         kind = next(k for k in self.kinds if k.name == phrase.skill)
         wants = self.wanting(kind, read) if phrase.open else ""
         if wants:
@@ -179,7 +187,7 @@ class Actions:
     def planned(self) -> Planned:
         """The actions that a plan may hold, whether or not they are possible now: an earlier part may enable them."""
         leaves, sentences, open = [], [], []
-        for kind in self.kinds:
+        for kind in self.offered(self.kinds):
             phrase = self.phrase(kind)
             if phrase is None:
                 continue

@@ -85,6 +85,9 @@ class Agent(Growing):
         sentences = self.sentences()
         said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
         offered = [m for m in self.moves if m != "think" or not self.thoughtless]
+        guard = self.context.services.guard
+        if guard is not None and guard.objection(self):
+            offered = [m for m in offered if m != "expand"]
         moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in offered or o == ACT}
         self.thoughtless = False
         yield from self.reason()
@@ -193,6 +196,8 @@ class Agent(Growing):
         question = yield from self.line(opening)
         person = self.context.services.person
         answer = "Nobody is there to answer." if person is None else (yield person.ask(question))
+        if (guard := self.context.services.guard) is not None:
+            guard.heard(self, ("operator",))
         self.add(Step("ask", question, " ".join(str(answer).split())))
         return None
 

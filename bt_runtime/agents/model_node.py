@@ -15,7 +15,7 @@ from bt_runtime.agents.end import Ending, OutOfBudget, ended_by
 from bt_runtime.agents.prompt import Prompt, read_ahead, system_text
 from bt_runtime.agents.register import Register, register_of
 from bt_runtime.agents.services import agent_services
-from bt_runtime.events import AgentEnded, GoalTaken, Prompted
+from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.model_wrapper import a_job
@@ -184,6 +184,10 @@ class ModelNode(Parent):
 
     def grow(self, text: str, kinds: Sequence[Kind] = ()) -> Generator[Any, Any, None]:
         """Asks for a subtree below this node and waits until it is there. Raises what speaks against it."""
+        guard = self.context.services.guard
+        if guard is not None and (why := guard.objection(self)):
+            self.context.emit(PlanRefused(self.path, ["policy"], text))
+            raise BtError(why, "do without a plan")
         request = self.context.growth.plan(self, text, kinds)
         yield request  # `poll` raises when it is refused
 

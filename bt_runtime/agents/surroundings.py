@@ -71,7 +71,8 @@ class Surroundings:
                 return Done(ended(Observation(said)))
         if self.world is None:
             return Done(ended(Observation("There is no world to act in.", False, "no world")))
-        return chosen(self.world, sentence, self.context, self.entry_of(sentence))
+        by = self.actions.node if self.actions is not None else None
+        return chosen(self.world, sentence, self.context, self.entry_of(sentence), by)
 
     def entry_of(self, sentence: str) -> Entry | None:
         """The entry for this sentence in the manifests of the trees around the agent."""

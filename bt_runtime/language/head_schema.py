@@ -36,6 +36,7 @@ def head_properties(manifests: list[str]) -> Schema:
         "outputs": _section("What the tree gives: entries it writes."),
         "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
         "properties": {"description": "What must hold in every run: proved by `btr check`, watched by each run."},
+        "policies": {"description": "Which sources may order what; refused by each run, and here where it is certain."},
         "root": {"description": "The first node.", "allOf": [NODE]},
     }  # fmt: skip
 

@@ -44,10 +44,7 @@ class Header:
 
     def ports(self, key: str) -> dict[str, Port]:
         """Reads typed ports: `room: {type: string, default: kitchen}`, or in short `room: string`. A faulty port is
-        kept, so that its uses are not reported as well.
-
-        One that is at fault is known all the same, so that its uses are not faults too.
-        """
+        kept, so that its uses are not reported as well."""
         node = self.top.get(key)
         named = node if isinstance(node, YamlMap) else ()
         return {name.text: self.port(name, value) for name, value in named if NAME.fullmatch(name.text)}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.import_policy import ImportPolicy
     from bt_runtime.language.manifest import Manifest
 
+RULES = ("properties", "policies")
 MOST_FILES = 100  # one inside another; loading goes down with them on Python's stack
 
 
@@ -236,16 +237,15 @@ class Loader:
         if top is None:
             return None, None
         if not isinstance(top, YamlMap):
-            self.diagnostics.error(
-                "BT018", "a tree file is a mapping with `version`, `tree` and `root`", document.name, top.span
-            )
+            message = "a tree file is a mapping with `version`, `tree` and `root`"
+            self.diagnostics.error("BT018", message, document.name, top.span)
             return None, None
         header = Header(top, document.name, self.diagnostics)
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
         spec.about = header.text("about")
         spec.inputs, spec.outputs, spec.entries = (header.ports(k) for k in ("inputs", "outputs", "blackboard"))
         spec.registry = self.skills(top.get("skills"), spec)
-        self.properties(top.get("properties"), spec)
+        self.rules(top, spec)
         root = top.get("root")
         if root is None:
             return None, None
@@ -279,23 +279,20 @@ class Loader:
             self.diagnostics.add(*read.diagnostics)
             for kind in read.kinds:
                 if kind.name in registry:
-                    self.diagnostics.error(
-                        "BT043",
-                        f"`{kind.name}` of manifest `{name}` is the name of another kind",
-                        spec.file,
-                        item.span,
-                    )
+                    message = f"`{kind.name}` of manifest `{name}` is the name of another kind"
+                    self.diagnostics.error("BT043", message, spec.file, item.span)
             registry = registry.with_kinds(tuple(read.kinds))
             self.manifests.setdefault(spec, []).append((self.shown(path), read))
         return registry
 
-    def properties(self, node: Node | None, spec: TreeSpec) -> None:
-        """Gives the tree its own properties, those of its manifests and those of the project."""
-        found = [each for _, each in self.manifests.get(spec, ()) if each.properties]
-        if node is not None or found or (self.project and says(self.project / project.PROJECT_FILE, "properties")):
-            from bt_runtime.language.properties.reader import of_tree
+    def rules(self, top: YamlMap, spec: TreeSpec) -> None:
+        """Gives the tree its properties and policies: its own, those of its manifests and those of the project."""
+        found = [each for _, each in self.manifests.get(spec, ()) if each.properties or each.policies]
+        file = self.project / project.PROJECT_FILE if self.project else None
+        if found or any(top.get(key) is not None or (file and says(file, key)) for key in RULES):
+            from bt_runtime.language.rules import of_tree
 
-            of_tree(node, spec, found, self.project, self.diagnostics)
+            of_tree(top, spec, found, file, self.diagnostics)
 
     def implementations(self, spec: TreeSpec) -> None:
         """Checks the Python of the skills that the tree uses. A tree with an agent uses all of its listed skills."""
@@ -357,15 +354,15 @@ class Loader:
 
                 check_recursion(here[first:], self.diagnostics)
             elif len(here) > MOST_FILES:
-                self.diagnostics.error(
-                    "BT028",
+                message, help = (
                     f"trees stand inside each other more than {MOST_FILES} files deep",
-                    node.file,
-                    node.span,
-                    help="include fewer trees one inside another",
+                    "include fewer trees",
                 )
+                self.diagnostics.error("BT028", message, node.file, node.span, help=help)
             else:
                 node.subtree = self.load(found, here)
+                if node.subtree is not None:
+                    spec.policies += tuple(each for each in node.subtree.policies if each not in spec.policies)
 
     def tree_meant(self, name: str) -> str:
         own = project.find_tree(name, self.project).own if _nameable(name) else ()
@@ -373,22 +370,11 @@ class Loader:
 
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":
-            self.diagnostics.error(
-                "BT041",
-                f"`{name:.60}` lies outside the project",
-                file,
-                span,
-                help="move it into the project",
-            )
+            message, help = f"`{name:.60}` lies outside the project", "move it into the project"
+            self.diagnostics.error("BT041", message, file, span, help=help)
         else:
-            self.diagnostics.error(
-                "BT040",
-                f"there is no tree `{name:.60}`",
-                file,
-                span,
-                self.tree_meant(name),
-                "looked beside this file, in the project's trees/ and among the shipped ones",
-            )
+            message, help = f"there is no tree `{name:.60}`", "looked beside this file, in trees/ and among the shipped"
+            self.diagnostics.error("BT040", message, file, span, self.tree_meant(name), help)
 
 
 def _nameable(name: str, most: int = 240) -> bool:

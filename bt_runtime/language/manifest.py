@@ -17,6 +17,8 @@ from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
+from bt_runtime.language.policies.policy import Policy
+from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.reader import Properties
 from bt_runtime.language.schema_quick import number
@@ -41,6 +43,7 @@ class Manifest(NamedTuple):
     text: str
     spots: Mapping[str, Spots] = MappingProxyType({})  # of the skills whose Python may be looked at
     properties: tuple[Property, ...] = ()
+    policies: tuple[Policy, ...] = ()
 
 
 def read(path: Path, shown: str = "", import_policy: ImportPolicy | None = None) -> Manifest:
@@ -91,8 +94,12 @@ class _Reader:
         self.above = self.reached(named)
         kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         properties = Properties(named.get("properties") if named is not None else None, self.document.name, "manifest")
-        self.found += properties.faults
-        return Manifest(_text(named, "skills"), kinds, self.found, self.document.text, self.spots, properties.all)
+        policies = PolicyReader(named.get("policies") if named is not None else None, self.document.name, "manifest")
+        policies.known(kinds)
+        self.found += [*properties.faults, *policies.faults]
+        return Manifest(
+            _text(named, "skills"), kinds, self.found, self.document.text, self.spots, properties.all, policies.all
+        )  # fmt: skip
 
     def kind(self, key: Scalar, node: YamlMap, impl: str) -> Kind:
         own = self.reached(node)

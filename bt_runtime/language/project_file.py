@@ -11,8 +11,8 @@ from bt_runtime.types import Json
 CODE = "BT060"  # of every fault in a project file
 LAID_OUT = "# laid out from a journal\n"  # the whole project file of a run that is made again
 Type = Literal[
-    "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "servers",
-    "names",
+    "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "policies",
+    "servers", "names",
 ]  # fmt: skip
 
 
@@ -60,6 +60,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("kinds", "kinds", "Kinds of nodes of the project's own: `[nodes/blink.py:BLINK]`."),
     Setting("properties", "properties", "What must hold in every tree of the project, by name."),
+    Setting("policies", "policies", "Which sources may order what, in every tree of the project: `robot`, or rules."),
     Setting("panel", "names", "Blackboard entries that the list of runs shows: `[battery]`."),
     Setting("allow", "allow", "What a project takes from elsewhere: `{python: [my_package, ../shared_skills]}`."),
 )  # fmt: skip
@@ -169,6 +170,7 @@ _SHAPES: dict[Type, tuple[Schema, str]] = {
     "kinds": (_PLACES, "names in Python files: `kinds: [nodes/blink.py:BLINK]`"),
     "names": ({**_NAMES, "maxItems": 12}, "at most 12 names of entries: `panel: [battery]`"),
     "properties": ({"type": "object"}, "a mapping of names to what must hold"),
+    "policies": ({"type": ["object", "string"]}, "`robot`, or a mapping of rules"),
     "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
               "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),
 }  # fmt: skip

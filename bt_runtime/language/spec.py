@@ -107,7 +107,8 @@ class TreeSpec:
     """A checked tree: ports and a root."""
 
     __slots__ = (
-        "about", "entries", "file", "folder", "inputs", "name", "outputs", "properties", "registry", "root", "text",
+        "about", "entries", "file", "folder", "inputs", "name", "outputs", "policies", "properties", "registry",
+        "root", "text",
     )  # fmt: skip
 
     def __init__(self, name: str, file: str, text: str, folder: Path, registry: Registry) -> None:
@@ -121,6 +122,7 @@ class TreeSpec:
         self.outputs: Mapping[str, Port] = {}
         self.entries: Mapping[str, Port] = {}  # declared under `blackboard:`
         self.properties: tuple[Any, ...] = ()  # its own, its manifests' and the project's
+        self.policies: tuple[Any, ...] = ()  # likewise
         self.root: NodeSpec
 
     @property

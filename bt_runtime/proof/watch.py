@@ -82,7 +82,7 @@ class Watch:
         raise Refused(why, hint)
 
 
-def watch(run: Run) -> Watch:
+def watch(run: Run) -> None:
     """Begins to watch a run whose tree has properties."""
-    run.extensions[Watch] = made = Watch(run)
-    return made
+    if run.spec.properties:
+        run.extensions[Watch] = Watch(run)

@@ -136,6 +136,7 @@ class Run:
         self.tree = tree
         self.spec = self.tree.spec
         values = starting_values(self.spec, inputs or {})
+        self.given = frozenset(inputs or ())  # the entries that whoever made the run has given
         self.journal = _recorder(journal, journal_policy) if journal is not None else None
         self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
         self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
@@ -187,8 +188,10 @@ class Run:
         self.resources.attach(self.context, self.name, again, self.tree.first.project)
         if self.journal is not None:
             self.journal.attach(self, given)
-        for watcher in plugins.entries("watchers") if self.spec.properties else ():
+        for watcher in plugins.entries("watchers") if self.spec.properties or self.spec.policies else ():
             plugins.load(watcher)(self)
+        if self.spec.policies and self.context.services.guard is None:
+            raise BtError("the tree has policies, and nothing here holds them", "install bt_runtime anew")
 
     @property
     def blackboard(self) -> Scope:

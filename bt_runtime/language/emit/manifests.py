@@ -33,6 +33,9 @@ def manifest_schema(keys: Mapping[str, Schema] | None = None) -> Schema:
                 "impl": _text(f"{_IMPL} The skills that do not say otherwise use it."),
                 "properties": {"type": ["object", "null"], "description": "What must hold in trees that name it.",
                                "errorMessage": "`properties` is a mapping of names to what must hold"},
+                "policies": {"type": ["object", "string", "null"],
+                             "description": "Which sources may order its skills, in trees that name it.",
+                             "errorMessage": "`policies` is a mapping of rules"},
                 "kinds": {
                     "type": "object",
                     "description": "The skills by name; each becomes a kind of node.",

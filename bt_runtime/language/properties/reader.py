@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Iterator
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic
-from bt_runtime.language import source
-from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.properties.atom import read
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.schema import ASSUMING, ON_VIOLATION, UNDECIDED, WORDS, properties_schema
 from bt_runtime.language.source import Node, Scalar, YamlMap
-from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.validate import Check
 from bt_runtime.language.values import NAME, inside
-from bt_runtime.project import PROJECT_FILE
 from bt_runtime.types import Json
 
 CODE = "BT070"
@@ -100,33 +94,3 @@ def _text(node: YamlMap, key: str) -> str:
 def _word(node: YamlMap, key: str, known: tuple[str, ...], default: str) -> str:
     found: Json = _text(node, key)
     return str(found) if found in known else default
-
-
-def of_project(file: Path, diagnostics: Diagnostics) -> tuple[Property, ...]:
-    """Reads the properties of a project file; its faults and its text are added to the diagnostics."""
-    if not file.is_file():
-        return ()
-    document = source.read(file, str(file))
-    top = document.root
-    node = top.get("properties") if isinstance(top, YamlMap) else None
-    found = Properties(node, document.name, "project")
-    diagnostics.sources[document.name] = document.text
-    diagnostics.add(*found.faults)
-    return found.all
-
-
-class Said(Protocol):
-    """A manifest as its tree sees it."""
-
-    @property
-    def properties(self) -> tuple[Property, ...]: ...
-
-
-def of_tree(
-    node: Node | None, spec: TreeSpec, manifests: Sequence[Said], project: Path | None, diagnostics: Diagnostics
-) -> None:
-    """Gives a tree its properties: its own, those of its manifests, and those of the project file."""
-    own = Properties(node, spec.file, "tree")
-    diagnostics.add(*own.faults)
-    told = [each for manifest in manifests for each in manifest.properties]
-    spec.properties = (*own.all, *told, *(of_project(project / PROJECT_FILE, diagnostics) if project else ()))

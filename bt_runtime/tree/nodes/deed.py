@@ -50,6 +50,10 @@ class Deed:
             if node.status is not RUNNING:
                 self.check()
                 call = node.ready() if instant(self.kind) else None
+                guard = node.context.services.guard
+                why = guard.refusal(node, node.entry, node.sentence) if call and guard else ""
+                if why:
+                    return Ended(FAILURE, None, why)
                 if call is not None and not node.scripted:
                     return ended(call(**node.params()))
                 node.initialise()  # also of a condition whose starts are limited: it may have to be asked for

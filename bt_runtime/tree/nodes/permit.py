@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from py_trees.common import Status
 
@@ -17,6 +17,25 @@ if TYPE_CHECKING:
 
 YES = frozenset({"y", "yes", "ok", "allow", "true"})
 NOBODY = "Nobody is there to allow it."
+
+
+class Guard(Protocol):
+    """Holds a run to its policies. `by` is the node that starts an action, or the agent that chose it."""
+
+    def refusal(self, by: object, entry: Entry | None, sentence: str) -> str:
+        """Returns why the action may not start; "" when it may. From then on `by` has heard what the action gives."""
+
+    def sources(self, by: object, sentence: str) -> str:
+        """Returns in words where the decision and each value came from, for the person who is asked."""
+
+    def offers(self, agent: object, name: str, sentence: str) -> bool:
+        """True when the agent may choose the skill, or the world's sentence, now."""
+
+    def objection(self, agent: object) -> str:
+        """Returns why the agent may not grow a plan now; "" when it may."""
+
+    def heard(self, agent: object, labels: Iterable[str]) -> None:
+        """Tells that an agent has read something with these labels."""
 
 
 def limited(entry: Entry) -> bool:
@@ -34,15 +53,22 @@ def left(context: Context, entry: Entry) -> bool:
     return most is None or _starts(context)[_key(entry)] < most
 
 
-def permitted(context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity]) -> Activity:
+def permitted(
+    context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity], by: object = None
+) -> Activity:
     """Starts the action now or after a person's consent; else returns a failed action with the reason."""
+    guard: Guard | None = context.services.guard
+    why = guard.refusal(by, entry, sentence) if guard is not None else ""
+    if why:
+        return NotPermitted(why)
     if entry is None or not limited(entry):
         return start()
     if not left(context, entry):
         return NotPermitted(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
     if entry.agent_options.confirm:
         person = context.services.person
-        return AsksPerson(context, entry, sentence, start, person) if person is not None else NotPermitted(NOBODY)
+        asked = f"{sentence} ({guard.sources(by, sentence)})" if guard is not None else sentence
+        return AsksPerson(context, entry, asked, start, person) if person is not None else NotPermitted(NOBODY)
     return _begun(context, entry, start)
 
 

@@ -158,16 +158,17 @@ class SkillNode(Node):
         target, context = self.find(), self.context
         actor = context.services.acted_in(self.entry.impl) if self.outside else None
         if actor is not None and target is actor and hasattr(target, "act"):
-            self.activity = act(actor, self.sentence, context, self.entry)
+            self.activity = act(actor, self.sentence, context, self.entry, self)
             return
         form = self.form = self.form or form_of(target)
-        if context.observed or self.limited or context.stream.routes[SkillEnded]:
+        guarded = self.limited or context.services.guard is not None
+        if context.observed or guarded or context.stream.routes[SkillEnded]:
             start = partial(form, target, params, context.wake, context.loop)
-            activity = started(context, start, self.sentence, target, self.entry, params)
+            activity = started(context, start, self.sentence, target, self.entry, params, self)
         else:
             activity = form(target, params, context.wake, context.loop)
         self.activity = activity
-        if type(activity) is OfSkill and not self.limited:
+        if type(activity) is OfSkill and not guarded:
             self.quick = activity
             looks = self.written or self.follows or self.entry.uses or activity.lingers
             self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
@@ -306,18 +307,18 @@ class Done(Stops):
         pass
 
 
-def act(world: Actor, sentence: str, context: Context, entry: Entry | None = None) -> Activity:
+def act(world: Actor, sentence: str, context: Context, entry: Entry | None = None, by: object = None) -> Activity:
     """Acts a sentence in a world: at once if the world is instant, else in a thread, one act at a time."""
-    return started(context, partial(_act, world, sentence, context), sentence, world, entry, None)
+    return started(context, partial(_act, world, sentence, context), sentence, world, entry, None, by)
 
 
 def started(
     context: Context, start: Callable[[], Activity], sentence: str, target: object,
-    entry: Entry | None = None, params: dict[str, Json] | None = None,
+    entry: Entry | None = None, params: dict[str, Json] | None = None, by: object = None,
 ) -> Activity:  # fmt: skip
     """Starts an action of an agent or a plan: permission first, then the gates. Listeners receive its end."""
     action = Action(sentence, target, entry, params)
-    activity = permitted(context, entry, sentence, partial(context.gates.started, action, start))
+    activity = permitted(context, entry, sentence, partial(context.gates.started, action, start), by)
     return NotifyingActivity(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
-def chosen(world: Any, sentence: str, context: Context, entry: Entry | None) -> Activity:
+def chosen(world: Any, sentence: str, context: Context, entry: Entry | None, by: object = None) -> Activity:
     """Acts in a world for an agent, and waits for the resources, which a node would otherwise do."""
-    begin = partial(act, world, sentence, context, entry)
+    begin = partial(act, world, sentence, context, entry, by)
     return Using(context, entry, sentence, begin) if entry is not None and entry.uses else begin()
 
 

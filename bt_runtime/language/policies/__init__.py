@@ -1,0 +1,1 @@
+"""Policies: which sources a value may have where it orders something."""
