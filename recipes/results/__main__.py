@@ -30,7 +30,7 @@ from bt_runtime.llm.settings import usable_cores
 from bt_runtime.types import Json
 from recipes.results import record
 from recipes.results.claims import Claim, read_claims
-from recipes.results.page import page, value
+from recipes.results.page import lines, page, value
 from recipes.results.study import Measured, Study
 
 EPISODES, OUT = 200, Path("evals/claims")
@@ -101,6 +101,8 @@ def claims(args: argparse.Namespace) -> int:
     place = args.page or study.out / "results.md"
     found = record.make(every, measured, missing, made, record.read(summary(place)))
     write(place, study, chosen, measured, found)
+    for claim in chosen:
+        print("\n".join(lines(claim, found)))
     print(f"wrote {place}")
     return held_against(args.check, found) if args.check else Exit.SUCCESS
 

@@ -12,6 +12,7 @@ from bt_runtime.envs.registry import Split
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.types import Json
+from recipes.results.learnt import HOW
 
 OURS = Path(__file__).with_name("claims.yaml")
 ANY = (0, 1_000_000)
@@ -37,6 +38,19 @@ class Plan(NamedTuple):
     world: Mapping[str, Json] = {}
 
 
+class Recording(NamedTuple):
+    """Train tasks of one strategy with a journal of each, of which something is made."""
+
+    suite: str
+    strategy: Strategy
+    episodes: int
+    budget: int
+    seed: int = 0
+    kinds: tuple[str, ...] = ()
+    options: Mapping[str, Json] = {}
+    extra: str = ""
+
+
 class Evaluation(NamedTuple):
     suite: str
     strategies: tuple[Strategy, ...]
@@ -54,6 +68,8 @@ class Evaluation(NamedTuple):
     world: Mapping[str, Json] = {}  # options of the world
     plan: str = ""  # what the strategies are guided by
     extra: str = ""  # needs that one
+    recording: str = ""  # what the strategy is made of …
+    learnt: str = ""  # … and how: a compiled tree, or a baseline in the place of the model
 
 
 class Figure(NamedTuple):
@@ -70,6 +86,7 @@ class Figure(NamedTuple):
     target: Mapping[str, float] = {}
     kind: str = ""  # only tasks of this kind
     paper: float | None = None  # what stands in the paper's table, in percent
+    share: bool = False  # with `against`: its mean as a share of the other's
 
 
 class Claim(NamedTuple):
@@ -94,6 +111,7 @@ class Claims(NamedTuple):
     evaluations: Mapping[str, Evaluation]
     claims: Mapping[str, Claim]
     plans: Mapping[str, Plan] = {}
+    recordings: Mapping[str, Recording] = {}
 
     def chosen(self, names: Sequence[str]) -> list[Claim]:
         """All, or those that are named."""
@@ -113,7 +131,7 @@ class Claims(NamedTuple):
         together: dict[str, list[str]] = {}
         for name in names:
             found = self.evaluations[name]
-            together.setdefault(found.lessons or found.plan or name, []).append(name)
+            together.setdefault(found.lessons or found.plan or found.recording or name, []).append(name)
         dealt: list[list[str]] = [[] for _ in range(hands)]
         for own in sorted(together.values(), key=self._work, reverse=True):
             min(dealt, key=self._work).extend(own)
@@ -135,10 +153,11 @@ _EVALUATION = closed({
     "suite": TEXT, "strategies": {"type": "array", "items": _STRATEGY}, "budget": _COUNT, "share": {"type": "number"},
     "kinds": TEXTS, "options": {"type": "object"}, "recall": _YES, "free": _YES, "lessons": TEXT, "level": TEXT,
     "example_tokens": _COUNT, "data": TEXT, "split": TEXT, "world": {"type": "object"}, "plan": TEXT, "extra": TEXT,
+    "recording": TEXT, "learnt": {"enum": list(HOW)},
 }, ("suite", "strategies", "budget"))  # fmt: skip
 _FIGURE = closed({
     "name": TEXT, "of": TEXT, "measure": TEXT, "against": TEXT, "depth": _SPAN, "against_depth": _SPAN, "among": TEXT,
-    "like": TEXT, "target": by_name({"type": "number"}), "kind": TEXT, "paper": {"type": "number"},
+    "like": TEXT, "target": by_name({"type": "number"}), "kind": TEXT, "paper": {"type": "number"}, "share": _YES,
 }, ("name", "of", "measure"))  # fmt: skip
 _CLAIM = closed({
     "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT), "named_only": _YES, "world": TEXT,
@@ -149,7 +168,8 @@ _PLAN = closed(
                  "world": {"type": "object"}},
     _WRITTEN,
 )  # fmt: skip
-_PARTS = {"lessons": _LESSONS, "plans": _PLAN, "evaluations": _EVALUATION, "claims": _CLAIM}
+_RECORDING = closed({**_LESSON, "seed": _COUNT, "kinds": TEXTS, "options": {"type": "object"}, "extra": TEXT}, _LESSON)
+_PARTS = {"lessons": _LESSONS, "plans": _PLAN, "recordings": _RECORDING, "evaluations": _EVALUATION, "claims": _CLAIM}
 CHECK = check_of("what is claimed", {n: by_name({"type": "object", **each}) for n, each in _PARTS.items()}, _PARTS)
 
 
@@ -162,7 +182,12 @@ def read_claims(path: Path = OURS) -> Claims:
     evaluations = {name: _evaluation(each) for name, each in found["evaluations"].items()}
     claims = {name: _claim(name, each) for name, each in found["claims"].items()}
     plans = {name: Plan(**each) for name, each in found["plans"].items()}
-    return Claims(lessons, evaluations, claims, plans)
+    recordings = {name: _recording(each) for name, each in found["recordings"].items()}
+    return Claims(lessons, evaluations, claims, plans, recordings)
+
+
+def _recording(each: Mapping[str, Any]) -> Recording:
+    return Recording(**{**each, "strategy": _strategy(each["strategy"]), "kinds": tuple(each.get("kinds", ()))})
 
 
 def _strategy(each: Mapping[str, Any]) -> Strategy:

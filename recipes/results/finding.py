@@ -6,7 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.report.statistics import Estimate, bootstrap, mcnemar, shuffled, sign_flips, unpaired, wilson
+from bt_runtime.bench.report.statistics import (
+    Estimate,
+    bootstrap,
+    mcnemar,
+    ratio,
+    shuffled,
+    sign_flips,
+    unpaired,
+    wilson,
+)
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.types import Json
 from recipes.results.claims import Figure
@@ -31,6 +40,7 @@ class Finding(NamedTuple):
     target: Mapping[str, float] = {}  # shares in percent, as a person wrote them
     met: bool | None = None
     paper: float | None = None  # its own figure, in percent
+    share: bool = False  # of the other side's mean
 
     def to_json(self) -> dict[str, Json]:
         plain = {k: _finite(v) for k, v in self._asdict().items()}
@@ -55,7 +65,7 @@ def find(figure: Figure, sides: Sides, seed: int) -> Finding:
     if figure.against is None:
         return _judged(_alone(figure, own, seed), figure)
     other = _within(sides[figure.against], figure.against_depth or figure.depth, figure.kind)
-    compared = _apart if figure.against_depth else _paired
+    compared = _shared if figure.share else _apart if figure.against_depth else _paired
     return _judged(compared(figure, own, other, seed), figure)
 
 
@@ -75,11 +85,22 @@ def _alone(figure: Figure, own: Sequence[Outcome], seed: int) -> Finding:
     return Finding(figure.name, figure.measure, False, str(len(kept)), *estimate)
 
 
-def _paired(figure: Figure, own: Sequence[Outcome], other: Sequence[Outcome], seed: int) -> Finding:
-    """On the same tasks. A goal is tested by the pairs that differ, any other number by turning signs around."""
+def _pairs(figure: Figure, own: Sequence[Outcome], other: Sequence[Outcome]) -> list[tuple[Outcome, Outcome]]:
     known = {(o.task, o.goal): o for o in other}
     pairs = [(o, known[o.task, o.goal]) for o in own if (o.task, o.goal) in known]
-    pairs = [(a, b) for a, b in pairs if figure.among == "all" or (a.success and b.success)]
+    return [(a, b) for a, b in pairs if figure.among == "all" or (a.success and b.success)]
+
+
+def _shared(figure: Figure, own: Sequence[Outcome], other: Sequence[Outcome], seed: int) -> Finding:
+    """The mean as a share of the other's, with an interval that is drawn over pairs."""
+    pairs = [(_measured(a, figure.measure), _measured(b, figure.measure)) for a, b in _pairs(figure, own, other)]
+    estimate = ratio(pairs, seed)
+    return Finding(figure.name, figure.measure, False, f"{len(pairs)} pairs", *estimate, share=True)
+
+
+def _paired(figure: Figure, own: Sequence[Outcome], other: Sequence[Outcome], seed: int) -> Finding:
+    """On the same tasks. A goal is tested by the pairs that differ, any other number by turning signs around."""
+    pairs = _pairs(figure, own, other)
     gaps = [_measured(a, figure.measure) - _measured(b, figure.measure) for a, b in pairs]
     if figure.measure in RATES:
         test, p = "McNemar", mcnemar(sum(g > 0 for g in gaps), sum(g < 0 for g in gaps))
@@ -102,7 +123,7 @@ def _judged(found: Finding, figure: Figure) -> Finding:
     found = found._replace(paper=figure.paper)
     if not figure.target:
         return found
-    value = found.value * 100 if figure.measure in SHARES else found.value
+    value = found.value * 100 if figure.measure in SHARES or found.share else found.value
     ways = {
         "at_least": lambda bound: value >= bound, "at_most": lambda bound: value <= bound,
         "above": lambda bound: value > bound, "below": lambda bound: value < bound,

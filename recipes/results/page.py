@@ -120,7 +120,7 @@ def _of_paper(found: Finding) -> str:
 def value(found: Finding) -> str:
     if math.isnan(found.value):
         return "-"
-    if found.measure in SHARES:
+    if found.measure in SHARES or found.share:
         return f"{100 * found.value:+.1f} points" if found.difference else f"{100 * found.value:.1f} %"
     return signed(found.value) if found.difference else number(found.value)
 
@@ -128,7 +128,7 @@ def value(found: Finding) -> str:
 def interval(found: Finding) -> str:
     if math.isnan(found.low) or math.isnan(found.high) or math.isnan(found.value):
         return ""
-    if found.measure in SHARES:
+    if found.measure in SHARES or found.share:
         ends = [f"{100 * end:+.1f}" if found.difference else f"{100 * end:.1f}" for end in (found.low, found.high)]
     else:
         ends = [signed(end) if found.difference else number(end) for end in (found.low, found.high)]
@@ -144,11 +144,25 @@ def test(found: Finding) -> str:
 def target(found: Finding) -> str:
     if not found.target:
         return ""
-    unit = (" points" if found.difference else " %") if found.measure in SHARES else ""
+    unit = (" points" if found.difference else " %") if found.measure in SHARES or found.share else ""
     wanted = " and ".join(
         f"{_WAYS[way]} {bound:g}{'' if way == 'p_below' else unit}" for way, bound in found.target.items()
     )
     return f"{wanted}: {'met' if found.met else 'none to count' if math.isnan(found.value) else '**missed**'}"
+
+
+def lines(claim: Claim, found: Mapping[str, Any]) -> Iterable[str]:
+    """Yields a claim's figures as lines of a terminal."""
+    yield f"{claim.name}: {claim.claim}"
+    rows = [
+        (f.name, value(f), interval(f), f.n, test(f), target(f).replace("**", "")) for f in record.of(found, claim.name)
+    ]
+    told = found["claims"].get(claim.name, {})
+    if "missing" in told:
+        yield f"  not part of this run: {told['missing']}"
+    widths = [max(len(row[at]) for row in rows) for at in range(6)] if rows else []
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _failures(found: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from bt_runtime.bench.optimise.loop import optimise
 from bt_runtime.bench.optimise.plan_versions import best
 from bt_runtime.bench.optimise.setup import Setup as Optimised
 from bt_runtime.bench.run import evaluation, provenance
-from bt_runtime.bench.run.backend import Backend
+from bt_runtime.bench.run.backend import Backend, Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.outcome import Outcome
@@ -29,8 +29,10 @@ from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json
 from recipes.results.claims import Claims, Evaluation
+from recipes.results.learnt import compiled_in, policy_of
 
 EXTRAS = {"alfworld": "textworld", "webshop": "rapidfuzz"}  # a module of each that is looked for
+JOBS = 4  # episodes of a baseline at once
 NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"
 
 
@@ -81,6 +83,14 @@ class Study(NamedTuple):
         strategies: Sequence[Strategy] = wanted.strategies
         if wanted.lessons:
             strategies, asked["lessons"] = self._taught(wanted)
+        backend, models = self.backend, self.models
+        if wanted.recording:
+            recorded, asked["recording"] = self._recorded(wanted.recording)
+            asked["learnt"] = wanted.learnt
+            if wanted.learnt == "compiled":
+                strategies = [s._replace(tree=compiled_in(recorded, s.name)) for s in strategies]
+            else:
+                backend, models = Local(policy_of(wanted.learnt, recorded), JOBS), {}
         if wanted.plan:
             guide = self._planned(wanted.plan)
             strategies = [s._replace(inputs={**s.inputs, "guide": guide}) for s in strategies]
@@ -88,13 +98,11 @@ class Study(NamedTuple):
             source.suite, {**source.world, **wanted.world}, self.seed, Budget(decisions=wanted.budget),
             recall=wanted.recall, free=wanted.free, level=wanted.level, example_tokens=wanted.example_tokens,
         )  # fmt: skip
-        known = strategies if wanted.plan else wanted.strategies  # a memory is told by its lessons, not by its file
-        folder, number = self._opened(name, setup, known, source, asked)
+        known = wanted.strategies if wanted.lessons else strategies  # a memory is told by its lessons, not by its file
+        folder, number = self._opened(name, setup, known, source, asked, models)
         setup = setup.journalled(folder) if self.journals else setup
         with self.watch(name) as watch:
-            outcomes = evaluation.run(
-                folder, setup, cases(strategies, source.tasks), self.backend, self.again, watch.told
-            )
+            outcomes = evaluation.run(folder, setup, cases(strategies, source.tasks), backend, self.again, watch.told)
         evaluation.write_up(folder, outcomes, self.seed)
         return Measured(folder, number, len(source.tasks), outcomes)
 
@@ -133,11 +141,25 @@ class Study(NamedTuple):
             )
         return strategies, number
 
+    def _recorded(self, name: str) -> tuple[Path, str]:
+        """The folder with a journal of every run; made once for all that is made of it."""
+        wanted = self.claims.recordings[name]
+        count = min(wanted.episodes, self.episodes)
+        source = find(wanted.suite, Wanted(wanted.seed, count, "train", wanted.kinds, "", wanted.options))
+        setup = Setup(source.suite, source.world, wanted.seed, Budget(decisions=wanted.budget))
+        folder, number = self._opened(name, setup, [wanted.strategy], source, {"recorded": True})
+        with self.watch(name) as watch:
+            todo = cases([wanted.strategy], source.tasks)
+            evaluation.run(folder, setup.journalled(folder), todo, self.backend, self.again, watch.told)
+        return folder, number
+
     def _opened(
-        self, name: str, setup: Setup, strategies: Sequence[Strategy], source: Source, asked: Mapping[str, Json]
-    ) -> tuple[Path, str]:
+        self, name: str, setup: Setup, strategies: Sequence[Strategy], source: Source, asked: Mapping[str, Json],
+        models: Mapping[str, Any] | None = None,
+    ) -> tuple[Path, str]:  # fmt: skip
         trees = {s.tree: load(s.tree) for s in strategies}
-        depends = provenance.depends(setup, strategies, trees, source.tasks, self.models, asked)
+        deciding = self.models if models is None else models
+        depends = provenance.depends(setup, strategies, trees, source.tasks, deciding, asked)
         number = provenance.digest(depends)
         folder = self.out / f"{name}-{number[:8]}"
         evaluation.open_folder(folder, depends, {"versions": versions()}, self.again._replace(retry=False))

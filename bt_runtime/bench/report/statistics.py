@@ -48,6 +48,21 @@ def bootstrap(values: Sequence[float], seed: int, samples: int = SAMPLES) -> Est
     return Estimate(mean(values), means[int(0.025 * samples)], means[min(samples - 1, int(0.975 * samples))])
 
 
+def ratio(pairs: Sequence[tuple[float, float]], seed: int, samples: int = SAMPLES) -> Estimate:
+    """Returns the first side's mean as a share of the second's, with an interval that is drawn over pairs."""
+    rng = Random(seed)
+    if not pairs or not any(other for _, other in pairs):
+        return Estimate(math.nan, math.nan, math.nan)
+    drawn = (rng.choices(pairs, k=len(pairs)) for _ in range(samples))
+    shares = sorted(_share(each) for each in drawn)
+    return Estimate(_share(pairs), shares[int(0.025 * samples)], shares[min(samples - 1, int(0.975 * samples))])
+
+
+def _share(pairs: Sequence[tuple[float, float]]) -> float:
+    other = math.fsum(b for _, b in pairs)
+    return math.fsum(a for a, _ in pairs) / other if other else math.inf
+
+
 # Student's t, two-sided at 95 %, by degrees of freedom from 1 on
 _T = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,

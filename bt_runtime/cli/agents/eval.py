@@ -46,6 +46,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.what in ("show", "compare"):
         return show(args) if args.what == "show" else contrast(args)
+    if args.what == "claims":
+        from bt_runtime.cli.agents.eval_claims import claims
+
+        return claims(args)
     if args.folders:
         raise BtError(f"unexpected argument `{args.folders[0]}`", "one SUITE; strategies: --strategy react,reactree")
     if eval_cases.of_cases(args.what):

@@ -18,10 +18,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "btr eval SUITE --strategy TREE,... [options]\n"
         "       btr eval CASES.csv --strategy TREE [--node NAME]\n"
         "       btr eval show FOLDER [--format table|json|csv]\n"
-        "       btr eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]"
+        "       btr eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]\n"
+        "       btr eval claims [CLAIM ...] [--model FILE]"
     )
-    parser.add_argument("what", metavar="SUITE", help="a world, a file of tasks, a CSV of cases; or `show`, `compare`")
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="of an evaluation, for `show` and `compare`")
+    parser.add_argument(
+        "what", metavar="SUITE", help="a world, a file of tasks, a CSV of cases; or one of the words above"
+    )
+    parser.add_argument(
+        "folders",
+        nargs="*",
+        metavar="FOLDER",
+        help="of an evaluation, for `show` and `compare`; of `claims`: their names",
+    )
     _tasks(parser.add_argument_group("tasks"))
     _strategies(parser.add_argument_group("strategies"))
     _running(parser.add_argument_group("running"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli import main as btr
 from recipes.results.__main__ import main
 from tests.cli.conftest import Said
 
@@ -51,8 +53,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_gguf(tmp_path_factory.mktemp("model") / "random.gguf", Shape(context=2048))
 
 
-def test_a_page_is_made_once_and_comes_back_to_its_own_figures(measure: Measure, here: Path, model: Path) -> None:
-    """The second run runs nothing, writes the same page, and every figure lies in the first one's interval."""
+def test_a_page_is_made_once_and_comes_back_to_its_own_figures(
+    measure: Measure, here: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second run runs nothing, writes the same page, and every figure lies in the first one's interval.
+
+    `btr eval claims` is the same command, and prints the figures with their intervals."""
     words = ("adapt", "--model", model, "--episodes", 2, "--out", "build", "--page", "docs/page.md")
     (here / "docs").mkdir()
     first = measure(*words)
@@ -71,6 +77,8 @@ def test_a_page_is_made_once_and_comes_back_to_its_own_figures(measure: Measure,
     assert (here / "docs/page/summary.json").read_text("utf-8") == kept
     figures = len(json.loads(kept)["claims"]["adapt"]["findings"])
     assert f"{figures} of {figures} figures came back" in again.out
+    assert btr(["eval", "claims", *map(str, words[:-2])]) == Exit.SUCCESS
+    assert re.search(r"^  ADaPT, depth 2 +0.0 % +\(0.0 to \d.*\)", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_what_parts_have_measured_is_put_together(measure: Measure, here: Path, model: Path) -> None:

@@ -18,7 +18,7 @@ from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.source import find
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.tree.clock import Manual
-from recipes.results.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan, read_claims
+from recipes.results.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan, Recording, read_claims
 from recipes.results.study import NO_DATA, Study
 from tests.bench.conftest import knowing
 from tests.bench.optimise.learner import Learner
@@ -108,6 +108,22 @@ def test_a_strategy_is_guided_by_the_best_plan_that_was_written_on_train_tasks(t
     asked, folders = len(learner.asked), {path.name for path in tmp_path.iterdir()}
     assert made.measure("guided").tasks == 2 and len(learner.asked) == asked
     assert {name.rpartition("-")[0] for name in folders} == {"plan-some", "guided"}
+
+
+def test_baselines_are_made_of_runs_that_are_recorded_once(tmp_path: Path) -> None:
+    """The nearest run and a decision tree choose among what is offered; no model is asked for them."""
+    seen = Seen()
+    runs = {"runs": Recording("house", REACT, 4, 100, seed=3)}
+    made = {how: Evaluation("house", (REACT,), 100, recording="runs", learnt=how) for how in ("nearest", "decisions")}
+    claims = Claims({}, made, {}, {}, runs)
+    some = Study(claims, tmp_path, {}, Local(knowing("house"), 2, Manual), len, seen.open, episodes=4)
+    for how in made:
+        outcomes = some.measure(how).outcomes
+        assert not any(o.error for o in outcomes)
+        assert all(o.decisions for o in outcomes)
+        assert not any(o.written for o in outcomes)
+    assert [name for name, _ in seen.told_of].count("runs") == 4
+    assert some.measure("nearest").digest != some.measure("decisions").digest
 
 
 def test_an_evaluation_whose_extra_is_missing_is_left_out_and_says_which(
