@@ -8,7 +8,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-import bt_runtime
 from bt_runtime.faults.diagnostic import BtError
 
 MEASURES = "recipes.results"
@@ -28,7 +27,7 @@ def claims(args: argparse.Namespace) -> int:
 
 def _findable() -> None:
     """Makes the checkout's folder importable; raises BtError where there is none."""
-    checkout = Path(bt_runtime.__file__).parents[1]
+    checkout = Path(__file__).parents[3]
     if (checkout / "recipes" / "results" / "claims.yaml").is_file():
         if str(checkout) not in sys.path:
             sys.path.append(str(checkout))
