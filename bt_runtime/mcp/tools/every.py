@@ -18,12 +18,17 @@ TOOLS: dict[str, Tool] = {
     for tool in (*looking.TOOLS, *checking.TOOLS, *playing.TOOLS, *writing.TOOLS, *recorded.TOOLS)
 }  # fmt: skip
 Tools = Mapping[str, Tool]
+KEEPING = ("validate", "format", "fix")  # name the texts that they are given or make
 
 
 def call(site: Site, name: str, given: Mapping[str, Any], tools: Tools = TOOLS) -> Answer:
     """Calls a tool; whatever a person could mend comes back as words, and never as an exception."""
     try:
-        return _tool(name, tools).call(site, given)
+        tool = _tool(name, tools)
+        given = site.drafts.filled(given)
+        answer = tool.call(site, given)
+        told = site.drafts.told(given, answer.data.get("text")) if tool.name in KEEPING else ""
+        return answer._replace(text=answer.text.rstrip("\n") + told) if told else answer
     except Faults as faults:
         listed = list(faults.diagnostics)
         data = {"sound": False, "faults": [fault_rows.data(fault) for fault in listed[: fault_rows.MOST_FAULTS]]}
@@ -48,7 +53,8 @@ def wrong(tool: Tool, given: Mapping[str, Any]) -> str:
     """Returns what is wrong with a call's arguments; "" when they are valid."""
     from jsonschema import Draft202012Validator
 
-    fault = next(iter(Draft202012Validator(tool.schema()).iter_errors(dict(given))), None)
+    closed = {**tool.schema(), "additionalProperties": False}
+    fault = next(iter(Draft202012Validator(closed).iter_errors(dict(given))), None)
     if fault is None:
         return ""
     where = "".join(f"[{part!r}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path)

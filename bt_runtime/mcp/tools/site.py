@@ -10,12 +10,13 @@ from typing import Literal
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.mcp.tools.drafts import Drafts
 from bt_runtime.project import real, trust
 from bt_runtime.run.run import Tree, load
 
 Allowed = Literal["try", "test", "invalid"]
 ALLOWED: dict[Allowed, str] = {
-    "try": "`try`, `fuzz` and `check` of trees with Python nodes of the project",
+    "try": "`try`, `fuzz` and `check` of trees with Python nodes of the project, and `fork`",
     "test": "`test`: the project's own tests",
     "invalid": "`write` of a file that has faults",
 }
@@ -34,6 +35,7 @@ class Site:
     allow: frozenset[str] = frozenset()
     show: Callable[[str], object] = _quiet
     log: list[str] = field(default_factory=list)  # what was written in this session
+    drafts: Drafts = field(default_factory=Drafts)
 
     def permits(self, what: Allowed) -> bool:
         return what in self.allow and trust.knows(self.root)

@@ -23,7 +23,7 @@ class Tool(NamedTuple):
     confirm: Callable[[Site, Mapping[str, Any]], str] | None = None  # the question that a person is asked before it
 
     def schema(self) -> Schema:
-        found: Schema = {"type": "object", "properties": dict(self.params), "additionalProperties": False}
+        found: Schema = {"type": "object", "properties": dict(self.params)}  # others are refused: see `wrong`
         return found | ({"required": list(self.required)} if self.required else {})
 
     def output(self) -> Schema:
@@ -55,7 +55,7 @@ def seconds(about: str, most: float) -> Schema:
 
 
 PAGE = count()
-TREE = text("name, path, or YAML text")
+TREE = text("name, path, YAML or draft:ID")
 PAGED: Mapping[str, Schema] = {"page": {"type": "integer"}, "pages": {"type": "integer"}}
 FAULTS: Mapping[str, Schema] = {
     "sound": {"type": "boolean"},

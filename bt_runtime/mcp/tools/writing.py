@@ -21,8 +21,8 @@ LABEL = "assistant"
 class Draft:
     """A file that is about to be written."""
 
-    def __init__(self, site: Site, path: str, text: str) -> None:
-        self.site, self.text = site, text if text.endswith("\n") else f"{text}\n"
+    def __init__(self, site: Site, path: str, text: str, old: str = "") -> None:
+        self.site = site
         site.fits(text)
         self.path = site.inside(path)
         parts = self.path.relative_to(real(site.root)).parts
@@ -30,6 +30,15 @@ class Draft:
         if not suffix or self.path.suffix != suffix or any(part.startswith(".") for part in parts):
             raise BtError(f"`{path:.80}` may not be written", "write a .yaml below trees/ or skills/")
         self.before = disk.read_or_nothing(self.path).decode("utf-8", "replace")
+        whole = self.replaced(old, text) if old else text
+        self.text = whole if whole.endswith("\n") else f"{whole}\n"
+
+    def replaced(self, old: str, text: str) -> str:
+        """The file with a part replaced, which has to be there once."""
+        times = self.before.count(old)
+        if times != 1:
+            raise BtError(f"`old` is {times} times in {self.site.shown(self.path)}", "give a part that is there once")
+        return self.before.replace(old, text)
 
     def diff(self) -> str:
         name = self.site.shown(self.path)
@@ -51,9 +60,9 @@ class Draft:
         disk.write(self.path, self.text)
 
 
-def write(site: Site, path: str, text: str, why: str = "") -> Answer:
-    """Writes a file that validates. The person sees the change."""
-    draft = Draft(site, path, text)
+def write(site: Site, path: str, text: str, old: str = "", why: str = "") -> Answer:
+    """Writes a file that validates, or a part of it. The person sees the change."""
+    draft = Draft(site, path, text, old)
     told, diff = draft.sound(), draft.diff()
     if draft.before == draft.text:
         return Answer(f"{path} says that already", {"written": False, "file": site.shown(draft.path)})
@@ -61,14 +70,18 @@ def write(site: Site, path: str, text: str, why: str = "") -> Answer:
     site.show(f"{LABEL} writes {site.shown(draft.path)}{reason}\n{diff}")
     draft.write()
     site.log.append(site.shown(draft.path))
-    said = paged(f"wrote {site.shown(draft.path)}; {told}\n{diff}")
-    return Answer(said.text, {"written": True, "file": site.shown(draft.path)})
+    changes = f"\n{diff}" if draft.before and not old else ""  # else the assistant has just said them
+    return Answer(
+        paged(f"wrote {site.shown(draft.path)}; {told}{changes}").text,
+        {"written": True, "file": site.shown(draft.path)},
+    )
 
 
 TOOLS = (
     Tool(
         "write", "Write a tree or a manifest of the project; it must validate, and the person sees the change.",
-        {"path": text("trees/patrol.yaml"), "text": text(), "why": text()}, write, ("path", "text"), reads=False,
+        {"path": text("trees/patrol.yaml"), "text": text(), "old": text("the part that `text` replaces"),
+         "why": text()}, write, ("path", "text"), reads=False,
         returns={"written": {"type": "boolean"}, "file": text()},
     ),
 )  # fmt: skip
