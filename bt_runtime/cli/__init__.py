@@ -74,6 +74,12 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "finetune": ("Teach a local model your recorded runs: an adapter as a GGUF file.", "finetune"),
         },
     ),
+    "fleet": (
+        "Fleets",
+        {
+            "fleet": ("Send trees to many robots, and look at them: up, join, send, ls, show.", "fleet"),
+        },
+    ),
     "setup": (
         "Settings and trust",
         {

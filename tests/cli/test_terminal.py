@@ -113,6 +113,7 @@ WORDS: dict[str, list[list[str]]] = {
     "new": [["skill", ARGUMENT], ["tree", ARGUMENT], ["test", ARGUMENT]],
     "fuzz": [["t", "--never", ARGUMENT], [ARGUMENT]],
     "check": [["t", "--never", ARGUMENT], [ARGUMENT]],
+    "fleet": [["send", ARGUMENT, "--to", ARGUMENT], ["ls", "--server", ARGUMENT], ["join", "--robot", ARGUMENT]],
     "trust": [[ARGUMENT], ["--list"], ["--remove", ARGUMENT]],
     "config": [[], ["--json"], ["model"], [ARGUMENT]],
     "doctor": [[ARGUMENT]],

@@ -69,6 +69,7 @@ WORDS: dict[str, list[list[str]]] = {
     "diff": [["t", "trees/t.yaml"], ["t", "btr:door"]],
     "plan": [["near x", "--skills", "s"], ["near x", "--skills", "house", "--out", "new.yaml"]],
     "new": [["test", "t"], ["skill", "new"], ["tree", "parts/new"]],
+    "fleet": [["ls", "--server", "nats://127.0.0.1:1"], ["send", "t", "--server", "nats://127.0.0.1:1"]],
     "trust": [["--list"]],
     "config": [[]],
     "doctor": [[]],

@@ -1,0 +1,89 @@
+"""`btr fleet join`: the agent process of one robot."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from bt_runtime.cli.fleet.server_address import add_server, address
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet.held import Held
+from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.names import named
+from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
+from bt_runtime.fleet.runs import Runs
+from bt_runtime.types import Json
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_server(parser)
+    parser.add_argument("--robot", required=True, metavar="NAME", help="its name in the fleet")
+    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="its trees and skills")
+    parser.add_argument("--has", action="append", default=[], metavar="FACT[=VALUE]", help="what `--needs` asks of it")
+    parser.add_argument("--at", metavar="X,Y", help="where it stands")
+    parser.add_argument("--speed", type=float, default=1.0, help="metres a second; default: 1")
+    parser.add_argument("--place", action="append", default=[], metavar="NAME=X,Y", help="where an input's value is")
+    parser.add_argument(
+        "--alone", choices=(WORK, FINISH, STOP), default=WORK, help="what it does when it hears nothing"
+    )
+    parser.add_argument("--alone-after", type=float, default=10.0, metavar="S", help="silence after which that holds")
+    parser.add_argument("--state", type=Path, metavar="DIR", help="its own records; default: PROJECT/.fleet/NAME")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not args.project.is_dir():
+        raise BtError(f"there is no folder {args.project}", "--project names the robot's project")
+    return asyncio.run(_join(args))
+
+
+async def _join(args: argparse.Namespace) -> int:
+    name = named(args.robot, "a robot")
+    state = (args.state or args.project / ".fleet" / name).resolve()
+    card = Card(name, facts(args.has), _pair(args.at) if args.at else None, args.speed, args.alone, args.alone_after)
+    places = {key: _pair(value) for key, _, value in (each.partition("=") for each in args.place)}
+    held = Held(state / "held.db")
+    os.chdir(args.project)
+    runner = Runs(state / "runs", held, places)
+    runner.spare()
+    link = Link(address(args), name)
+    link.listeners.append(
+        lambda up: print(f"{name}: {'connected' if up else 'no connection'}", file=sys.stderr, flush=True)
+    )
+    logging.getLogger("nats").setLevel(logging.CRITICAL)
+    work = asyncio.create_task(Agent(card, link, held, runner).work())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+    try:
+        with suppress(asyncio.CancelledError):
+            await work
+    finally:
+        await runner.close()
+        await link.close()
+        held.close()
+    return 0
+
+
+def facts(given: list[str]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for each in given:
+        name, is_, value = each.partition("=")
+        try:
+            found[name] = json.loads(value) if is_ else True
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def _pair(text: str) -> tuple[float, float]:
+    try:
+        x, y = (float(each) for each in text.split(","))
+    except ValueError:
+        raise BtError(f"{text!r} is no place", "write it as X,Y: 1.5,2") from None
+    return x, y

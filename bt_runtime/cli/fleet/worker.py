@@ -1,0 +1,87 @@
+"""A process that has imported what a run needs, and waits: it answers what trees take, and then runs one task.
+
+A line of JSON on standard input asks; a line on the first standard output answers. Whatever a run prints goes to
+standard error, so that it never reads as an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import IO, Any
+
+from bt_runtime.cli import _guard, call
+from bt_runtime.cli.recorded import resume as _resume  # noqa: F401 - imported before it is needed
+from bt_runtime.cli.running import run as _run  # noqa: F401 - imported before it is needed
+from bt_runtime.cli.setup import trust_prompt
+from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
+from bt_runtime.language.entry import REPEAT
+from bt_runtime.language.spec import TreeSpec
+from bt_runtime.project import trust
+from bt_runtime.run.run import load
+
+
+def main() -> int:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    trust.guard = _guard("run")  # what a tree names is imported from a trusted folder only
+    for line in sys.stdin:
+        question = json.loads(line)
+        if "known" in question:
+            _tell(answers, known(question["known"]))
+        else:
+            _tell(answers, _ran(question["words"]))
+            return 0
+    return 0
+
+
+def _tell(answers: IO[str], body: dict[str, Any]) -> None:
+    print(json.dumps(body), file=answers, flush=True)
+
+
+def known(tree: str) -> dict[str, Any]:
+    """Returns what the robot must know of a tree before it has run it: its policy, what it is expected to take."""
+    try:
+        trust_prompt.kinds()
+        spec = load(tree).spec
+    except (BtError, Faults) as error:
+        return {"cannot": str(error).partition("\n")[0]}
+    skills, agents = _skills(spec)
+    repeat = not agents and all(entry.on_resume == REPEAT or entry.instant for entry in skills)
+    takes = sum(entry.takes or 0.0 for entry in skills)
+    return {"policy": "repeat" if repeat else "stays", "takes": takes or None, "inputs": sorted(spec.inputs)}
+
+
+def _skills(spec: TreeSpec) -> tuple[list[Any], bool]:
+    skills, agents = [], False
+    for node in spec.root.walk():
+        entry = node.kind.data.get("entry") if node.kind.data else None
+        if entry is not None:
+            skills.append(entry)
+        agents = agents or node.kind.asks
+        for inner in (node.subtree, node.again):
+            if inner is not None and inner is not spec:
+                more, also = _skills(inner)
+                skills, agents = skills + more, agents or also
+    return skills, agents
+
+
+def _ran(words: list[str]) -> dict[str, Any]:
+    """Runs one command of `btr`, and returns its exit status and the JSON that it printed."""
+    printed = StringIO()
+    with redirect_stdout(printed):
+        code = call(words)
+    text = printed.getvalue().strip()
+    try:
+        said = json.loads(text) if text else None
+    except ValueError:
+        said = None
+    return {"exit": code, "result": said}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

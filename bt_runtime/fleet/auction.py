@@ -1,0 +1,77 @@
+"""The auction: one call to all robots for a batch of tasks, their answers within a bounded time, and who gets what."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from nats.aio.msg import Msg
+
+from bt_runtime.fleet import names
+from bt_runtime.fleet.assign import assigned
+from bt_runtime.fleet.bid import Offer, job_of, offer_of
+from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.record import Record
+
+BATCH = 250  # tasks of one call
+_SEARCH = 0.2  # seconds in which better plans are searched for, once every task has a robot
+
+
+@dataclass
+class Result:
+    """Who gets what, and why nobody gets the rest."""
+
+    given: dict[str, str] = field(default_factory=dict)
+    offers: dict[str, Offer] = field(default_factory=dict)
+
+    def why_not(self, task: str) -> str:
+        said = sorted({f"{name}: {offer.cannot[task]}" for name, offer in self.offers.items() if task in offer.cannot})
+        more = f" and {len(said) - 3} more" if len(said) > 3 else ""
+        return "; ".join(said[:3]) + more if said else "no robot answers"
+
+
+async def collected(
+    link: Link, records: Sequence[Record], expected: Callable[[], set[str]], seconds: float
+) -> dict[str, Offer]:
+    """Calls, and returns the offers: as soon as each expected robot has answered, after `seconds` at the latest."""
+    offers: dict[str, Offer] = {}
+    complete = asyncio.Event()
+
+    async def heard(message: Msg) -> None:
+        offer = offer_of(json.loads(message.data))
+        offers[offer.robot.name] = offer
+        if expected() <= offers.keys():
+            complete.set()
+
+    inbox = link.nc.new_inbox()
+    subscription = await link.nc.subscribe(inbox, cb=heard)
+    try:
+        body = {"tasks": [{**r.task.plain(), "refused": list(r.refused)} for r in records]}
+        await link.nc.publish(names.CALL, json.dumps(body, separators=(",", ":")).encode(), reply=inbox)
+        if expected():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(complete.wait(), seconds)
+    finally:
+        await subscription.unsubscribe()
+    return offers
+
+
+def decided(records: Sequence[Record], offers: dict[str, Offer], now: float) -> Result:
+    """Returns who gets what. Robots that refused a task before are not asked to take it again."""
+    jobs = {
+        r.task.id: {
+            name: job_of(r.task, offer.costs[r.task.id], now)
+            for name, offer in offers.items()
+            if r.task.id in offer.costs and name not in r.refused and r.task.to in (None, name)
+        }
+        for r in records
+    }
+    end = time.monotonic() + _SEARCH
+    given = assigned(
+        [o.robot for o in offers.values()], [r.task.id for r in records], jobs, lambda: time.monotonic() < end
+    )
+    return Result(given, offers)

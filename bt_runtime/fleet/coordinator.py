@@ -1,0 +1,340 @@
+"""The coordinator: assigns waiting tasks by auction, folds reports into records, takes tasks from lost robots.
+
+Any number may work on one fleet: each decision is a compare-and-set in the store, and the second one is told so.
+Nothing of it is kept here that the store does not hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nats.aio.msg import Msg
+
+from bt_runtime.fleet import auction, names, record
+from bt_runtime.fleet.bid import Offer, job_of
+from bt_runtime.fleet.link import Link, library
+from bt_runtime.fleet.plan import Job
+from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
+from bt_runtime.fleet.store import Store
+
+LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
+SWEEP = 0.5
+AHEAD = 600.0  # seconds before its window at which a task is assigned
+_SILENT = 0.25  # seconds that an auction waits for an answer at most
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass
+class Seen:
+    """A robot as its heartbeats tell of it."""
+
+    heard: float
+    beat: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    mute: float = 0.0  # until then it is not waited for: it gave no answer to a call
+
+
+class Coordinator:
+    def __init__(self, link: Link, lease: float = LEASE, wall: Callable[[], float] = time.time,
+                 mono: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+        self.link, self.store, self.lease = link, Store(link), lease
+        self.wall, self.mono = wall, mono
+        self.open: dict[str, tuple[Record, int]] = {}  # every task that is not done, with its revision
+        self.robots: dict[str, Seen] = {}
+        self.settings: dict[str, Any] = {}  # halt and drain, as the store has them
+        self.ready = asyncio.Event()
+        self._waiting = asyncio.Event()
+        self._promised: dict[str, tuple[str, Job]] = {}  # ordered, but not in the robot's offers yet
+        self._why: dict[str, str] = {}
+        self._retry: dict[str, float] = {}  # when a task that nobody could take is called again
+        self._since = self.mono()  # robots are not lost before a whole lease from here
+        self._consumers: set[str] = set()
+        self._ordered: dict[str, float] = {}
+
+    async def work(self) -> None:
+        """Works until cancelled."""
+        await self.store.prepare()
+        self.link.listeners.append(self._linked)
+        await self.link.nc.subscribe(names.alive(), cb=self._alive)
+        async with asyncio.TaskGroup() as group:
+            for each in (self._watching, self._settings, self._reports, self._auctions, self._sweeping):
+                group.create_task(self._always(each))
+
+    async def _always(self, each: Callable[[], Any]) -> None:
+        """Begins a part again whenever the server is not there for it."""
+        while True:
+            try:
+                await each()
+            except Exception as error:
+                if not isinstance(error, TimeoutError | library().errors.Error):
+                    raise
+                _LOG.debug("coordinator: %s: %s", each.__name__, error)
+            await asyncio.sleep(0.1)
+            await self.link.up.wait()
+
+    def _linked(self, up: bool) -> None:
+        self._since = self.mono()
+        self._consumers.clear()
+
+    # ---- what the store says
+
+    async def _watching(self) -> None:
+        async for each in self.store.watch():
+            if each is None:
+                self.ready.set()
+                continue
+            self._noted(*each)
+
+    def _noted(self, held: Record, revision: int) -> None:
+        task = held.task.id
+        if task in self.open and self.open[task][1] >= revision:
+            return
+        if held.state == DONE:
+            self.open.pop(task, None)
+            self._promised.pop(task, None)
+            return
+        self.open[task] = held, revision
+        if held.state == WAITING:
+            self._promised.pop(task, None)
+            self._retry.pop(task, None)
+            self._waiting.set()
+        elif held.state == STARTED:
+            self._promised.pop(task, None)
+
+    async def _settings(self) -> None:
+        bucket = await self.link.bucket(names.SETTINGS)
+        watcher = await bucket.watchall()
+        async for entry in watcher:
+            if entry is not None:
+                self.settings[entry.key] = json.loads(entry.value) if entry.value else None
+
+    # ---- what robots say
+
+    async def _alive(self, message: Msg) -> None:
+        beat = json.loads(message.data)
+        name = beat["robot"]
+        seen = self.robots.setdefault(name, Seen(self.mono()))
+        fresh = self.mono() - seen.heard > self.lease or not seen.beat
+        seen.heard, seen.beat = self.mono(), beat
+        answer: dict[str, Any] = {"now": self.wall(), "halt": self._halted(name), "drain": self._drained(name)}
+        if "holds" in beat and self.ready.is_set():
+            seen.facts = beat.get("facts", {})
+            if name not in self._consumers:
+                await self._consumer(name)
+                await self._card(name, seen)
+            answer["drop"] = await self._greeted(name, beat["holds"])
+        if fresh:
+            self._waiting.set()  # somebody came who may do what nobody could
+            self._retry.clear()
+        if message.reply:
+            await message.respond(json.dumps(answer, separators=(",", ":")).encode())
+
+    def _halted(self, name: str) -> str | None:
+        for key in ("halt", f"halt.{name}"):
+            if said := self.settings.get(key):
+                return str(said["reason"])
+        return None
+
+    def _drained(self, name: str) -> bool:
+        return bool(self.settings.get(f"drain.{name}"))
+
+    async def _consumer(self, name: str) -> None:
+        from nats.js import api
+
+        config = api.ConsumerConfig(
+            durable_name=names.consumer(name), filter_subject=names.order(name), ack_policy=api.AckPolicy.EXPLICIT,
+            deliver_policy=api.DeliverPolicy.ALL, ack_wait=10, max_ack_pending=2000)  # fmt: skip
+        await self.link.js.add_consumer(names.ORDERS, config)
+        self._consumers.add(name)
+
+    async def _card(self, name: str, seen: Seen) -> None:
+        body = {"facts": dict(seen.facts), "joined": self.wall()}
+        await (await self.link.bucket(names.ROBOTS)).put(name, json.dumps(body).encode())
+
+    async def _greeted(self, name: str, holds: Mapping[str, list[Any]]) -> list[str]:
+        """Compares what a robot holds with what the store says; returns what is not its own any more."""
+        drop = []
+        for task, (term, state) in holds.items():
+            known = self.open.get(task)
+            if known is None:
+                found = await self.store.get(task)
+                if found is None or found[0].state == DONE:
+                    drop.append(task)
+                    continue
+                known = found
+            held = known[0]
+            if held.robot == name and held.term == term:
+                if held.state == DOUBT:
+                    await self._found(task, state == "running")
+            elif not (held.robot == name and held.term < term):
+                drop.append(task)
+        for task, (held, _) in list(self.open.items()):
+            if held.robot == name and held.state in (ASSIGNED, STARTED, DOUBT) and task not in holds:
+                await self._missing(held)
+        return drop
+
+    async def _found(self, task: str, begun: bool) -> None:
+        await self._change(task, lambda held: held.found(self.wall(), begun) if held.state == DOUBT else None)
+
+    async def _missing(self, held: Record) -> None:
+        """A robot lacks what it should have: the order is under way, or its report, or its disk is lost."""
+        task, now = held.task.id, self.wall()
+        if held.state == ASSIGNED and now - self._ordered.get(task, 0.0) > 3.0 and now - held.since > 3.0:
+            await self._order(held)
+
+    async def _reports(self) -> None:
+        from nats.js import api
+
+        config = api.ConsumerConfig(durable_name="coordinators", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=10,
+                                    max_ack_pending=5000)  # fmt: skip
+        await self.link.js.add_consumer(names.REPORTS, config)
+        source = await self.link.js.pull_subscribe_bind(stream=names.REPORTS, consumer="coordinators")
+        while True:
+            try:
+                messages = await source.fetch(64, timeout=30)
+            except TimeoutError:
+                continue
+            for message in messages:
+                await self.reported(json.loads(message.data))
+                await message.ack()
+
+    async def reported(self, report: dict[str, Any]) -> None:
+        """Folds a report into its task's record. The verdict is written first: of two, the first one counts."""
+        if report["what"] == "ended":
+            first = await self.store.verdict(report)
+            if first != report:
+                _LOG.info("%s: %s came second with %s", report["task"], report["robot"], report["verdict"])
+            report = first
+        before = self.open.get(report["task"])
+        after = await self._change(report["task"], lambda held: folded(held, report, self.wall()))
+        if (
+            after is not None
+            and after.state == DONE
+            and before is not None
+            and before[0].robot not in (None, report["robot"])
+        ):
+            await self.store.order(before[0].robot or "", after.task.id,
+                                   {"stop": "drop", "task": after.task.id, "term": before[0].term})  # fmt: skip
+
+    async def _change(self, task: str, how: Callable[[Record], Record | None]) -> Record | None:
+        """Changes a record, from the state that the watch has shown where that is the newest."""
+        while True:
+            known = self.open.get(task)
+            if known is None:
+                known = await self.store.get(task)
+                if known is None or known[0].state == DONE:
+                    return None
+            after = how(known[0])
+            if after is None or after is known[0]:
+                return None
+            if (revision := await self.store.replace(after, known[1])) is not None:
+                self._noted(after, revision)
+                return after
+            found = await self.store.get(task)
+            if found is None:
+                return None
+            self._noted(*found)
+
+    # ---- auctions
+
+    async def _auctions(self) -> None:
+        await self.ready.wait()
+        while True:
+            await self._waiting.wait()
+            self._waiting.clear()
+            await asyncio.sleep(0.001)  # what comes with it is auctioned with it
+            while batch := self._due():
+                await self._auction(batch)
+
+    def _due(self) -> list[Record]:
+        now, mono = self.wall(), self.mono()
+        due = [held for held, _ in self.open.values() if held.state == WAITING and not held.cancel
+               and self._retry.get(held.task.id, 0.0) <= mono and (held.task.at or 0.0) <= now + AHEAD]  # fmt: skip
+        due.sort(key=lambda held: (-held.task.priority, held.task.by or 1e12, held.sent))
+        return due[: auction.BATCH]
+
+    def alive(self) -> set[str]:
+        now = self.mono()
+        return {name for name, seen in self.robots.items() if now - seen.heard <= self.lease}
+
+    def _expected(self) -> set[str]:
+        now = self.mono()
+        return {name for name in self.alive() if self.robots[name].mute <= now}
+
+    async def _auction(self, batch: list[Record]) -> None:
+        offers = await auction.collected(self.link, batch, self._expected, _SILENT + len(batch) * 0.004)
+        for name in self._expected() - offers.keys():
+            self.robots[name].mute = self.mono() + 5.0
+        self._overlay(offers)
+        result = await asyncio.to_thread(auction.decided, batch, offers, self.wall())
+        await asyncio.gather(*(self._assign(held, result) for held in batch))
+
+    def _overlay(self, offers: Mapping[str, Offer]) -> None:
+        """Adds to the offers what was ordered since, and has not reached the robot's plan yet."""
+        for task, (name, job) in list(self._promised.items()):
+            if (offer := offers.get(name)) is not None:
+                if any(each.id == task for each in offer.robot.jobs):
+                    del self._promised[task]
+                else:
+                    offer.robot.insert(job)
+
+    async def _assign(self, held: Record, result: auction.Result) -> None:
+        task, name = held.task.id, result.given.get(held.task.id)
+        if name is None:
+            self._retry[task] = self.mono() + (1.0 if result.offers else 0.3)
+            self._why[task] = result.why_not(task)
+            return
+        known = result.offers[name].costs[task]
+        after = await self._change(task, lambda r: r.assigned(name, known.policy, self.wall())
+                                   if r.state == WAITING and r.term == held.term else None)  # fmt: skip
+        if after is not None:
+            self._promised[task] = name, job_of(held.task, known, self.wall())
+            await self._order(after, known.takes)
+
+    async def _order(self, held: Record, takes: float = 60.0) -> None:
+        self._ordered[held.task.id] = self.wall()
+        body: dict[str, Any] = {"do": held.task.plain(), "term": held.term, "policy": held.policy, "takes": takes}
+        if held.resume is not None:
+            body["resume"] = list(held.resume)
+        await self.store.order(held.robot or "", held.task.id, body)
+
+    # ---- what time does
+
+    async def _sweeping(self) -> None:
+        await self.ready.wait()
+        while True:
+            await asyncio.sleep(SWEEP)
+            self._waiting.set()
+            alive, now = self.alive(), self.wall()
+            settled = self.mono() - self._since > self.lease
+            for held, _ in list(self.open.values()):
+                if held.cancel and held.state == WAITING:
+                    await self.reported(self._ended(held, record.CANCELLED, "cancelled before it began"))
+                elif held.state == WAITING and held.task.by is not None and held.task.by < now:
+                    await self.reported(
+                        self._ended(held, record.EXPIRED, self._why.get(held.task.id, "nobody was free in time"))
+                    )
+                elif (
+                    held.robot is not None and held.robot not in alive and settled and held.state in (ASSIGNED, STARTED)
+                ):
+                    await self._lost(held)
+
+    def _ended(self, held: Record, verdict: str, reason: str) -> dict[str, Any]:
+        return {"what": "ended", "task": held.task.id, "term": held.term, "robot": held.robot, "verdict": verdict,
+                "reason": reason, "at": round(self.wall(), 3)}  # fmt: skip
+
+    async def _lost(self, held: Record) -> None:
+        """Takes a task from a robot that is not heard, as far as its policy and the claim allow."""
+        task, robot = held.task.id, held.robot or ""
+        begun = held.state == STARTED
+        if held.state == ASSIGNED and held.policy != record.REPEAT and held.task.to is None:
+            begun = not await self.store.claim(robot, task, held.term, "")
+        await self._change(
+            task, lambda r: r.lost(self.wall(), begun) if r.term == held.term and r.state == held.state else None
+        )

@@ -1,0 +1,210 @@
+"""The fleet for programs and for the command line: send tasks, look at them, cancel, halt, drain.
+
+with Fleet() as fleet:
+    fleet.send("patrol", inputs={"room": "kitchen"}, id="p1")
+    print(fleet.wait("p1").verdict)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names, record
+from bt_runtime.fleet.link import Address, Link
+from bt_runtime.fleet.record import DONE, Record
+from bt_runtime.fleet.store import Store
+from bt_runtime.fleet.task import Task, new_id
+from bt_runtime.types import Json
+
+T = TypeVar("T")
+SOON = 1.0  # seconds in which every robot that can be reached must have halted
+
+
+class Fleet:
+    """One connection to a fleet. Its loop runs in a thread of its own; every method may be called from any thread."""
+
+    def __init__(self, address: Address | str | None = None, sender: str = "") -> None:
+        self.address = Address(address) if isinstance(address, str) else address or Address()
+        self.sender = sender
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fleet", daemon=True)
+
+    def open(self, seconds: float = 5.0) -> Fleet:
+        if self._thread.is_alive():
+            return self
+        self._thread.start()
+        try:
+            self._call(self._open(seconds))
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    async def _open(self, seconds: float) -> None:
+        self.link = await Link(self.address, "operator").opened(seconds)
+        self.store = Store(self.link)
+
+    def close(self) -> None:
+        self._call(self.link.close())
+        self._end()
+
+    def _end(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Fleet:
+        return self.open()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:  # fmt: skip
+        self.close()
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def send(
+        self, tree: str, inputs: Mapping[str, Json] | None = None, *, id: str | None = None, **more: Any
+    ) -> tuple[str, bool]:
+        """Sends a task; returns its id, and False when a task of this id was there before. `more`: fields of Task."""
+        task = Task(id or new_id(), tree, dict(inputs or {}), sender=self.sender, **more)
+        return task.id, self._call(self.store.add(task))
+
+    def send_all(self, tasks: list[Task]) -> int:
+        """Sends many tasks at once; returns how many were new."""
+
+        async def each() -> int:
+            added = 0
+            for first in range(0, len(tasks), 256):
+                added += sum(await asyncio.gather(*(self.store.add(task) for task in tasks[first : first + 256])))
+            return added
+
+        return self._call(each())
+
+    def ls(self) -> list[Record]:
+        """Returns all records, the oldest first."""
+        return sorted(self._call(self.store.records()), key=lambda held: held.sent)
+
+    def show(self, task: str) -> Record:
+        found = self._call(self.store.get(task))
+        if found is None:
+            raise BtError(f"the fleet knows no task {task}", "btr fleet ls")
+        return found[0]
+
+    def wait(self, task: str, seconds: float | None = None) -> Record:
+        """Returns the record once the task is done; TimeoutError after `seconds`."""
+
+        async def done() -> Record:
+            bucket = await self.link.bucket(names.TASKS)
+            watcher = await bucket.watch(task)
+            try:
+                async for entry in watcher:
+                    if entry is not None and (held := record.of(entry.value or b"")).state == DONE:
+                        return held
+            finally:
+                await watcher.stop()
+            raise BtError("the connection to the fleet was closed")
+
+        async def bounded() -> Record:
+            return await asyncio.wait_for(done(), seconds)
+
+        self.show(task)
+        return self._call(bounded())
+
+    def cancel(self, task: str, reason: str = "") -> Record:
+        """Wants a task to end: at once where nobody has begun it, else by its robot, which stops the run."""
+        held = self.show(task)
+        if held.state == DONE:
+            raise BtError(f"task {task} is done: {held.verdict}")
+        after = self._call(
+            self.store.change(task, lambda r: r.cancelled(self.store.wall()) if r.state != DONE else None)
+        )
+        if after is not None and after.robot is not None:
+            order = {"stop": "cancel", "task": task, "term": after.term, "reason": reason}
+            self._call(self.store.order(after.robot, task, order))
+        return after or held
+
+    def settle(self, task: str, how: str, by: str) -> Record:
+        """Decides a task that is in doubt: `again` gives it to any robot, otherwise the verdict."""
+        held = self.show(task)
+        if held.state == DONE:
+            raise BtError(f"task {task} is done: {held.verdict}")
+        if how == "again":
+            after = self._call(self.store.change(task, lambda r: r.returned(self.store.wall(), f"settled by {by}")))
+        else:
+            report = {"what": "ended", "task": task, "term": held.term, "robot": held.robot, "verdict": how, "by": by,
+                      "reason": f"settled by {by}"}  # fmt: skip
+            first = self._call(self.store.verdict(report))
+            after = self._call(self.store.change(task, lambda r: record.folded(r, first, self.store.wall())))
+        return after or held
+
+    def _set(self, key: str, value: Json) -> None:
+        async def put() -> None:
+            await (await self.link.bucket(names.SETTINGS)).put(key, json.dumps(value).encode())
+
+        self._call(put())
+
+    def halt(self, reason: str, robot: str | None = None) -> list[str]:
+        """Halts one robot, or all; returns those that have answered within a second. The others halt when they are
+        back, because the store keeps it."""
+        self._set(f"halt.{robot}" if robot else "halt", {"reason": reason})
+        return self._call(self._told({"halt": reason, "robot": robot}))
+
+    def release(self, robot: str | None = None) -> list[str]:
+        """Ends a halt: robots go on with what they were at."""
+        self._set(f"halt.{robot}" if robot else "halt", None)
+        return self._call(self._told({"halt": None, "robot": robot}))
+
+    async def _told(self, body: Mapping[str, Json]) -> list[str]:
+        answered: list[str] = []
+        inbox = self.link.nc.new_inbox()
+
+        async def heard(message: Any) -> None:
+            answered.append(json.loads(message.data)["robot"])
+
+        subscription = await self.link.nc.subscribe(inbox, cb=heard)
+        await self.link.nc.publish(names.HALT, json.dumps(body).encode(), reply=inbox)
+        await asyncio.sleep(SOON)
+        await subscription.unsubscribe()
+        return sorted(answered)
+
+    def drain(self, robot: str, on: bool = True) -> None:
+        """A robot that drains takes no more tasks; what it has not begun goes to others."""
+        self._set(f"drain.{robot}", on)
+
+    def robots(self) -> dict[str, dict[str, Any]]:
+        """Returns what every robot that ever joined says of itself."""
+
+        async def cards() -> dict[str, dict[str, Any]]:
+            watcher = await (await self.link.bucket(names.ROBOTS)).watchall()
+            found = {}
+            async for entry in watcher:
+                if entry is None:
+                    break
+                found[entry.key] = json.loads(entry.value or b"{}")
+            await watcher.stop()
+            return found
+
+        return self._call(cards())
+
+
+def each_change(fleet: Fleet, listener: Callable[[Record], None]) -> Callable[[], None]:
+    """Calls `listener` in the fleet's thread with every record and each change of one; returns what ends that."""
+
+    async def follow() -> None:
+        async for each in fleet.store.watch():
+            if each is not None:
+                listener(each[0])
+
+    future = asyncio.run_coroutine_threadsafe(follow(), fleet._loop)
+
+    def end() -> None:
+        future.cancel()
+
+    return end

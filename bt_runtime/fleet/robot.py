@@ -1,0 +1,380 @@
+"""The agent process of a robot: takes orders, answers calls, runs one task after the other, and reports.
+
+It works on while the network is gone. What it holds and what it has to report lies on its own disk first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from nats.aio.msg import Msg
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names, record
+from bt_runtime.fleet import task as tasks
+from bt_runtime.fleet.bid import Known, Offer, job_of
+from bt_runtime.fleet.held import CLAIMED, PLANNED, RUNNING, Held, Own
+from bt_runtime.fleet.link import Link, library
+from bt_runtime.fleet.plan import Place, Robot
+from bt_runtime.fleet.store import Store
+from bt_runtime.fleet.task import Task
+from bt_runtime.types import Json
+
+BEAT = 1.0  # seconds between two heartbeats
+WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does that hears nothing
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. `verdict` None: it was stopped before its end, and can be gone on with."""
+
+    verdict: str | None
+    reason: str = ""
+    outputs: Json = None
+
+
+class Runner(Protocol):
+    """Runs trees for the agent, outside its process."""
+
+    async def known(self, task: Task) -> Known:
+        """What a task takes and may; BtError says why this robot cannot do it."""
+
+    async def run(self, own: Own, again: bool) -> Outcome:
+        """Runs a task to its end. `again`: goes on with the run that an earlier process of this robot began."""
+
+    def stop(self, task: str) -> None:
+        """Stops a run: `run` returns soon."""
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a robot says of itself."""
+
+    name: str
+    facts: Mapping[str, Json] = field(default_factory=dict)  # what `needs` are compared with
+    place: Place | None = None
+    speed: float = 1.0
+    alone: str = WORK
+    alone_after: float = 10.0  # seconds without an answer after which `alone` holds
+
+
+class Agent:
+    """One robot's agent. `work` lasts until it is cancelled or the robot has drained."""
+
+    def __init__(self, card: Card, link: Link, held: Held, runner: Runner, wall: Callable[[], float] = time.time,
+                 mono: Callable[[], float] = time.monotonic) -> None:  # fmt: skip
+        self.card, self.link, self.held, self.runner = card, link, held, runner
+        self.store = Store(link)
+        self.wall, self.mono = wall, mono
+        self.shift = 0.0  # the coordinator's wall clock, less ours
+        self.plan = Robot(card.name, place=card.place, speed=card.speed)
+        self.running: str | None = None
+        self.halted: str | None = None  # why it stands still
+        self.draining = False
+        self._stopped: set[str] = set()  # tasks whose run was told to stop
+        self._ends = 0.0  # when the run that goes on is expected to end, by `mono`
+        self._heard = -1e9  # when the last heartbeat was sent that was answered
+        self._greeted = asyncio.Event()  # a coordinator has said what of our tasks is still ours
+        self._wake, self._reports = asyncio.Event(), asyncio.Event()
+        self._known: dict[tuple[str, str], Known] = {}
+
+    async def work(self) -> None:
+        """Works until cancelled. The link may be opened later: it is waited for."""
+        for own in self.held.tasks.values():
+            if own.state != RUNNING:
+                self.plan.insert(self._job(own))
+        self.link.listeners.append(lambda up: self._reports.set() if up else self._greeted.clear())
+        async with asyncio.TaskGroup() as group:
+            for each in (self._connected(), self._scheduled(), self._handing_in()):
+                group.create_task(each)
+
+    # ---- the network
+
+    async def _connected(self) -> None:
+        await self.link.opened(None)
+        nc, name = self.link.nc, self.card.name
+        await nc.subscribe(names.CALL, cb=self._called)
+        await nc.subscribe(names.HALT, cb=self._told_to_halt)
+        self._reports.set()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beating())
+            group.create_task(self._ordered(name))
+
+    async def _beating(self) -> None:
+        count = 0
+        while True:
+            greet = not self._greeted.is_set() or count % 10 == 0
+            sent = self.mono()
+            try:
+                answer = await self.link.nc.request(names.alive(self.card.name), self._beat(greet), timeout=2 * BEAT)
+                self._answered(json.loads(answer.data), sent)
+                count += 1
+            except Exception as error:  # no coordinator, no network: the next one may be answered
+                if not isinstance(error, TimeoutError | library().errors.Error):
+                    raise
+                _LOG.debug("%s: heartbeat: %s", self.card.name, error)
+            self._alone()
+            await asyncio.sleep(max(0.05, BEAT - (self.mono() - sent)))
+
+    def _beat(self, greet: bool) -> bytes:
+        body: dict[str, Any] = {"robot": self.card.name, "running": self.running, "plan": len(self.plan.jobs),
+                                "place": self.plan.place, "halted": self.halted, "draining": self.draining}  # fmt: skip
+        if greet:
+            body["facts"] = dict(self.card.facts)
+            body["holds"] = {own.task.id: [own.term, own.state] for own in self.held.tasks.values()}
+        return json.dumps(body, separators=(",", ":")).encode()
+
+    def _answered(self, answer: Mapping[str, Any], sent: float) -> None:
+        self._heard = sent
+        self.shift = answer["now"] - self.wall()
+        self.draining = answer.get("drain", False)
+        self._halt(answer.get("halt"))
+        if "drop" in answer:
+            for task in answer["drop"]:
+                self._dropped(task)
+            self._greeted.set()
+            self._wake.set()
+
+    def _alone(self) -> None:
+        """Holds to the robot's rule for when it hears nothing."""
+        alone = self.mono() - self._heard > self.card.alone_after
+        if alone and self.running is not None:
+            own = self.held.tasks[self.running]
+            if self.card.alone == STOP or own.policy == record.MOVES:
+                self._stop(self.running)
+
+    @property
+    def alone(self) -> bool:
+        return self.mono() - self._heard > self.card.alone_after
+
+    async def _ordered(self, name: str) -> None:
+        """Takes orders, one after the other; each is acknowledged once it is on the disk."""
+        nats = library()
+        while True:
+            await self._greeted.wait()
+            try:
+                source = await self.link.js.pull_subscribe_bind(stream=names.ORDERS, consumer=names.consumer(name))
+                while True:
+                    try:
+                        messages = await source.fetch(64, timeout=30)
+                    except TimeoutError:
+                        continue
+                    for message in messages:
+                        await self._order(json.loads(message.data))
+                        await message.ack()
+            except nats.errors.Error as error:
+                _LOG.debug("%s: orders: %s", name, error)
+                await asyncio.sleep(0.2)
+
+    async def _order(self, body: Mapping[str, Any]) -> None:
+        if "do" in body:
+            task = tasks.of(body["do"])
+            before = self.held.tasks.get(task.id)
+            if before is None or before.term < body["term"]:
+                resume = body.get("resume") and (body["resume"][0], body["resume"][1])
+                own = Own(task, body["term"], PLANNED, body["policy"], body["takes"], resume)
+                if before is not None:
+                    self._dropped(task.id)
+                self.held.put(own)
+                self.plan.insert(self._job(own))
+                self._wake.set()
+            return
+        held = self.held.tasks.get(body["task"])
+        if held is not None and held.term <= body["term"]:
+            self._stop_order(held, body)
+
+    def _stop_order(self, own: Own, body: Mapping[str, Any]) -> None:
+        """Cancels a task, gives it back when it was not begun, or drops it because another robot has done it."""
+        how, task = body["stop"], own.task.id
+        if how == "drop":
+            self._dropped(task)
+        elif own.state == RUNNING:
+            if how == "cancel":
+                self._stop(task)
+        else:
+            self._unplan(task)
+            if how == "cancel":
+                self._report_drop(own, what="ended", verdict=record.CANCELLED, reason=body.get("reason", ""))
+            else:
+                self._report_drop(own, what="returned", reason=body.get("reason", ""))
+
+    async def _told_to_halt(self, message: Msg) -> None:
+        said = json.loads(message.data)
+        if said.get("robot") not in (None, self.card.name):
+            return
+        self._halt(said["halt"])
+        if message.reply:
+            await message.respond(json.dumps({"robot": self.card.name, "halted": self.halted}).encode())
+
+    def _halt(self, why: str | None) -> None:
+        if why and not self.halted and self.running is not None:
+            self._stop(self.running)
+        self.halted = why or None
+        self._wake.set()
+
+    # ---- bids
+
+    async def _called(self, message: Msg) -> None:
+        if self.halted or self.draining:
+            offer = Offer(Robot(self.card.name), {}, {})
+            await message.respond(json.dumps(offer.plain()).encode())
+            return
+        costs: dict[str, Known] = {}
+        cannot: dict[str, str] = {}
+        for data in json.loads(message.data)["tasks"]:
+            if self.card.name in data["refused"]:
+                cannot[data["id"]] = "could not begin it"
+                continue
+            task = tasks.of(data)
+            if task.to not in (None, self.card.name):
+                continue
+            try:
+                costs[task.id] = await self._cost(task)
+            except BtError as error:
+                cannot[task.id] = error.message
+        self.plan.free = max(0.0, self._ends - self.mono()) if self.running else 0.0
+        await message.respond(json.dumps(Offer(self.plan, costs, cannot).plain(), separators=(",", ":")).encode())
+
+    async def _cost(self, task: Task) -> Known:
+        if lacks := tasks.lacking(task.needs, self.card.facts):
+            raise BtError(f"lacks {lacks}")
+        return await self.runner.known(task)
+
+    def _job(self, own: Own) -> Any:
+        return job_of(own.task, Known(own.takes, own.policy), self.wall() + self.shift)
+
+    # ---- runs
+
+    async def _scheduled(self) -> None:
+        with suppress(TimeoutError):  # what was being run when this robot died may be another one's now
+            await asyncio.wait_for(self._greeted.wait(), 3)
+        while True:
+            self._wake.clear()
+            own, again, wait = self._next()
+            if own is None:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), wait)
+                continue
+            if await self._may_begin(own):
+                await self._run(own, again)
+            else:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wake.wait(), 0.5)
+
+    def _next(self) -> tuple[Own | None, bool, float | None]:
+        """Returns the task to run now, and whether it was begun before; else the seconds until one may be begun."""
+        if self.halted or (self.card.alone != WORK and self.alone):
+            return None, False, 1.0
+        for own in list(self.held.tasks.values()):
+            if own.state == RUNNING and (own.policy == record.STAYS or not self.alone or own.policy == record.REPEAT):
+                return own, True, None
+        now, wait = self.wall() + self.shift, None
+        for job in self.plan.jobs:
+            own = self.held.tasks[job.id]
+            if own.task.at is not None and own.task.at > now:
+                wait = min(wait or 3600.0, own.task.at - now)
+            elif own.policy == record.REPEAT or own.state == CLAIMED or self.link.up.is_set():
+                return own, False, None
+        return None, False, wait if not self.plan.jobs else min(wait or 1.0, 1.0)
+
+    async def _may_begin(self, own: Own) -> bool:
+        """Claims a term of what must not be done twice. The claim decides against a coordinator that takes it back."""
+        if own.state in (CLAIMED, RUNNING) or own.policy == record.REPEAT:
+            return True
+        try:
+            ours = await self.store.claim(self.card.name, own.task.id, own.term, self.card.name)
+        except Exception as error:
+            if not isinstance(error, TimeoutError | library().errors.Error | BtError):
+                raise
+            return False
+        if self.held.tasks.get(own.task.id) != own:
+            return False
+        if not ours:
+            self._dropped(own.task.id)
+        else:
+            self.held.put(own._replace(state=CLAIMED))
+        return ours
+
+    async def _run(self, own: Own, again: bool) -> None:
+        task = own.task
+        own = own._replace(state=RUNNING)
+        self._unplan(task.id)
+        self.held.put(own, self._report(own, what="started"))
+        self.running, begun = task.id, self.mono()
+        self._ends = begun + own.takes
+        self._reports.set()
+        try:
+            outcome = await self.runner.run(own, again)
+        except BtError as error:
+            outcome = Outcome(record.FAILURE, error.message)
+        finally:
+            self.running = None
+        if self.held.tasks.get(task.id) != own:
+            return  # it is another robot's by now
+        if outcome.verdict is None:  # stopped: by a halt it is gone on with, by a cancel it has ended
+            if task.id in self._stopped and not self.halted and not self.alone:
+                outcome = Outcome(record.CANCELLED, "cancelled")
+            else:
+                await asyncio.sleep(0.1)
+                return
+        self._stopped.discard(task.id)
+        if outcome.verdict != record.CANCELLED:
+            self.held.took(task.tree, self.mono() - begun, outcome.verdict == record.SUCCESS)
+        self._report_drop(own, what="ended", verdict=outcome.verdict, reason=outcome.reason, outputs=outcome.outputs,
+                          seconds=round(self.mono() - begun, 3))  # fmt: skip
+
+    def _stop(self, task: str) -> None:
+        self._stopped.add(task)
+        self.runner.stop(task)
+
+    def _dropped(self, task: str) -> None:
+        """Another robot has it, or it is done: this robot ends its part without a word."""
+        self._unplan(task)
+        self.held.drop(task)
+        if self.running == task:
+            self.runner.stop(task)
+        self._wake.set()
+
+    def _unplan(self, task: str) -> None:
+        self.plan.jobs = [job for job in self.plan.jobs if job.id != task]
+
+    # ---- reports
+
+    def _report(self, own: Own, **body: Any) -> dict[str, Any]:
+        return {**body, "task": own.task.id, "term": own.term, "robot": self.card.name,
+                "at": round(self.wall() + self.shift, 3)}  # fmt: skip
+
+    def _report_drop(self, own: Own, **body: Any) -> None:
+        self.held.drop(own.task.id, self._report(own, **body))
+        self._reports.set()
+        self._wake.set()
+
+    async def _handing_in(self) -> None:
+        """Sends reports in their order, each until it is acknowledged."""
+        while True:
+            await self._reports.wait()
+            self._reports.clear()
+            await self.link.up.wait()
+            try:
+                while unsent := self.held.unsent():
+                    for number, body in unsent:
+                        await self.store.report(
+                            self.card.name, body, f"{self.card.name}.{body['task']}.{number}.{body['at']}"
+                        )
+                    self.held.sent(unsent[-1][0])
+            except Exception as error:
+                if not isinstance(error, TimeoutError | library().errors.Error | BtError):
+                    raise
+                _LOG.debug("%s: reports: %s", self.card.name, error)
+                await asyncio.sleep(0.2)
+                self._reports.set()

@@ -1,0 +1,161 @@
+"""Runs of a robot's tasks as child processes: a worker that waits is handed a task, and the next one is started."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import record
+from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.held import Held, Own
+from bt_runtime.fleet.plan import Place
+from bt_runtime.fleet.robot import Outcome
+from bt_runtime.fleet.task import Task
+from bt_runtime.project import child
+
+_WORKER = "bt_runtime.cli.fleet.worker"
+_GUESS = 60.0  # seconds that a task of an unknown tree is expected to take
+_TRIES = 3  # times that a run which was killed is gone on with
+_INTERRUPTED = 130
+
+
+class Worker:
+    """One process. It answers questions, then runs one task."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = (folder / "worker.log").open("ab")
+        words = [*child.python(_WORKER)]
+        self.process = child.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
+                                   start_new_session=True)  # fmt: skip
+        self._lock = asyncio.Lock()
+
+    async def ask(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Returns the answer; None when the process ended without one."""
+        async with self._lock:
+            stdin, stdout = self.process.stdin, self.process.stdout
+            assert stdin is not None and stdout is not None
+            try:
+                stdin.write(json.dumps(question).encode() + b"\n")
+                stdin.flush()
+            except OSError:
+                return None
+            line = await _line(stdout.fileno())
+            return json.loads(line) if line else None
+
+    def signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            self.process.send_signal(number)
+
+    def close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        child.end(self.process, patience=0.2, group=True)
+        self._log.close()
+
+
+async def _line(descriptor: int) -> bytes:
+    """Reads one line from a pipe without a thread."""
+    loop, done, pieces = asyncio.get_running_loop(), asyncio.Event(), bytearray()
+    os.set_blocking(descriptor, False)
+
+    def readable() -> None:
+        piece = os.read(descriptor, 65536)
+        pieces.extend(piece)
+        if not piece or piece.endswith(b"\n"):
+            done.set()
+
+    loop.add_reader(descriptor, readable)
+    try:
+        await done.wait()
+    finally:
+        loop.remove_reader(descriptor)
+    return bytes(pieces)
+
+
+class Runs:
+    """The robot's runner: journals in `folder`, one subfolder for each term of a task."""
+
+    def __init__(self, folder: Path, held: Held, places: Mapping[str, Place] | None = None) -> None:
+        self.folder, self.held, self.places = folder, held, places or {}
+        self._spare: Worker | None = None
+        self._known: dict[str, dict[str, Any]] = {}
+        self._at_work: dict[str, Worker] = {}
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def spare(self) -> Worker:
+        if self._spare is None or self._spare.process.poll() is not None:
+            self._spare = Worker(self.folder)
+        return self._spare
+
+    async def known(self, task: Task) -> Known:
+        if task.tree not in self._known:
+            answer = await self.spare().ask({"known": task.tree})
+            if answer is None:
+                raise BtError("its worker process ended", f"see {self.folder}/worker.log")
+            self._known[task.tree] = answer
+        found = self._known[task.tree]
+        if "cannot" in found:
+            raise BtError(found["cannot"])
+        if odd := sorted(set(task.inputs) - set(found["inputs"])):
+            raise BtError(f"{task.tree} has no input `{odd[0]}`")
+        named = [
+            self.places[value] for value in task.inputs.values() if isinstance(value, str) and value in self.places
+        ]
+        takes = self.held.expected(task.tree, found["takes"] or _GUESS)
+        return Known(round(takes, 3), found["policy"], *((named[0], named[-1]) if named else ()))
+
+    def path(self, own: Own) -> Path:
+        return self.folder / f"{own.task.id}-{own.term}"
+
+    async def run(self, own: Own, again: bool) -> Outcome:
+        place = self.path(own)
+        for _ in range(_TRIES):
+            begun = any(place.glob("*.btr"))
+            if not begun:
+                shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(exist_ok=True)
+            words = ["resume", "last"] if begun else ["run", *own.task.words(), "--plain"]
+            outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
+            if outcome is not None:
+                return outcome
+        return Outcome(record.FAILURE, f"its process was killed {_TRIES} times")
+
+    async def _once(self, own: Own, words: list[str]) -> Outcome | None:
+        worker, self._spare = self.spare(), None
+        self._at_work[own.task.id] = worker
+        try:
+            answer = await worker.ask({"words": words})
+        finally:
+            del self._at_work[own.task.id]
+            worker.close()
+            self.spare()
+        if answer is None:
+            return None
+        said = answer["result"] or {}
+        if answer["exit"] == _INTERRUPTED or said.get("status") == "INTERRUPTED":
+            return Outcome(None, said.get("reason", ""))
+        verdict = record.SUCCESS if answer["exit"] == 0 else record.FAILURE
+        reason = (
+            said.get("reason") or said.get("why") or ("" if verdict == record.SUCCESS else f"exit {answer['exit']}")
+        )
+        return Outcome(verdict, reason, said.get("outputs"))
+
+    def stop(self, task: str) -> None:
+        if (worker := self._at_work.get(task)) is not None:
+            worker.signal(signal.SIGTERM)
+
+    async def close(self) -> None:
+        for worker in (*self._at_work.values(), self._spare):
+            if worker is not None:
+                worker.close()

@@ -1,0 +1,176 @@
+"""What the server keeps: records, verdicts, orders, reports, claims, journals. Each write is one acknowledged message,
+and each decision is one compare-and-set: whoever comes second is told so."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names, record
+from bt_runtime.fleet.link import Link, library
+from bt_runtime.fleet.record import Record
+from bt_runtime.fleet.task import Task
+
+if TYPE_CHECKING:
+    from nats.js import JetStreamContext
+    from nats.js.kv import KeyValue
+
+_LAST = "Nats-Expected-Last-Subject-Sequence"
+_ID = "Nats-Msg-Id"
+_WRONG_LAST, _FULL = 10071, 10077  # the server's words for "another one was first"
+DAY = 86400.0
+
+
+class Store:
+    """The fleet's memory, through one link."""
+
+    def __init__(self, link: Link, wall: Callable[[], float] = time.time) -> None:
+        self.link, self.wall = link, wall
+
+    @property
+    def js(self) -> JetStreamContext:
+        return self.link.js
+
+    async def prepare(self) -> None:
+        """Makes all buckets and streams that are not there yet. May be called by many at once."""
+        library()
+        from nats.js import api, errors
+
+        async def stream(name: str, subject: str, **more: Any) -> None:
+            config = api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **more)
+            try:
+                await self.js.add_stream(config)
+            except errors.BadRequestError:  # it is there, made by another version with other limits
+                await self.js.stream_info(name)
+
+        for bucket in (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS):
+            try:
+                await self.js.key_value(bucket)
+            except errors.NotFoundError:
+                await self.js.create_key_value(bucket=bucket, history=1)
+        one = {"max_msgs_per_subject": 1, "discard": api.DiscardPolicy.NEW, "discard_new_per_subject": True}
+        await stream(names.VERDICTS, "fleet.verdict.*", deny_delete=True, deny_purge=True, allow_direct=True, **one)
+        await stream(names.CLAIMS, "fleet.claim.*.*.*", max_age=30 * DAY, allow_direct=True, **one)
+        await stream(names.ORDERS, "fleet.order.*.*", max_age=30 * DAY)
+        await stream(names.REPORTS, "fleet.report.*.*", max_age=30 * DAY, duplicate_window=600)
+        await stream(names.JOURNALS, "fleet.journal.*.*.*", max_age=30 * DAY, duplicate_window=600)
+
+    async def _bucket(self) -> KeyValue:
+        return await self.link.bucket(names.TASKS)
+
+    async def add(self, task: Task) -> bool:
+        """Stores a task; False when its id is known already, which changes nothing."""
+        from nats.js.errors import KeyWrongLastSequenceError
+
+        now = self.wall()
+        try:
+            await (await self._bucket()).create(task.id, Record(task, since=now, sent=now).text())
+        except KeyWrongLastSequenceError:
+            return False
+        return True
+
+    async def get(self, task: str) -> tuple[Record, int] | None:
+        """Returns a record with its revision; None when there is no such task."""
+        from nats.js.errors import NotFoundError
+
+        try:
+            entry = await (await self._bucket()).get(task)
+        except NotFoundError:
+            return None
+        return record.of(entry.value or b""), entry.revision or 0
+
+    async def change(self, task: str, how: Callable[[Record], Record | None]) -> Record | None:
+        """Changes a record by compare-and-set, again when another one was first; None when `how` changes nothing."""
+        from nats.js.errors import KeyWrongLastSequenceError
+
+        while (found := await self.get(task)) is not None:
+            before, revision = found
+            after = how(before)
+            if after is None or after is before:
+                return None
+            if before.state == record.DONE:
+                raise BtError(f"task {task} is done: {before.verdict}", "send a new one")
+            try:
+                await (await self._bucket()).update(task, after.text(), revision)
+            except KeyWrongLastSequenceError:
+                continue
+            return after
+        return None
+
+    async def replace(self, after: Record, revision: int) -> int | None:
+        """Writes a record over the revision that was read; None when another one was first."""
+        from nats.js.errors import KeyWrongLastSequenceError
+
+        try:
+            return int(await (await self._bucket()).update(after.task.id, after.text(), revision))
+        except KeyWrongLastSequenceError:
+            return None
+
+    async def watch(self) -> AsyncIterator[tuple[Record, int] | None]:
+        """Yields every record and then each change of one; None once after those that were there."""
+        watcher = await (await self._bucket()).watchall(include_history=False)
+        try:
+            async for entry in watcher:
+                yield None if entry is None else (record.of(entry.value or b""), entry.revision or 0)
+        finally:
+            await watcher.stop()
+
+    async def records(self) -> list[Record]:
+        found = []
+        async for each in self.watch():
+            if each is None:
+                break
+            found.append(each[0])
+        return found
+
+    async def first(self, subject: str, body: Mapping[str, Any]) -> bool:
+        """Publishes the one message that a subject ever has; False when another one was first."""
+        from nats.js.errors import APIError
+
+        try:
+            await self.js.publish(subject, _text(body), headers={_LAST: "0"})
+        except APIError as error:
+            if error.err_code in (_WRONG_LAST, _FULL):
+                return False
+            raise
+        return True
+
+    async def only(self, stream: str, subject: str) -> dict[str, Any] | None:
+        """Returns the message that `first` wrote; None when there is none."""
+        from nats.js.errors import NotFoundError
+
+        try:
+            message = await self.js.get_last_msg(stream, subject, direct=True)
+        except NotFoundError:
+            return None
+        return json.loads(message.data or b"{}")  # type: ignore[no-any-return]
+
+    async def verdict(self, report: Mapping[str, Any]) -> dict[str, Any]:
+        """Writes a task's verdict, or returns the one that was there first."""
+        subject = names.verdict(report["task"])
+        if await self.first(subject, report):
+            return dict(report)
+        return await self.only(names.VERDICTS, subject) or dict(report)
+
+    async def claim(self, robot: str, task: str, term: int, who: str) -> bool:
+        """True when `who` was the first to decide this term: the robot itself, or a coordinator that revokes it. Asking
+        again gives the same answer."""
+        subject = names.claim(robot, task, term)
+        if await self.first(subject, {"by": who}):
+            return True
+        held = await self.only(names.CLAIMS, subject)
+        return held is not None and held["by"] == who
+
+    async def order(self, robot: str, task: str, body: Mapping[str, Any]) -> None:
+        await self.js.publish(names.order(robot, task), _text(body))
+
+    async def report(self, robot: str, body: Mapping[str, Any], number: str) -> None:
+        """Publishes a robot's report; a repetition with the same number within ten minutes is dropped by the server."""
+        await self.js.publish(names.report(robot, body["task"]), _text(body), headers={_ID: number})
+
+
+def _text(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":")).encode()
