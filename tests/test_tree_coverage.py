@@ -152,7 +152,10 @@ def test_the_page_shows_each_tree_with_a_colour_for_each_node(robot, collected):
     start, shape, tick, *lines = coverage.events(files)
     assert start["k"] == "start" and lines[-1]["k"] == "over"
     by_line = {(row[6], row[3]): row[0] for row in shape["add"]}
-    colours = {number: (letter, said) for number, letter, said in tick["s"]}
+    colours = {number: tuple(told) for number, *told in tick["s"]}
+    assert start["is"] == "coverage" and [file["name"] for file in start["files"]] == [each.tree.name for each in files]
+    roots = [row[0] for row in shape["add"] if row[1] == 0]
+    assert [file["id"] for file in start["files"]] == roots and start["percent"] == coverage.percent(files)
     assert colours[by_line["line 13", "log"]] == ("F", "never reached")
     assert colours[by_line["line 19", "wait"]] == ("S", "success, running")
     assert colours[by_line["line 17", "go"]] == ("R", "success; never ended with failure")

@@ -199,26 +199,29 @@ def _shown(each: Covered) -> str:
 
 # As events of the page -----------------------------------------------------------------------------
 
-_LEGEND = (
-    "green: every result that it can end with was seen; blue: reached, and some result never seen; "
-    "red: never reached, or always skipped"
-)
-
 
 def events(files: list[Covered]) -> Iterator[dict[str, Any]]:
     """Yields events for the web page, one tree a file, coloured by coverage; `btr view FILE.jsonl` shows them."""
-    yield {"k": "start", "t": 0, "run": "coverage", "tree": "tests", "text": "", "file": "", "wall": 0}
     add: list[list[Any]] = [[0, -1, "coverage", "coverage", "control", "", f"{percent(files):.0f} % of the results"]]
     order: dict[str, list[int]] = {"0": []}
-    statuses: list[list[Any]] = [[0, "S" if percent(files) == 100 else "R", _LEGEND]]
+    statuses: list[list[Any]] = [[0, "S" if percent(files) == 100 else "R"]]
     lines: list[dict[str, Any]] = []
+    table: list[dict[str, Any]] = []
     for each in files:
+        table.append(_file(each, len(add)))
         _draw(each, add, order, statuses, lines)
+    about = {"is": "coverage", "percent": percent(files), "files": table}
+    yield {"k": "start", "t": 0, "run": "coverage", "tree": "tests", "text": "", "file": "", "wall": 0, **about}
     yield {"k": "shape", "t": 0, "add": add, "gone": [], "order": order}
     yield {"k": "tick", "t": 0, "n": 1, "s": statuses}
-    yield {"k": "line", "t": 0, "path": "", "level": "info", "text": _LEGEND}
     yield from lines
     yield {"k": "over", "t": 0, "status": "S", "verdict": None, "why": ""}
+
+
+def _file(each: Covered, number: int) -> dict[str, Any]:
+    """One row of the page's table; `number`: the node that stands for this file."""
+    return {"id": number, "name": each.tree.name, "reached": each.reached, "nodes": len(each.rows),
+            "found": each.found, "possible": each.possible, "percent": percent([each])}  # fmt: skip
 
 
 def _draw(each: Covered, add: Any, order: Any, statuses: Any, lines: Any) -> None:

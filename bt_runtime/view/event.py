@@ -2,7 +2,8 @@
 
 | k | fields | says |
 |---|---|---|
-| start | run, tree, text, file, inputs, wall | a run begins; `t` counts seconds from `wall` |
+| start | run, tree, text, file, inputs, wall | a run begins; `t` counts seconds from `wall`; of coverage also
+    is, percent, files |
 | shape | add [[id, parent, segment, kind, family, name, gist]], gone, order {parent: [id]}, grafts | the tree changed |
 | facts | source, file, text, nodes [{id, at, place, fields, names, writes, ports, asks}] | `text`: only once |
 | tick | n, s [[id, status, feedback?]], w {id: statuses}, c | statuses that changed: R, S, F or I; `w`: of a node

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
+from bt_runtime import skill
 from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.language.loader import Loader
 from bt_runtime.run.run import Run, load
+from bt_runtime.testing import coverage
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
@@ -117,6 +121,110 @@ def test_the_bars_fit_a_phone() -> None:
                                "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.id);")  # fmt: skip
             assert outside == []
             assert phone.js(COVERED) == []
+        finally:
+            run.halt("the test is over", for_good=True)
+            spinning.join(60)
+
+
+def recorded(run: Run, file: Path) -> str:
+    """Spins a run to its end; returns the address of its page as one file."""
+    feed = Feed(most=None)
+    with run:
+        watch = Watch(run, feed)
+        run.spin()
+        watch.end(run.status)
+    file.write_text(whole(feed.after(None, most=10**9).events))
+    return file.as_uri()
+
+
+def test_a_recorded_run_opens_at_its_end_and_an_earlier_moment_says_that_it_was_running(browser, tmp_path) -> None:
+    tree = load("version: 1\ntree: t\nroot:\n  sequence:\n    - wait: 1\n    - wait: 1\n    - fail: no more\n")
+    browser.open(recorded(Run(tree, clock=Manual()), tmp_path / "run.html"))
+    badge = "return document.getElementById('status').textContent"
+    browser.until("btr.fold.nodes.size > 3")
+    assert browser.js(badge) == "failed"
+    browser.js("btr.seek(1); btr.draw()")
+    assert browser.js(badge) == "was running"
+
+
+def test_coverage_has_its_own_words_a_legend_and_a_table_of_files(browser, tmp_path, artefact) -> None:
+    """Nothing of a run: no time line, no world, no "running"."""
+    (tmp_path / "a.yaml").write_text(PATROL)
+    (tmp_path / "b.yaml").write_text(nested(2, 2))
+    trees = [Loader().file(tmp_path / f"{name}.yaml").sound() for name in "ab"]
+    files = [coverage.covered(tree, {}) for tree in trees]
+    file = tmp_path / "cov.html"
+    file.write_text(whole({**e, "recorded": True} if e["k"] == "start" else e for e in coverage.events(files)))
+    browser.open(file.as_uri())
+    browser.until("document.body.classList.contains('coverage') && document.querySelectorAll('.box').length > 5")
+    said = browser.js("return document.body.innerText")
+    assert "never reached, or always skipped" in said and "0 of" in said and "0 % of the results" in said
+    assert not {"running", "World", "Blackboard", "tick", "Play", "succeeded"} & set(said.split())
+    assert browser.js("return [...document.querySelectorAll('.files [data-go]')].map((e) => e.textContent)") == [
+        tree.name for tree in trees
+    ]
+    browser.click(".files [data-go]")
+    browser.until("btr.chosen !== null")
+    browser.screenshot(artefact / "coverage.png")
+
+
+def test_fit_leaves_boxes_that_can_be_told_apart_and_folds_the_rest(browser, tmp_path) -> None:
+    """2,000 nodes below one another would be a line one pixel wide."""
+    branch = "    - sequence:\n" + "        - log: hello\n" * 19
+    tree = load("version: 1\ntree: big\nroot:\n  sequence:\n" + branch * 100)
+    browser.open(recorded(Run(tree, clock=Manual()), tmp_path / "run.html"))
+    browser.until("btr.fold.nodes.size > 2000")
+    browser.click("#unfold")
+    browser.js("btr.draw()")
+    assert browser.js("return btr.tree.places.size") > 2000
+    browser.click("#fit")
+    browser.js("btr.draw()")
+    assert browser.js("return btr.tree.at.scale") > 0.2
+    assert browser.js("return [btr.tree.places.size, btr.tree.folded.size]") == [101, 100]
+    assert browser.js("return document.getElementById('unfold').getAttribute('aria-pressed')") == "false"
+
+
+def test_the_box_of_a_skill_says_what_it_was_started_with(browser, tmp_path) -> None:
+    @skill("drive to {place}")
+    def drive_to(place: str) -> None: ...
+
+    text = (
+        "version: 1\ntree: t\nblackboard: {found: any}\nroot:\n  sequence:\n    - set: {found: null}\n"
+        "    - for_each: {in: [b1, b2], as: place, child: {drive_to: '{place}'}}\n"
+    )
+    tree = load(text, skills=[drive_to])
+    browser.open(recorded(Run(tree, clock=Manual()), tmp_path / "run.html"))
+    browser.until("btr.fold.nodes.size > 3")
+    words = "return [...document.querySelectorAll('.box')].map((b) => b.textContent).join()"
+    browser.until("document.querySelectorAll('.box').length > 3")
+    assert "drive_to" + "b2" in browser.js(words) and "{place}" not in browser.js(words)
+    assert "found = null" in browser.js(words)
+
+
+def test_a_long_value_says_how_many_lines_are_folded_away(browser, tmp_path) -> None:
+    text = "version: 1\ntree: t\ninputs: {order: any}\nroot: {wait: 1}\n"
+    order = {"items": [{"sku": f"bolt {n}", "shelf": "a3"} for n in range(9)]}
+    browser.open(recorded(Run(load(text), inputs={"order": order}, clock=Manual()), tmp_path / "run.html"))
+    browser.until("btr.fold.board.size > 0")
+    browser.keys("2")
+    browser.until("document.querySelector('.slot summary')")
+    assert browser.js("return document.querySelector('.slot summary').textContent").endswith("lines more")
+    browser.click(".slot summary")
+    browser.until("document.getElementById('panel').innerText.includes('bolt 8')")
+    assert browser.js("btr.panel.stale = true; btr.draw(); return document.querySelector('.slot details').open")
+
+
+def test_the_buttons_are_for_the_node_that_the_panel_shows(browser: Browser) -> None:
+    """Before anything is clicked: the panel tells of the running node, and so do the buttons."""
+    with Run(load(PATROL.replace("0.02", "1000")), hz=50) as run, View(run) as view:
+        spinning = threading.Thread(target=run.spin)
+        spinning.start()
+        try:
+            browser.open(view.url)
+            browser.until("document.querySelector('#debug .path') && !document.querySelector('#debug .path').hidden")
+            assert browser.js("return document.querySelector('#debug .path').textContent") == "/patrol/0/go"
+            browser.js("document.querySelector(`#debug [data-do='force success']`).click()")
+            browser.until("document.querySelector('#debug .list').textContent.includes('/patrol/0/go is forced')")
         finally:
             run.halt("the test is over", for_good=True)
             spinning.join(60)

@@ -63,7 +63,7 @@ def said(value: Any) -> str:
     if isinstance(text, str):
         return text
     if isinstance(value, dict):
-        return ", ".join(f"{k} = {said(v)}" for k, v in value.items())
+        return ", ".join(f"{k} = {'null' if v is None else said(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(said(v) for v in value)
     if isinstance(value, bool):

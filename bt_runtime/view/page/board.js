@@ -1,11 +1,14 @@
 "use strict";
 // The Blackboard panel: all scopes, how old each value is, who wrote and who read it; of a live run, written from here.
 
+const MOST_ROWS = 8; // of a value, before the rest is folded away
+
 class BoardPanel {
   constructor(host) {
     this.host = host;
     this.writing = null; // the entry that somebody is writing
     this.drawn = 0;
+    this.opened = new Set(); // the entries of which all lines are shown
   }
 
   fresh(news, chosen, page) { return news.board || (!page.settled && performance.now() - this.drawn > 1000); }
@@ -47,9 +50,18 @@ class BoardPanel {
     const read = (this.readers.get(key) ?? []).map((id) => fold.nodes.get(id)).filter((n) => n && n.begun).sort((a, b) => (b.status === "R") - (a.status === "R") || b.tick - a.tick)[0];
     return el("div", { class: `slot${fresh ? " fresh" : ""}` },
       el("div", { class: "slot-head" }, el("b", { class: "said" }, event.name), this.plot(key), el("span", { class: "spring" }), el("span", { class: "dim", title: "for how long it has had this value" }, ago(age)), this.page.commands ? el("button", { class: "small", "data-write": key, title: "Write this entry" }, "Write") : ""),
-      long ? el("pre", { class: "slot-value" }, pretty(event.value)) : el("div", { class: "slot-value code" }, short(event.value)),
+      long ? this.long(key, pretty(event.value)) : el("div", { class: "slot-value code" }, short(event.value)),
       el("div", { class: "dim who" }, "written by ", this.who(event.by), read ? [" · read by ", this.go(read)] : ""),
     );
+  }
+
+  // The first lines of a long value, and how many more there are.
+  long(key, text) {
+    const rows = text.split("\n"), first = el("pre", { class: "slot-value" }, rows.slice(0, MOST_ROWS).join("\n"));
+    if (rows.length <= MOST_ROWS) return first;
+    const rest = el("details", { on: { toggle: () => (rest.open ? this.opened.add(key) : this.opened.delete(key)) } }, el("summary", {}, `${rows.length - MOST_ROWS} lines more`), el("pre", {}, rows.slice(MOST_ROWS).join("\n")));
+    rest.open = this.opened.has(key);
+    return [first, rest];
   }
 
   who(by) {

@@ -15,10 +15,11 @@ class DebugBar {
     ];
     this.back = press("back", "Take back", "Take back all that was forced and replaced (u)");
     this.why = press("why", "Why?", "Why the chosen node is as it is (w)");
+    this.of = el("p", { class: "about path said", title: "The buttons are for this node", hidden: "" });
     this.state = el("p", { class: "about", role: "status" });
     this.list = el("div", { class: "list" });
     this.told = el("div", { class: "about", "aria-live": "polite" });
-    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why), this.state, this.list, this.told);
+    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why), this.of, this.state, this.list, this.told);
     host.append(this.box);
   }
 
@@ -27,7 +28,8 @@ class DebugBar {
     const served = Boolean(page.token) && Boolean(head.latest.start);
     this.box.hidden = !served || (!live && !page.recorded);
     if (this.box.hidden) return;
-    const hold = head.latest.hold ?? {}, path = fold.nodes.has(chosen) ? fold.path(chosen) : "";
+    const hold = head.latest.hold ?? {}, path = this.path(fold, chosen);
+    put(this.of, path); this.of.hidden = !path;
     for (const button of this.live) { button.hidden = !live; button.disabled = !path && !["into", "over"].includes(button.dataset.do); }
     for (const step of this.live.filter((each) => ["into", "over"].includes(each.dataset.do))) step.disabled = !hold.on;
     this.why.disabled = !path;
@@ -40,6 +42,12 @@ class DebugBar {
     this.marks(fold, hold);
     const key = JSON.stringify([hold.points, hold.changes, live]);
     if (key !== this.listed) { this.listed = key; this.entries(hold, live); }
+  }
+
+  // The chosen node, or the one that the panel shows.
+  path(fold, chosen) {
+    const id = fold.nodes.has(chosen) ? chosen : this.page.panel.tab === "node" ? this.page.panel.parts.node.of : null;
+    return fold.nodes.has(id) ? fold.path(id) : "";
   }
 
   // How long the pause lasts yet, where the author gave it a limit.
@@ -71,7 +79,7 @@ class DebugBar {
   }
 
   async press(what) {
-    const page = this.page, path = page.fold.nodes.has(page.chosen) ? page.fold.path(page.chosen) : "";
+    const page = this.page, path = this.path(page.fold, page.chosen);
     const hold = page.history.head.latest.hold ?? {};
     const needs = !["into", "over", "back"].includes(what);
     if (this.box.hidden || (needs && !path) || ($("controls").hidden && what !== "why")) return;

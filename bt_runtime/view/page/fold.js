@@ -15,8 +15,8 @@ function patched(before, change) {
 }
 
 // What a node keeps when it says something else of itself.
-function kept({ since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place }) {
-  return { since, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place };
+function kept({ since, label, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place }) {
+  return { since, label, feedback, children, facts, halted, crash, begun, ended, total, last, began, tick, acted, place };
 }
 
 class Fold {
@@ -76,7 +76,7 @@ class Fold {
 
   // One change of status.
   go(node, letter, event, place) {
-    if (letter !== "I" && node.status !== "R") { node.begun++; node.began = event.t; }
+    if (letter !== "I" && node.status !== "R") { node.begun++; node.began = event.t; node.label = this.label(node); }
     if (letter === "S" || letter === "F") { node.ended++; node.last = event.t - node.began; node.total += node.last; }
     Object.assign(node, { status: letter, since: event.t, tick: event.n, ...(letter === "I" ? {} : { acted: event.n, place }) });
   }
@@ -183,6 +183,12 @@ class Fold {
       if (!best || own.some((n, i) => n > weight[i] && own.slice(0, i).every((m, k) => m === weight[k]))) [best, weight] = [node, own];
     }
     return best;
+  }
+
+  // What a skill was started with: `drive_to b1`, of `drive_to {place}`. "": that cannot be said.
+  label(node) {
+    if (node.family !== "skill" || !node.gist.includes("{")) return "";
+    return filled(node.gist, (name) => this.board.get(this.entry(node.facts?.names?.[name]))?.value) ?? "";
   }
 
   // The entry that a node means by a name: `way` is where it may live, as its facts say.

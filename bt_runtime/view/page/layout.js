@@ -36,7 +36,7 @@ function fitted(text, most) {
 // The words in a node's box: what it is, and what it is about.
 function words(fold, node, widest) {
   const goal = fold.goals.get(node.id);
-  const about = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.gist || (node.family === "skill" ? node.feedback : "");
+  const about = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");
   const kind = GLYPHS[node.kind] ? `${GLYPHS[node.kind]} ${node.kind}` : node.kind;
   const left = fitted(kind, KIND);
   const right = about ? fitted(about, Math.max(70, widest - widthOf(left))) : "";

@@ -171,18 +171,6 @@ function excerpt(text, line, column) {
   return out.map((each) => each.slice(least));
 }
 
-// A text with holes, each of which is only a name, as it came out; null when that cannot be said.
-function filled(text, value) {
-  let sound = /\{/.test(text);
-  const made = text.replace(/\{\{|\}\}|\{\s*([A-Za-z_]\w*)\s*\}|[{}]/g, (found, name) => {
-    if (found === "{{" || found === "}}") return found[0];
-    const of = name === undefined ? undefined : value(name);
-    if (of === undefined) sound = false;
-    return typeof of === "string" ? of : JSON.stringify(of);
-  });
-  return sound ? made : null;
-}
-
 function short(json) {
   const text = typeof json === "string" ? JSON.stringify(json) : JSON.stringify(json) ?? "";
   return text.length > 300 ? `${text.slice(0, 299)}…` : text;

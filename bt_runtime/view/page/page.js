@@ -46,7 +46,7 @@ class Page {
     this.recorded = this.closed = true;
     this.history.bounded = false;
     this.receive(events);
-    this.seek(0);
+    this.seek(this.history.last); // how it ended; Play begins at the beginning
     this.wake();
   }
 
@@ -58,7 +58,7 @@ class Page {
       const { events, anew, closed } = JSON.parse(message.data);
       if (anew) { this.history.reset(); this.past = this.moment = null; this.recorded = false; }
       this.receive(events);
-      if (closed) { this.closed = true; source.close(); if (this.recorded) this.seek(0); }
+      if (closed) { this.closed = true; source.close(); if (this.recorded) this.seek(this.history.last); }
       if (this.wanted !== null && (closed || this.history.head.tick > this.wanted)) { this.seek(this.history.momentOf(this.wanted)); this.wanted = null; }
       this.wake();
     };
@@ -71,6 +71,7 @@ class Page {
   receive(events) {
     const wall = this.history.head.latest.start?.wall ?? events.find((e) => e.k === "start")?.wall;
     for (const event of events) {
+      if (event.k === "start" && event.is === "coverage") wearCoverage(this, event);
       if (event.k === "start" && event.recorded) { this.recorded = true; this.history.bounded = false; }
       this.history.take(event);
       if (event.k === "tick" && !this.recorded && wall) this.fresh.push((wall + event.t) * 1000);
@@ -134,13 +135,14 @@ class Page {
 
   header(fold) {
     const { start, over, spent, hold } = fold.latest;
+    if (this.coverage) { coverageHeader(this.coverage); return; }
     const root = fold.nodes.get(fold.roots[0]);
     const status = over ? over.status : root?.status ?? "I";
     const paused = Boolean(hold?.on) && !over;
     const name = start ? `${start.tree}` : "bt_runtime";
     put($("name"), name); $("name").title = start ? shown(`${start.run}\n${start.file ?? ""}`) : "";
     if (document.title !== shown(name)) document.title = shown(name);
-    const word = over ? { S: "succeeded", F: "failed", I: "stopped", R: "stopped" }[over.status] : paused ? "paused" : WORDS[status];
+    const word = over ? { S: "succeeded", F: "failed", I: "stopped", R: "stopped" }[over.status] : paused ? "paused" : status === "R" && this.past !== null ? "was running" : WORDS[status];
     const judged = over?.verdict ? ` · ${over.verdict[0]}/${over.verdict[1]} met` : "";
     put($("status"), word + judged); $("status").className = `pill ${status}`; $("status").title = shown(over?.why ?? "");
     const figures = [`tick ${fold.tick}`, seconds(fold.time)];
@@ -279,7 +281,7 @@ class Page {
     press("unfold", () => this.unfold());
     press("turn", () => this.turn());
     press("blame", () => { const { fold } = this, at = [...fold.nodes.values()].filter((n) => fold.path(n.id) === $("blame").dataset.path).pop(); if (at) this.goTo(at.id); });
-    press("fit", () => this.tree.fit());
+    press("fit", () => { this.tree.fit(); $("unfold").setAttribute("aria-pressed", String(this.tree.everything)); });
     press("in", () => this.tree.step(1.25));
     press("out", () => this.tree.step(0.8));
     press("back", () => this.move(-1));
@@ -320,7 +322,7 @@ class Page {
     if (e.target.matches("input:not([type=range]), textarea") || (e.target.matches("button, summary, input") && [" ", "Enter"].includes(e.key))) return;
     if (e.target.matches("#time, #panel") && e.key.startsWith("Arrow")) return;
     const act = {
-      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), t: () => this.turn(), z: () => this.tree.fit(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
+      "/": () => $("search").focus(), f: () => $("follow").click(), e: () => this.unfold(), t: () => this.turn(), z: () => $("fit").click(), "+": () => this.tree.step(1.25), "-": () => this.tree.step(0.8),
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },

@@ -42,3 +42,15 @@ function amount(n) {
 function value(json) {
   return typeof json === "string" ? json : JSON.stringify(json);
 }
+
+// A text with holes, each of which is only a name, as it came out; null when that cannot be said.
+function filled(text, value) {
+  let sound = /\{/.test(text);
+  const made = text.replace(/\{\{|\}\}|\{\s*([A-Za-z_]\w*)\s*\}|[{}]/g, (found, name) => {
+    if (found === "{{" || found === "}}") return found[0];
+    const of = name === undefined ? undefined : value(name);
+    if (of === undefined) sound = false;
+    return typeof of === "string" ? of : JSON.stringify(of);
+  });
+  return sound ? made : null;
+}

@@ -5,6 +5,7 @@ const SIGNS = { R: "●", S: "✓", F: "✗", I: "·" };
 const LARGE = 30, HUGE = 150; // nodes from which on done, and untouched, parts fold away by themselves
 const SETTLED = 1.2; // seconds for which a part has to be done before it folds
 const MARGIN = 200;
+const SEEABLE = 0.3; // the least scale at which boxes are told apart
 const READABLE = 0.72; // the least scale at which boxes are read without effort
 
 class TreeView {
@@ -95,8 +96,33 @@ class TreeView {
 
   step(by) { this.follow(false); this.zoom(by); }
 
+  // A tree that is too large for its boxes to be seen is folded to its upper levels.
   fit() {
     this.follow(false);
+    this.embrace();
+    if (this.at.scale >= SEEABLE || !this.fold) return;
+    this.level();
+    this.judge(this.fold, 0);
+    this.arrange(this.fold);
+    this.embrace();
+  }
+
+  // Opens as many levels as there is room for, and folds all below.
+  level() {
+    const room = (this.down ? this.svg.clientWidth / (SHORT * SEEABLE * 0.5) : this.svg.clientHeight / (ROW * SEEABLE)) - 2;
+    this.everything = false;
+    this.byHand.clear();
+    let level = this.fold.nodes.has(this.top) ? [this.top] : [...this.fold.roots], ended = 0;
+    while (level.length) {
+      const parents = level.map((id) => this.fold.nodes.get(id)).filter((node) => node?.children.length), below = parents.flatMap((node) => node.children);
+      ended += level.length - parents.length;
+      const open = level === this.fold.roots || this.byHand.size === 0 || ended + below.length <= room;
+      for (const node of parents) this.byHand.set(node.id, open);
+      level = open ? below : [];
+    }
+  }
+
+  embrace() {
     const { clientWidth: w, clientHeight: h } = this.svg;
     const scale = Math.min(1.2, Math.max(0.02, Math.min((w - 40) / (this.size.width + 1), (h - 40) / (this.size.height + 1))));
     this.at = { x: -(w / scale - this.size.width) / 2, y: -(h / scale - this.size.height) / 2, scale };
@@ -158,18 +184,19 @@ class TreeView {
       this.version = fold.version; this.fold = fold;
     }
     if (news) for (const id of news) { const place = this.places.get(id); if (place && this.renamed(fold, place)) this.stale = true; }
-    if (this.stale) {
-      Object.assign(this, { stale: false, moved: true, relaid: true });
-      const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest, this);
-      this.places = places; this.size = { width, height };
-      for (const [id, box] of this.drawn) if (!places.has(id)) this.drop(id, box);
-      for (const box of this.drawn.values()) box.laid = false;
-      news = null;
-    }
+    if (this.stale) { this.arrange(fold); news = null; }
     if (this.following) this.keepInSight(fold);
     if (this.moved) { this.moved = false; this.cull(fold); news = null; }
     if (news) for (const id of news) this.paint(fold, id);
     else for (const id of this.drawn.keys()) this.paint(fold, id);
+  }
+
+  arrange(fold) {
+    Object.assign(this, { stale: false, moved: true, relaid: true });
+    const { places, width, height } = layout(fold, (node) => this.folded.has(node.id), this.widest, this);
+    this.places = places; this.size = { width, height };
+    for (const [id, box] of this.drawn) if (!places.has(id)) this.drop(id, box);
+    for (const box of this.drawn.values()) box.laid = false;
   }
 
   renamed(fold, place) {

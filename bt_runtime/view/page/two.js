@@ -24,8 +24,8 @@ class Side {
   }
 
   connect() {
-    const source = new EventSource(`events?token=${encodeURIComponent(this.page.token)}&run=${encodeURIComponent(this.run)}`);
-    source.onopen = () => this.page.notice("");
+    const source = this.source = new EventSource(`events?token=${encodeURIComponent(this.page.token)}&run=${encodeURIComponent(this.run)}`);
+    source.onopen = () => this.page.notice("", this.run);
     source.onmessage = (message) => {
       const { events, anew, closed } = JSON.parse(message.data);
       if (anew) { this.history.reset(); this.at = null; }
@@ -33,7 +33,7 @@ class Side {
       if (closed) { this.closed = true; source.close(); }
       this.page.grew(this);
     };
-    source.onerror = () => this.page.notice(source.readyState === EventSource.CLOSED ? "One of these runs cannot be read: open the list again." : "The connection is lost. What was seen stays; trying again …");
+    source.onerror = () => this.page.notice(source.readyState === EventSource.CLOSED ? `Run ${this.run} cannot be read: open the list again.` : "The connection is lost. What was seen stays; trying again …", this.run);
   }
 
   get fold() { return this.past ?? this.history.head; }
@@ -114,7 +114,7 @@ class Two {
     this.marked = "";
     this.leader = null;
     this.following = true;
-    this.lines = null;
+    this.notices = new Map();
     this.listen();
   }
 
@@ -131,7 +131,12 @@ class Two {
     setInterval(() => { if (this.sides.some((side) => !side.closed)) this.wake(); }, 250);
   }
 
-  notice(text) { put($("notice"), text); $("notice").hidden = !text; }
+  // What each part of the page has to tell; "" takes its own back.
+  notice(text, part = "") {
+    this.notices.set(part, text);
+    const told = [...this.notices.values()].filter(Boolean).join(" ");
+    put($("notice"), told); $("notice").hidden = !told;
+  }
 
   // What the runs were told to be, and the first tick in which they differ.
   async compare() {
