@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "fmt": ("Lay out trees, manifests and project files alike.", "fmt"),
             "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "lsp"),
             "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "assistant"),
-            "render": ("Draw a tree: text, dot, svg or mermaid.", "render"),
+            "render": ("Draw a tree: text, dot, svg, pdf or mermaid.", "render"),
             "import": ("Make a project of a tree of BehaviorTree.CPP.", "importing"),
             "export": ("Write a tree as XML of BehaviorTree.CPP.", "exporting"),
             "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),

@@ -21,7 +21,7 @@ from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.types import Json
-from bt_runtime.view.render import draw, sketch
+from bt_runtime.view.render import Form, draw, sketch
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
 Given = dict[str, Any]
@@ -289,15 +289,23 @@ class Commands:
         return {"items": [{"label": i.label, "insert": i.insert, "detail": i.detail} for i in found[:200]]}
 
     def do_picture(self, given: Given) -> Json:
-        """The tree as an SVG, or the branch of one node, with the trees that it includes."""
+        """The tree or the branch of one node, as `svg` or `pdf`: with the trees that it includes or without, and with
+        folded nodes."""
         path = self._path(given)
         project = self.session.workspace.home(path.parent)
         spec = Loader(project).text(self.session.buffer(path).text, str(path), path.parent).sound()
         if given.get("node"):
-            key = self.session.draft(path).item(_node(given)).key
-            at = (key.start.line + 1, key.start.column + 1)
+            at = self._place(path, given["node"])
             spec.root = next(n for n in spec.root.walk() if (n.span.line, n.span.column) == at)
-        return {"svg": draw(sketch(spec, None, bool(given.get("whole", False))), "svg")}
+        folded = {self._place(path, each) for each in given.get("folded", ())}
+        form: Form = "pdf" if given.get("form") == "pdf" else "svg"
+        drawn = sketch(spec, None, bool(given.get("whole")), lambda n: (n.span.line, n.span.column) in folded)
+        return {"picture": draw(drawn, form)}
+
+    def _place(self, path: Path, node: Any) -> tuple[int, int]:
+        """Returns the line and the column of a node."""
+        start = self.session.draft(path).item(tuple(int(step) for step in node)).key.start
+        return start.line + 1, start.column + 1
 
     # Trying ----------------------------------------------------------------------------------
 

@@ -177,13 +177,27 @@ def test_the_text_is_completed_and_checked_as_it_is_typed(page: Browser) -> None
     page.until("app.state.text.includes('    - wait:')")
 
 
-def test_the_picture_of_a_branch_is_written(page: Browser) -> None:
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_picture_is_of_the_tree_or_a_branch_folded_or_not(page: Browser, form: str) -> None:
+    """The chosen branch says nothing of its siblings; a folded node says how much is below it."""
     choose(page, 1)
-    page.js("app.picture('png')")
-    page.until("app.pictured && app.pictured.startsWith('data:image/png')")
-    page.js("app.picture('svg')")
-    page.until("app.pictured.startsWith('data:image/svg')")
-    assert "wait" not in page.js("return decodeURIComponent(app.pictured)")
+    page.js("app.view.toggle(app.node.id)")
+    page.until("app.view.folded.size === 1")
+
+    def drawn(branch: bool, folds: bool) -> str:
+        page.js("document.getElementById('of-branch').checked = arguments[0]; app.pictured = '';", branch)
+        page.js("document.getElementById('of-folds').checked = arguments[0]; app.picture(arguments[1])", folds, form)
+        page.until("app.pictured")
+        return str(
+            page.js("return app.pictured.startsWith('data:image/png') ? 'png' : decodeURIComponent(app.pictured)")
+        )
+
+    if form == "png":
+        assert drawn(True, True) == "png"
+        return
+    assert "succeed" in (whole := drawn(False, False)) and "wait" in whole
+    assert "wait" not in (branch := drawn(True, False)) and "succeed" in branch
+    assert "succeed" not in (folded := drawn(True, True)) and "2 more below" in folded
 
 
 def test_a_folded_branch_stays_folded_after_a_gesture(page: Browser) -> None:

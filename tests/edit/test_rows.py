@@ -61,6 +61,7 @@ ROWS = {
     "everywhere": Row((3,), "- pick: {}", "- grip: {}", "grip"),
     "skill": Row((4,), "skills: [arm]", "skills: [arm, fly]"),
     "format": Row((0,), "    -   fly", "    - fly"),
+    "picture": Row((1,), "", "", before="skill"),  # a tree at fault has no picture
     "undo": Row((0,), "log: one", "", before="cut"),
     "redo": Row((0,), "", "", before="undo"),
     "save": Row((0,), "", "", before="cut"),
@@ -109,6 +110,12 @@ def done(page: Browser, name: str, how: str) -> None:
     elif name == "skill":
         page.until("document.getElementById('changes').open && document.querySelector('#diff .new')")
         page.click("#write")
+    elif name == "picture":
+        page.until("document.getElementById('picturing').open")
+        page.click("#of-branch")
+        page.click("#picturing button[value='pdf']")
+        page.until("app.pictured")
+        return
     page.until(f"{state} !== {json.dumps(before)}")
 
 
@@ -149,6 +156,8 @@ def test_the_key_and_the_button_of_a_row_do_what_it_says(page: Browser, editor: 
         assert file.read_text() == after != TREE and not page.js("return app.state.unsaved")
     elif name == "copy":
         assert page.js("return localStorage.getItem('btr-edit-clip')") == "log: one   # told\n" and after == TREE
+    elif name == "picture":
+        assert "fallback" in page.js("return decodeURIComponent(app.pictured)") and after == before
     else:
         assert row.gone in before and row.there in after
         assert not row.there or row.there not in before

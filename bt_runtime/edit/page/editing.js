@@ -39,6 +39,7 @@ const GESTURES = {
   everywhere: ["Rename all", "Shift R", (app) => app.renameAll(), (app) => app.state?.nodes.length, "the skill of the node, the tree that it includes, or else this tree, in all files; entries below Tree"],
   skill: ["Make skill", "m", (app) => app.makeSkill(), (app) => app.node && !app.kindOf(app.node.kind), "the missing skill of this node: its manifest and a stub, shown first"],
   format: ["Format", "Shift F", (app) => app.act("format"), () => true, "the file in the layout of `btr fmt`"],
+  picture: ["Picture", "p", (app) => app.pictures(), (app) => app.state?.nodes.length, "the tree or the chosen branch as SVG, PNG or PDF, folded or not"],
   undo: ["Undo", "Ctrl Z", (app) => app.act("undo"), (app) => app.state?.undo, "the last gesture, over all files"],
   redo: ["Redo", "Ctrl Shift Z", (app) => app.act("redo"), (app) => app.state?.redo, "what was undone"],
   save: ["Save", "Ctrl S", (app) => app.save(), (app) => app.state?.unsaved, "the file; nothing is written before"],

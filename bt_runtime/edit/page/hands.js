@@ -14,8 +14,7 @@ App.prototype.listen = function () {
   $("in").addEventListener("click", () => app.view.step(1.25));
   $("out").addEventListener("click", () => app.view.step(0.8));
   $("turn").addEventListener("click", () => { app.view.turn(!app.view.down); $("turn").setAttribute("aria-pressed", String(app.view.down)); app.view.fit(); });
-  $("svg").addEventListener("click", () => app.picture("svg"));
-  $("png").addEventListener("click", () => app.picture("png"));
+  $("picturing").addEventListener("close", () => { $("tree").focus(); if ($("picturing").returnValue) app.picture($("picturing").returnValue); });
   for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => app.tab(tab.dataset.tab));
   $("find").addEventListener("input", () => app.list());
   $("find").addEventListener("keydown", (e) => {
@@ -97,13 +96,24 @@ App.prototype.drag = function (start, label, moved, done) {
   document.addEventListener("pointermove", going); document.addEventListener("pointerup", over); document.addEventListener("pointercancel", over);
 };
 
-// The chosen branch as a file: SVG as the server draws it, PNG at twice its size.
+// What the picture shows is asked first.
+App.prototype.pictures = function () {
+  $("of-branch").disabled = !this.node?.path.length;
+  if ($("of-branch").disabled) $("of-branch").checked = false;
+  $("picturing").returnValue = "";
+  $("picturing").showModal();
+};
+
+// The tree or the chosen branch as a file: SVG and PDF as the server draws them, PNG at twice its size.
 App.prototype.picture = async function (form) {
-  const made = await this.send("picture", { path: this.state.path, node: this.node?.path ?? [] });
+  const folded = $("of-folds").checked ? [...this.view.folded].map((id) => this.fold.nodes.get(id)?.path).filter(Boolean) : [];
+  const node = $("of-branch").checked ? this.node?.path ?? [] : [];
+  const made = await this.send("picture", { path: this.state.path, form, node, folded, whole: $("of-trees").checked });
   if (!made) return;
-  const name = `${this.state.head.tree || "tree"}.${form}`, data = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(made.svg)}`;
+  const name = `${this.state.head.tree || "tree"}.${form}`, kind = form === "pdf" ? "application/pdf" : "image/svg+xml";
+  const data = `data:${kind};charset=utf-8,${encodeURIComponent(made.picture)}`;
   const give = (href) => { const link = el("a", { href, download: name }); link.click(); this.pictured = href; this.say(`${name} written`); };
-  if (form === "svg") { give(data); return; }
+  if (form !== "png") { give(data); return; }
   const image = new Image();
   image.onload = () => {
     const canvas = el("canvas"), wide = Math.min(2, 16000 / Math.max(image.width, image.height, 1));

@@ -1,4 +1,4 @@
-"""Draws trees as text, dot, svg or mermaid, from a sketch of a checked tree."""
+"""Draws trees as text, dot, svg, pdf or mermaid, from a sketch of a checked tree."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from typing import Literal
 
 from bt_runtime.view.render.sketch import Sketch, sketch
 
-Form = Literal["text", "dot", "svg", "mermaid"]
-FORMS: tuple[Form, ...] = ("text", "dot", "svg", "mermaid")
-SUFFIXES: dict[str, Form] = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg", ".mmd": "mermaid"}
+Form = Literal["text", "dot", "svg", "pdf", "mermaid"]
+FORMS: tuple[Form, ...] = ("text", "dot", "svg", "pdf", "mermaid")
+SUFFIXES: dict[str, Form] = {
+    ".txt": "text",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".svg": "svg",
+    ".pdf": "pdf",
+    ".mmd": "mermaid",
+}
 
 __all__ = ["FORMS", "SUFFIXES", "Form", "Sketch", "draw", "sketch"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bt_runtime.language.expression import Expression
@@ -47,8 +47,11 @@ class Sketch:
             todo.extend((child, depth + 1) for child in reversed(node.children))
 
 
-def sketch(tree: TreeSpec, depth: int | None = None, subtrees: bool = True) -> Sketch:
-    """Sketches a tree. `depth` limits the depth, and the sketch notes how much was left out."""
+def sketch(
+    tree: TreeSpec, depth: int | None = None, subtrees: bool = True, folded: Callable[[NodeSpec], bool] | None = None
+) -> Sketch:
+    """Sketches a tree. `depth` limits the depth, `folded` chooses nodes that hide what is below them; the sketch notes
+    how much was left out."""
     top = Sketch("tree", "tree", tree.name, tree.about)
     todo: list[tuple[NodeSpec, str, Sketch, int]] = [(tree.root, "", top, 1)]
     while todo:
@@ -58,7 +61,7 @@ def sketch(tree: TreeSpec, depth: int | None = None, subtrees: bool = True) -> S
         below = [(child, label(field)) for child, field in zip(inner.children, inner.places, strict=True)]
         if subtrees and inner.subtree is not None:
             below.append((inner.subtree.root, ""))
-        if depth is not None and level >= depth and below:
+        if below and ((depth is not None and level >= depth) or (folded is not None and folded(inner))):
             drawn.detail = f"{drawn.detail} …{_count(inner, subtrees) - 1} more below".strip()
         else:
             todo.extend((child, at, drawn, level + 1) for child, at in reversed(below))

@@ -32,17 +32,30 @@ _STYLE = """
 """
 
 
-class _Said(NamedTuple):
+class Said(NamedTuple):
     title: str
     detail: str
     width: float
 
 
-def draw(top: Sketch) -> str:
+class Drawing(NamedTuple):
+    """The boxes of a tree with their words, and the size of the page."""
+
+    boxes: list[Box]
+    said: dict[int, Said]
+    width: float
+    height: float
+
+
+def laid_out(top: Sketch) -> Drawing:
     said = {id(node): _said(node) for node, _ in top.walk()}
     boxes = tidy(top, {key: s.width for key, s in said.items()}, GAP)
     width = max(b.x + b.width for b in boxes) + 2 * MARGIN
-    height = max(b.level for b in boxes) * ROW + HEIGHT + 2 * MARGIN
+    return Drawing(boxes, said, width, max(b.level for b in boxes) * ROW + HEIGHT + 2 * MARGIN)
+
+
+def draw(top: Sketch) -> str:
+    boxes, said, width, height = laid_out(top)
     name = _escaped(top.name)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -56,10 +69,10 @@ def draw(top: Sketch) -> str:
     return "\n".join([*out, "</svg>", ""])
 
 
-def _said(node: Sketch) -> _Said:
+def _said(node: Sketch) -> Said:
     title, detail = cut(visible(node.title), LINES), cut(visible(node.detail), LINES)
     wide = max(columns(title) * TITLE, columns(detail) * DETAIL) + PADDING
-    return _Said(title, detail, max(wide, NARROWEST))
+    return Said(title, detail, max(wide, NARROWEST))
 
 
 def columns(text: str) -> int:
@@ -76,7 +89,7 @@ def _edge(above: Box, box: Box) -> str:
     return f'{line}<text class="place" x="{x2:.1f}" y="{y2 - 5}">{_escaped(cut(visible(box.node.place), 16))}</text>'
 
 
-def _box(box: Box, said: _Said) -> str:
+def _box(box: Box, said: Said) -> str:
     x, y, middle = MARGIN + box.x, MARGIN + box.level * ROW, MARGIN + box.x + box.width / 2
     family = box.node.family if box.node.family in ("control", "decorator", "skill", "agent", "tree") else ""
     radius = {"control": 4, "decorator": 14}.get(box.node.family, 8)

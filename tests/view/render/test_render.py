@@ -23,7 +23,7 @@ def test_every_shipped_tree_can_be_drawn_in_every_form(path: Path, form: str) ->
     drawn = sketch(load(path).spec)
     text, nodes = draw(drawn, form), [node for node, _ in drawn.walk()]  # type: ignore[arg-type]
     assert [node.kind for node in nodes if node.kind not in text and node is not drawn] == []
-    joins = {"dot": " -> ", "mermaid": " ---", "text": "─ ", "svg": '<rect class="box'}[form]
+    joins = {"dot": " -> ", "mermaid": " ---", "text": "─ ", "svg": '<rect class="box', "pdf": " c S\n"}[form]
     assert text.count(joins) == len(nodes) - (form != "svg")
 
 
@@ -73,6 +73,29 @@ def test_hostile_text_stays_text_in_mermaid_dot_and_text() -> None:
         assert '"' not in string.sub("", line)
     for form in FORMS:
         assert not any(sign in draw(_hostile(), form) for sign in ("\x1b", "\x07", "\x00", "\u202e"))
+
+
+def test_a_pdf_says_where_each_of_its_objects_begins() -> None:
+    """The table of objects, the length of the page's content and the strings hold, whatever a text says."""
+    text = draw(_hostile(), "pdf")
+    assert text.isascii() and text.startswith("%PDF-1.4\n") and text.endswith("%%EOF\n")
+    starts = [int(each) for each in re.findall(r"^(\d{10}) 00000 n $", text, re.MULTILINE)]
+    assert len(starts) == 7
+    for number, start in enumerate(starts, 1):
+        assert text[start:].startswith(f"{number} 0 obj\n")
+    assert text[int(text.rsplit("startxref\n", 1)[1].split()[0]) :].startswith("xref\n")
+    length, rest = re.search(r"<< /Length (\d+) >>\nstream\n(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    content = rest[: int(length)]
+    assert rest[int(length) :].startswith("\nendstream")
+    bare = re.sub(r"\((?:[^()\\]|\\\d{3})*\)", "", content)
+    assert not set(bare) & set("()\\")
+
+
+def test_folded_nodes_hide_what_is_below_them() -> None:
+    tree = load(TREES / "hello.yaml").spec
+    assert draw(sketch(tree, folded=lambda spec: spec is tree.root), "text").splitlines()[1:] == [
+        "└─ sequence: …3 more below"
+    ]
 
 
 SHAPES = st.recursive(st.just([]), lambda below: st.lists(below, max_size=5), max_leaves=60)
