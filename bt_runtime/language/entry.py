@@ -10,6 +10,7 @@ from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.types import Json
 
+FLEET = "fleet:"  # before the name of what a skill `uses`, when only one robot of a fleet at a time may have it
 ON_RESUME = ("repeat", "verify", "fail")
 REPEAT, VERIFY, FAIL = ON_RESUME
 WORLD_SKILL = "world/skill"  # the world's own skill of that name
@@ -59,7 +60,7 @@ def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -
         bare=required[0] if len(required) == 1 else None,
         impl=INSTANT if entry.instant else NODE,
         waits=not entry.instant,
-        data={"entry": entry},
+        data={"entry": entry, "locks": {name: None for name in entry.uses if name.startswith(FLEET)}},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bt_runtime.language.kinds.shape import DRAFT, NAME, NODE, SCALAR, Schema, bounds, closed, typed
 
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
+SHARING = ("shared", "stale_after", "when_stale")  # of entries that a fleet shares: language/shared.py
 
 
 def header_schema() -> Schema:
@@ -15,7 +16,7 @@ def header_schema() -> Schema:
         "$schema": DRAFT,
         "type": "object",
         **closed(head, ("version", "tree", "root")),
-        "definitions": {"ports": ports()},
+        "definitions": {"ports": ports(), "entries": ports(**{key: {} for key in SHARING})},
     }
 
 
@@ -34,17 +35,18 @@ def head_properties(manifests: list[str]) -> Schema:
                    "errorMessage": "`skills` takes a list of manifests: `skills: [house]`"},
         "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),
         "outputs": _section("What the tree gives: entries it writes."),
-        "blackboard": _section("Entries that somebody outside writes: sensors, operators."),
+        "blackboard": _section("Entries that somebody outside writes: sensors, operators, a fleet.", "entries"),
         "properties": {"description": "What must hold in every run: proved by `btr check`, watched by each run."},
         "policies": {"description": "Which sources may order what; refused by each run, and here where it is certain."},
         "root": {"description": "The first node.", "allOf": [NODE]},
     }  # fmt: skip
 
 
-def _section(about: str) -> Schema:
-    return {"description": about, "allOf": [{"$ref": "#/definitions/ports"}]}
+def _section(about: str, ports: str = "ports") -> Schema:
+    return {"description": about, "allOf": [{"$ref": f"#/definitions/{ports}"}]}
 
 
-def ports() -> Schema:
+def ports(**more: Schema) -> Schema:
     said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
-    return {"type": ["object", "null"], "errorMessage": said, "allOf": [typed("a port", PORT_TYPES, (), **bounds())]}
+    typed_ports: Schema = {"allOf": [typed("a port", PORT_TYPES, **bounds(), **more)]}
+    return {"type": ["object", "null"], "errorMessage": said, **typed_ports}

@@ -244,6 +244,10 @@ class Loader:
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
         spec.about = header.text("about")
         spec.inputs, spec.outputs, spec.entries = (header.ports(k) for k in ("inputs", "outputs", "blackboard"))
+        if "shared:" in document.text or "stale" in document.text:
+            from bt_runtime.language import shared
+
+            shared.read(top, spec, self.diagnostics)
         spec.registry = self.skills(top.get("skills"), spec)
         self.rules(top, spec)
         root = top.get("root")
@@ -262,6 +266,7 @@ class Loader:
     def skills(self, node: Node | None, spec: TreeSpec) -> Registry:
         """Returns the registry with the skills of the manifests that the tree lists."""
         registry = self.registry
+        spec.shared |= {name: None for kind in self.skills_given for name in kind.data.get("locks", ())}
         if not isinstance(node, YamlList):
             return registry
         for item in node:
@@ -278,6 +283,7 @@ class Loader:
             self.diagnostics.sources[self.shown(path)] = self.files[real(path)] = read.text
             self.diagnostics.add(*read.diagnostics)
             for kind in read.kinds:
+                spec.shared |= kind.data["locks"]
                 if kind.name in registry:
                     message = f"`{kind.name}` of manifest `{name}` is the name of another kind"
                     self.diagnostics.error("BT043", message, spec.file, item.span)
@@ -363,6 +369,7 @@ class Loader:
                 node.subtree = self.load(found, here)
                 if node.subtree is not None:
                     spec.policies += tuple(each for each in node.subtree.policies if each not in spec.policies)
+                    spec.shared |= node.subtree.shared
 
     def tree_meant(self, name: str) -> str:
         own = project.find_tree(name, self.project).own if _nameable(name) else ()

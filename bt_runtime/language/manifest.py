@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, cast
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language import agent_options, impls, source
 from bt_runtime.language.emit.manifests import manifest_schema
-from bt_runtime.language.entry import ELSEWHERE, ON_RESUME, REPEAT, Entry, careful, skill_kind
+from bt_runtime.language.entry import ELSEWHERE, FLEET, ON_RESUME, REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
@@ -138,7 +138,7 @@ class _Reader:
             durable if isinstance(durable, bool) else on_resume != REPEAT,
             bool(said),
             agent_options.read(node, node.get("params"), {f.name for f in fields}, self.fault),
-            _sentences(node, "uses"),
+            _used(node.get("uses")),
             follow,
             instant,
             options=options,
@@ -230,6 +230,14 @@ class _Reader:
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
         self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))
+
+
+def _used(node: Node | None) -> tuple[str, ...]:
+    """Reads `uses: [gripper]`, or `uses: {gripper: robot, lift: fleet}` with one lift for all robots of a fleet."""
+    if isinstance(node, YamlMap):
+        return tuple(FLEET * (scope.data() == "fleet") + name.text for name, scope in node)
+    items = node.items if isinstance(node, YamlList) else ()
+    return tuple(str(item.data()) for item in items if isinstance(item, Scalar))
 
 
 def _text(node: YamlMap | None, key: str) -> str:

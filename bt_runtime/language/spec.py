@@ -32,11 +32,8 @@ class Port(NamedTuple):
     span: Span | None = None
     minimum: float | None = None
     maximum: float | None = None
-
-    @property
-    def extra(self) -> tuple[Json, ...]:
-        """Extra constraints of a port's value; none here, unlike some fields of nodes."""
-        return ()
+    shared: Any = None  # of an entry of a fleet: language/shared.py
+    extra: tuple[Json, ...] = ()  # a port has no values beside its bounds, unlike some fields of nodes
 
     @property
     def required(self) -> bool:
@@ -108,7 +105,7 @@ class TreeSpec:
 
     __slots__ = (
         "about", "entries", "file", "folder", "inputs", "name", "outputs", "policies", "properties", "registry",
-        "root", "text",
+        "root", "shared", "text",
     )  # fmt: skip
 
     def __init__(self, name: str, file: str, text: str, folder: Path, registry: Registry) -> None:
@@ -123,6 +120,7 @@ class TreeSpec:
         self.entries: Mapping[str, Port] = {}  # declared under `blackboard:`
         self.properties: tuple[Any, ...] = ()  # its own, its manifests' and the project's
         self.policies: tuple[Any, ...] = ()  # likewise
+        self.shared: dict[str, Port | None] = {}  # what a fleet shares: entries, and locks by `fleet:NAME`
         self.root: NodeSpec
 
     @property

@@ -21,6 +21,7 @@ from bt_runtime.language.kinds.shape import (
     value_schema,
 )
 from bt_runtime.language.outputs import MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES
+from bt_runtime.language.shared import SCHEMA
 from bt_runtime.types import Json
 
 _BOUNDS: Schema = {
@@ -44,6 +45,7 @@ def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
             "node": _node(known),
             "nodes": {"type": "array", "items": NODE, "minItems": 1},
             "ports": ports(),
+            "entries": ports(**SCHEMA),
             "outputs": outputs(TYPES, _BOUNDS),
             **{f"any_{f.name}": {**field_schema(f), **(node_name() if f.name == "name" else {})} for f in COMMON},
             **{f"kind_{kind.name}": kind_schema(kind, known) for kind in known},

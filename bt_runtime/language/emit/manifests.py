@@ -73,7 +73,11 @@ def _skill(keys: Mapping[str, Schema]) -> Schema:
             "description": "Is a person asked before each start? A number: how many seconds they have (else 600).",
         },
         "at_most": {"type": "integer", "minimum": 1, "description": "How often it may be started in one run."},
-        "uses": _names("What only one skill at a time may have: the next one waits until it is free."),
+        "uses": {
+            **_names("What only one skill at a time may have: the next one waits until it is free."),
+            "type": ["array", "object"],
+            "additionalProperties": {"enum": ["robot", "fleet"]},
+        },
         "follow": _names("Parameters that it is told anew while it runs."),
         "instant": {
             "type": "boolean",

@@ -38,6 +38,8 @@ class Subtree(Decorator):
             entry = entry_named(value)
             if entry is not None:
                 inner.shared[name] = (self.within, entry)
+        for name in tree.shared.keys() & tree.entries.keys():
+            inner.shared.setdefault(name, (self.context.blackboard.root, name))
         declared = inner.own = tree.ports
         inner.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
         self.inner = inner

@@ -1,0 +1,184 @@
+"""A robot's order as VDA 5050 knows it: what was accepted, what is done, and what goes into the state message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from bt_runtime.fleet.vda5050.messages import faults
+from bt_runtime.fleet.vda5050.stages import stages
+from bt_runtime.types import Json
+
+Message = Mapping[str, Any]
+ENDED = ("FINISHED", "FAILED")
+
+
+class Part(NamedTuple):
+    """A released part of an order: one task of the fleet."""
+
+    id: str  # of the task: the same message twice gives the same
+    stages: list[dict[str, Json]]
+
+
+class Journey:
+    """The state of one robot's order. It has no clock and no connection."""
+
+    def __init__(self, serial: str) -> None:
+        self.serial = serial
+        self.order, self.update = "", 0
+        self.nodes: list[dict[str, Any]] = []  # that are still to be reached, the horizon's too
+        self.edges: list[dict[str, Any]] = []
+        self.base_end: tuple[str, int] | None = None  # the last released node: where an update begins
+        self.last_node, self.last_sequence = "", 0
+        self.actions: dict[str, dict[str, Json]] = {}
+        self.driving = self.paused = False
+        self.errors: list[dict[str, Json]] = []
+
+    @property
+    def active(self) -> bool:
+        """True while released nodes are to be reached, or actions to be ended."""
+        waiting = any(each["actionStatus"] not in ENDED for each in self.actions.values())
+        return waiting or any(node["released"] for node in self.nodes)
+
+    # Orders in ---------------------------------------------------------------------------------
+
+    def accept(self, message: Json) -> Part | None:
+        """Takes an order or its update; None when it brings nothing to do. What is refused is in `errors`."""
+        wrong = faults("order", message) or _order_faults(message)
+        if wrong:
+            return self._refuse("validationError", wrong[0], message)
+        assert isinstance(message, dict)
+        order, update = str(message["orderId"]), int(message["orderUpdateId"])
+        if order != self.order:
+            if self.active or self.nodes:
+                return self._refuse("orderUpdateError", f"the order `{self.order}` is not done", message)
+            return self._begin(message)
+        if update == self.update:
+            return None  # sent twice
+        if update < self.update:
+            return self._refuse("orderUpdateError", f"update {self.update} was accepted before", message)
+        first = message["nodes"][0]
+        if (first["nodeId"], first["sequenceId"]) != self.base_end:
+            at = "{} (sequence {})".format(*self.base_end) if self.base_end else "nothing"
+            return self._refuse("orderUpdateError", f"the update must begin at the end of the base, {at}", message)
+        return self._extend(message)
+
+    def _begin(self, message: Message) -> Part | None:
+        self.order, self.update = message["orderId"], message["orderUpdateId"]
+        self.errors, self.actions = [], {}
+        self.nodes, self.edges = [dict(n) for n in message["nodes"]], [dict(e) for e in message["edges"]]
+        return self._part(message, begin=True)
+
+    def _extend(self, message: Message) -> Part | None:
+        self.update, self.errors = message["orderUpdateId"], []
+        self.nodes = [n for n in self.nodes if n["released"]] + [dict(n) for n in message["nodes"][1:]]
+        self.edges = [e for e in self.edges if e["released"]] + [dict(e) for e in message["edges"]]
+        return self._part(message, begin=False)
+
+    def _part(self, message: Message, begin: bool) -> Part | None:
+        nodes = [n for n in message["nodes"] if n["released"]]
+        edges = [e for e in message["edges"] if e["released"]]
+        self.base_end = (nodes[-1]["nodeId"], nodes[-1]["sequenceId"])
+        for place in [*(nodes if begin else nodes[1:]), *edges]:
+            for each in place["actions"]:
+                self.actions[each["actionId"]] = {
+                    "actionId": each["actionId"], "actionType": each["actionType"], "actionStatus": "WAITING"
+                }  # fmt: skip
+        todo = stages(nodes[0], edges, nodes[1:], begin)
+        return Part(f"vda5050/{self.serial}/{self.order}/{self.update}", todo) if todo else None
+
+    def _refuse(self, kind: str, why: str, message: Json) -> Part | None:
+        keys = ("headerId", "orderId", "orderUpdateId")
+        given = message if isinstance(message, dict) else {}
+        references = [{"referenceKey": key, "referenceValue": str(given[key])} for key in keys if key in given]
+        self.error(kind, why, references)
+        return None
+
+    def error(
+        self, kind: str, why: str, references: list[dict[str, str]] | None = None, fatal: bool = False
+    ) -> None:  # fmt: skip
+        self.errors.append({
+            "errorType": kind, "errorLevel": "FATAL" if fatal else "WARNING", "errorDescription": why,
+            "errorReferences": [dict(each) for each in references or ()],
+        })  # fmt: skip
+
+    # What the robot does -----------------------------------------------------------------------
+
+    def begun(self, params: Mapping[str, Json]) -> bool:
+        """Notes that a skill with these parameters has started; True when it is one of this order."""
+        if (found := self.actions.get(str(params.get("action_id", "")))) is not None:
+            found["actionStatus"] = "RUNNING"
+        elif self._node(params) is not None:
+            self.driving = True
+        else:
+            return False
+        return True
+
+    def ended(self, params: Mapping[str, Json], success: bool, why: str = "") -> bool:
+        """Notes that a skill with these parameters has ended; True when it is one of this order."""
+        if (found := self.actions.get(str(params.get("action_id", "")))) is not None:
+            found["actionStatus"] = "FINISHED" if success else "FAILED"
+            found["resultDescription"] = why
+        elif (node := self._node(params)) is not None:
+            self.driving = False
+            if success:
+                self._reached(node)
+        else:
+            return False
+        return True
+
+    def _node(self, params: Mapping[str, Json]) -> dict[str, Any] | None:
+        at = params.get("sequence_id")
+        return (
+            next((n for n in self.nodes if n["released"] and n["sequenceId"] == at), None) if at is not None else None
+        )
+
+    def _reached(self, node: Mapping[str, Any]) -> None:
+        self.last_node, self.last_sequence = node["nodeId"], node["sequenceId"]
+        self.nodes = [n for n in self.nodes if n["sequenceId"] > self.last_sequence]
+        self.edges = [e for e in self.edges if e["sequenceId"] > self.last_sequence]
+
+    def dropped(self, why: str, failed: bool) -> None:
+        """The order's task has failed or was cancelled: nothing of it is to be done any more."""
+        if failed:
+            self.error("orderError", why, [{"referenceKey": "orderId", "referenceValue": self.order}])
+        self.driving = self.paused = False
+        self.nodes, self.edges = [], []
+        self.base_end = (self.last_node, self.last_sequence)
+        for each in self.actions.values():
+            if each["actionStatus"] not in ENDED:
+                each["actionStatus"], each["resultDescription"] = "FAILED", why
+
+    # State out ---------------------------------------------------------------------------------
+
+    def state(self, battery: float | None = None, charging: bool = False, stopped: bool = False) -> dict[str, Json]:
+        """Returns the body of the state message. A robot that reports no battery is told as full."""
+        keep = ("nodeId", "edgeId", "sequenceId", "released")
+        return {
+            "orderId": self.order, "orderUpdateId": self.update,
+            "lastNodeId": self.last_node, "lastNodeSequenceId": self.last_sequence,
+            "nodeStates": [{key: n[key] for key in keep if key in n} for n in self.nodes],
+            "edgeStates": [{key: e[key] for key in keep if key in e} for e in self.edges],
+            "driving": self.driving, "paused": self.paused,
+            "newBaseRequest": len(self.nodes) > 0 and sum(n["released"] for n in self.nodes) <= 1 < len(self.nodes),
+            "actionStates": [dict(each) for each in self.actions.values()],
+            "batteryState": {"batteryCharge": 100.0 if battery is None else battery * 100, "charging": charging},
+            "operatingMode": "AUTOMATIC", "errors": [dict(each) for each in self.errors],
+            "safetyState": {"eStop": "REMOTE" if stopped else "NONE", "fieldViolation": False},
+        }  # fmt: skip
+
+
+def _order_faults(message: Json) -> list[str]:
+    """Returns what is wrong with the graph of an order: nodes and edges must alternate, the base before the horizon."""
+    assert isinstance(message, dict)
+    nodes, edges = message["nodes"], message["edges"]
+    if len(edges) != len(nodes) - 1:
+        return [f"{len(nodes)} nodes need {len(nodes) - 1} edges, not {len(edges)}"]
+    for before, edge, after in zip(nodes, edges, nodes[1:], strict=False):
+        if (edge["startNodeId"], edge["endNodeId"]) != (before["nodeId"], after["nodeId"]):
+            return [f"the edge `{edge['edgeId']}` does not join `{before['nodeId']}` and `{after['nodeId']}`"]
+        if not before["sequenceId"] < edge["sequenceId"] < after["sequenceId"]:
+            return [f"the sequence of the edge `{edge['edgeId']}` is not between those of its nodes"]
+        if edge["released"] != after["released"] or (after["released"] and not before["released"]):
+            return [f"the base must come before the horizon: see the edge `{edge['edgeId']}`"]
+    return [] if nodes[0]["released"] else ["the first node is not released"]
