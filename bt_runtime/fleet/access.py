@@ -62,7 +62,8 @@ def _robot(name: str) -> tuple[str, ...]:
     orders, durable = names.ORDERS, names.consumer(name)
     trees = f"OBJ_{names.TREES}"
     return (
-        names.alive(name), names.report(name), names.claim(name, "*"), f"fleet.journal.{name}.>", f"fleet.said.{name}.>",
+        names.alive(name), names.report(name), names.claim(name, "*"),
+        f"fleet.journal.{name}.>", f"fleet.said.{name}.>",
         f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
         f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
         f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS),

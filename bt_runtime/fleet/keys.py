@@ -35,6 +35,15 @@ class Key(NamedTuple):
         return base64.b64encode(_signing(self.seed).sign(data).signature).decode()
 
 
+def is_key(path: Path) -> bool:
+    """True for a file of `btr fleet keys add`; a NATS credentials file begins otherwise."""
+    try:
+        with path.open("rb") as file:
+            return file.read(1) == b"{"
+    except OSError as error:
+        raise BtError(f"there is no key at {path}", "--creds names its file") from error
+
+
 def read(path: Path) -> Key:
     """Reads a key's file; BtError where it is none."""
     try:

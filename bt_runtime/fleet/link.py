@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import access, keys
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -30,7 +31,7 @@ class Address:
     url: str = f"nats://127.0.0.1:{PORT}"
     user: str | None = None
     password: str | None = None
-    creds: Path | None = None  # a file with a JWT and a seed
+    creds: Path | None = None  # a key of `btr fleet keys add`, or a file with a JWT and a seed
     ca: Path | None = None  # whose signature the server's certificate must have
     cert: Path | None = None  # a certificate of our own, with its key
     key: Path | None = None
@@ -106,7 +107,10 @@ class Link:
     def _options(self) -> dict[str, object]:
         here = self.address
         proof: dict[str, object] = {}
-        if here.creds is not None:
+        if here.creds is not None and keys.is_key(here.creds):
+            key = keys.read(here.creds)
+            proof |= {"nkeys_seed_str": key.seed, "inbox_prefix": access.inbox(key.name)}
+        elif here.creds is not None:
             proof["user_credentials"] = str(here.creds)
         if here.user is not None:
             proof |= {"user": here.user, "password": here.password or ""}
@@ -115,7 +119,7 @@ class Link:
         return {"servers": [here.url], "name": self.name, "connect_timeout": 2, "reconnect_time_wait": _WAIT,
                 "max_reconnect_attempts": -1, "allow_reconnect": True, "ping_interval": 2, "max_outstanding_pings": 2,
                 "error_cb": self._error, "disconnected_cb": self._lost, "reconnected_cb": self._back,
-                "inbox_prefix": "_INBOX", "pending_size": 8 * 2**20, **proof}  # fmt: skip
+                "pending_size": 8 * 2**20, "inbox_prefix": "_INBOX", **proof}  # fmt: skip
 
     async def _error(self, error: Exception) -> None:
         self._last = error

@@ -21,7 +21,7 @@ from bt_runtime.fleet.locks import LEASE, Locks
 
 T = TypeVar("T")
 ROBOT, SERVER = "BTR_FLEET_ROBOT", "BTR_FLEET_SERVER"  # of the agent's environment
-SEED, AUTHORITY = "BTR_FLEET_SEED", "BTR_FLEET_CA"  # files
+CREDS, AUTHORITY = "BTR_FLEET_CREDS", "BTR_FLEET_CA"  # files
 
 
 class Member:
@@ -88,10 +88,9 @@ class Member:
 def environment(address: Address, robot: str) -> dict[str, str]:
     """Returns the variables by which a run that an agent starts finds the fleet."""
     found = {ROBOT: robot, SERVER: address.url}
-    if (seed := getattr(address, "seed", None)) is not None:
-        found[SEED] = str(seed)
-    if address.ca is not None:
-        found[AUTHORITY] = str(address.ca)
+    for name, file in ((CREDS, address.creds), (AUTHORITY, address.ca)):
+        if file is not None:
+            found[name] = str(file.resolve())
     return found
 
 
@@ -100,5 +99,5 @@ def from_environment() -> Member | None:
     robot, url = os.environ.get(ROBOT), os.environ.get(SERVER)
     if not robot or not url:
         return None
-    authority = os.environ.get(AUTHORITY)
-    return Member(Address(url, ca=Path(authority) if authority else None), robot)
+    creds, authority = (Path(given) if (given := os.environ.get(name)) else None for name in (CREDS, AUTHORITY))
+    return Member(Address(url, creds=creds, ca=authority), robot)

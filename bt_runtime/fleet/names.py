@@ -28,6 +28,7 @@ JOURNALS = "fleet_journals"  # lines of runs' journals
 CALL = "fleet.call"  # a question to all robots: what would these tasks cost you
 ALIVE = "fleet.alive"  # fleet.alive.ROBOT: heartbeat
 HALT = "fleet.halt"  # everybody stops
+CHANGED = "fleet.changed"  # fleet.changed.BUCKET.KEY: what was written to a bucket
 PING = "fleet.ping"  # fleet.ping.ROBOT: asked by a coordinator, answered at once
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")

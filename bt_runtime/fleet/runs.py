@@ -31,11 +31,11 @@ _INTERRUPTED = 130
 class Worker:
     """One process. It answers questions, then runs one task."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, fleet: Mapping[str, str] | None = None) -> None:
         self._log = (folder / "worker.log").open("ab")
         words = [*child.python(_WORKER)]
         self.process = child.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
-                                   start_new_session=True)  # fmt: skip
+                                   start_new_session=True, env=child.environment(**(fleet or {})))  # fmt: skip
         self._lock = asyncio.Lock()
 
     async def ask(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -86,8 +86,12 @@ async def _line(descriptor: int) -> bytes:
 class Runs:
     """The robot's runner: journals in `folder`, one subfolder for each term of a task."""
 
-    def __init__(self, folder: Path, held: Held, places: Mapping[str, Place] | None = None) -> None:
+    def __init__(
+        self, folder: Path, held: Held, places: Mapping[str, Place] | None = None,
+        fleet: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
         self.folder, self.held, self.places = folder, held, places or {}
+        self.fleet = fleet  # variables by which a run finds the fleet, for shared entries and locks
         self._spare: Worker | None = None
         self._known: dict[str, dict[str, Any]] = {}
         self._at_work: dict[str, Worker] = {}
@@ -95,7 +99,7 @@ class Runs:
 
     def spare(self) -> Worker:
         if self._spare is None or self._spare.process.poll() is not None:
-            self._spare = Worker(self.folder)
+            self._spare = Worker(self.folder, self.fleet)
         return self._spare
 
     async def known(self, task: Task) -> Known:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.events import Line, Notice, Tick, Written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.board import Known, Refused
+from bt_runtime.fleet.member import Member, from_environment
 from bt_runtime.language.entry import FLEET
 from bt_runtime.skills.activity import Activity, Ended, News, Stops
 from bt_runtime.skills.resources import Hold, ResourceLocks
@@ -17,7 +18,6 @@ from bt_runtime.tree.node import FAILURE
 
 if TYPE_CHECKING:
     from bt_runtime.fleet.locks import Locks
-    from bt_runtime.fleet.member import Member
     from bt_runtime.language.spec import Port
     from bt_runtime.run.run import Run
 
@@ -28,8 +28,6 @@ def watch(run: Run) -> None:
     """Keeps a run in step with its fleet, if its tree shares something."""
     if not run.spec.shared:
         return
-    from bt_runtime.fleet.member import from_environment
-
     root = run.blackboard
     for name, port in run.spec.shared.items():  # of included trees too, which see the run's own entries
         if port is not None and not port.required and name not in root:

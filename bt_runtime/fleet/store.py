@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names, record
+from bt_runtime.fleet.buckets import made, snapshot
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.fleet.record import Record
 from bt_runtime.fleet.task import Task
@@ -47,10 +48,7 @@ class Store:
                 await self.js.stream_info(name)
 
         for bucket in (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS):
-            try:
-                await self.js.key_value(bucket)
-            except errors.NotFoundError:
-                await self.js.create_key_value(bucket=bucket, history=1)
+            await made(self.js, bucket)
         one = {"max_msgs_per_subject": 1, "discard": api.DiscardPolicy.NEW, "discard_new_per_subject": True}
         await stream(names.VERDICTS, "fleet.verdict.*", deny_delete=True, deny_purge=True, allow_direct=True, **one)
         await stream(names.CLAIMS, "fleet.claim.*.*.*", max_age=30 * DAY, allow_direct=True, **one)
@@ -119,12 +117,7 @@ class Store:
             await watcher.stop()
 
     async def records(self) -> list[Record]:
-        found = []
-        async for each in self.watch():
-            if each is None:
-                break
-            found.append(each[0])
-        return found
+        return [record.of(each.value) for each in await snapshot(self.link, names.TASKS) if not each.gone]
 
     async def first(self, subject: str, body: Mapping[str, Any]) -> bool:
         """Publishes the one message that a subject ever has; False when another one was first."""

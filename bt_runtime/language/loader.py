@@ -360,11 +360,8 @@ class Loader:
 
                 check_recursion(here[first:], self.diagnostics)
             elif len(here) > MOST_FILES:
-                message, help = (
-                    f"trees stand inside each other more than {MOST_FILES} files deep",
-                    "include fewer trees",
-                )
-                self.diagnostics.error("BT028", message, node.file, node.span, help=help)
+                message = f"trees stand inside each other more than {MOST_FILES} files deep"
+                self.diagnostics.error("BT028", message, node.file, node.span, help="include fewer trees")
             else:
                 node.subtree = self.load(found, here)
                 if node.subtree is not None:
@@ -377,8 +374,8 @@ class Loader:
 
     def not_included(self, why: str, name: str, file: str, span: Span) -> None:
         if why == "outside":
-            message, help = f"`{name:.60}` lies outside the project", "move it into the project"
-            self.diagnostics.error("BT041", message, file, span, help=help)
+            message = f"`{name:.60}` lies outside the project"
+            self.diagnostics.error("BT041", message, file, span, help="move it into the project")
         else:
             message, help = f"there is no tree `{name:.60}`", "looked beside this file, in trees/ and among the shipped"
             self.diagnostics.error("BT040", message, file, span, self.tree_meant(name), help)

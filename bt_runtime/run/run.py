@@ -188,8 +188,8 @@ class Run:
         self.resources.attach(self.context, self.name, again, self.tree.first.project)
         if self.journal is not None:
             self.journal.attach(self, given)
-        watched = self.spec.properties or self.spec.policies or self.spec.shared
-        for watcher in plugins.entries("watchers") if watched else ():
+        rules = self.spec.properties or self.spec.policies or self.spec.shared
+        for watcher in plugins.entries("watchers") if rules else ():
             plugins.load(watcher)(self)
         if self.spec.policies and self.context.services.guard is None:
             raise BtError("the tree has policies, and nothing here holds them", "install bt_runtime anew")

@@ -86,8 +86,7 @@ class Scope(Mapping[str, Json]):
         return sum(1 for name in self.visible() if name in self)
 
     def snapshot(self) -> dict[str, Json]:
-        """Returns all entries at one moment, from any thread: never half of an `update`. (`dict(scope)` reads the
-        entries one by one.)"""
+        """Returns all entries at one moment, never half of an `update` as `dict(scope)` may. From any thread."""
         with self.board._lock:
             return {name: self[name] for name in self}
 

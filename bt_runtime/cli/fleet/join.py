@@ -16,6 +16,7 @@ from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.held import Held
 from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.member import environment
 from bt_runtime.fleet.names import named
 from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
 from bt_runtime.fleet.runs import Runs
@@ -50,7 +51,7 @@ async def _join(args: argparse.Namespace) -> int:
     places = {key: _pair(value) for key, _, value in (each.partition("=") for each in args.place)}
     held = Held(state / "held.db")
     os.chdir(args.project)
-    runner = Runs(state / "runs", held, places)
+    runner = Runs(state / "runs", held, places, environment(address(args), name))
     runner.spare()
     link = Link(address(args), name)
     link.listeners.append(

@@ -34,12 +34,11 @@ class Subtree(Decorator):
         self.tree = tree
         given = self.spec.values.get("with") or {}
         inner = self.context.blackboard.open(path, self.within, open=bool(self.spec.values.get("autoremap")))
+        inner.shared = {name: (self.context.blackboard.root, name) for name in tree.shared.keys() & tree.entries.keys()}
         for name, value in given.items():
             entry = entry_named(value)
             if entry is not None:
                 inner.shared[name] = (self.within, entry)
-        for name in tree.shared.keys() & tree.entries.keys():
-            inner.shared.setdefault(name, (self.context.blackboard.root, name))
         declared = inner.own = tree.ports
         inner.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
         self.inner = inner
