@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.edit import across, header, missing, moves, state, subtree, swap, values
-from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.history import Change
 from bt_runtime.edit.lines import Untouchable
@@ -21,6 +20,7 @@ from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.types import Json
+from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.render import Form, draw, sketch
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlencode
 
-from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.commands import Commands
 from bt_runtime.edit.session import Session
 from bt_runtime.interop.lsp.workspace import Files, Sort, Workspace
@@ -20,26 +18,14 @@ from bt_runtime.view.server import Server
 
 PAGE = Path(__file__).parent / "page"
 MOST_BODY = 8_000_000  # bytes of a command: a whole file is typed
-_ACE = re.compile(r"/ace/((?:css/(?:theme/)?)?[\w-]+\.(?:js|css|png))")
 
 
 def asset(path: str) -> tuple[bytes, str] | None:
-    """Returns a file of this page, one shared with the page of a run, or the text editor if it is installed."""
-    if (found := _ACE.fullmatch(path)) is not None:
-        return _ace(found[1])
+    """Returns a file of this page, or one shared with the page of a run."""
     name = path.removeprefix("/") or "edit.html"
     if re.fullmatch(r"\w+\.(html|js|css)", name) and (PAGE / name).is_file():
         return (PAGE / name).read_bytes(), KINDS[Path(name).suffix]
     return shared(path)
-
-
-@lru_cache(maxsize=32)
-def _ace(name: str) -> tuple[bytes, str] | None:
-    folder = ace_folder()
-    file = folder / name if folder is not None else None
-    if file is None or not file.is_file():
-        return None
-    return file.read_bytes(), KINDS.get(file.suffix, "image/png")
 
 
 class Editor:

@@ -15,6 +15,8 @@ from bt_runtime.project.address import LOOPBACK
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
+from bt_runtime.view.ace import ace_folder
+from bt_runtime.view.completing import completed
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped
 from bt_runtime.view.server import Server
@@ -65,10 +67,26 @@ class View:
             write(self.run, given) if name == "write" else self.answer(given)
             return {}
         debugger_of(self.run).look()
+        if name == "complete":
+            return self.complete(given)
         answer = do(debugger_of(self.run), "continue" if name == "resume" else name, given)
         if name not in LOOKING:
             self._hold()
+        if name == "source":
+            return {**answer, "ace": ace_folder() is not None}
         return answer
+
+    def complete(self, given: Mapping[str, Json]) -> Json:
+        """Returns what may stand in the YAML that a person types in a node's place."""
+        path, text, line, character = (given.get(name) for name in ("path", "text", "line", "character"))
+        if (
+            not isinstance(path, str)
+            or not isinstance(text, str)
+            or type(line) is not int
+            or type(character) is not int
+        ):
+            raise BtError("`complete` needs a path, a text, a line and a character", "")
+        return {"items": completed(debugger_of(self.run).tree_at(path), text, line, character)}
 
     def _debugged(self, event: Debugged) -> None:
         self._hold(event.text if event.what == "paused" else "")

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from bt_runtime.view.ace import ace_file
 from bt_runtime.view.event import Event
 
 FOLDER = Path(__file__).parent / "page"
@@ -27,7 +28,9 @@ _SCRIPT = re.compile(r'<script src="(\w+\.js)" defer></script>\n?')
 
 
 def asset(path: str) -> tuple[bytes, str] | None:
-    """Returns the file at this URL path, and its content type."""
+    """Returns the file at this URL path, and its content type. Ace is there if it is installed."""
+    if path.startswith("/ace/"):
+        return ace_file(path)
     name = path.removeprefix("/") or "page.html"
     return _read(name) if re.fullmatch(r"\w+\.(html|js|css)", name) else None
 

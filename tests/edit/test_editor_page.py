@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli.authoring.lsp import files, sort
-from bt_runtime.edit.ace import ace_folder
 from bt_runtime.edit.serving import PAGE, Editor
 from bt_runtime.testing.case import Case
 from bt_runtime.testing.story_file import StoryFile, StoryTick
+from bt_runtime.view.ace import ace_folder
 from tests.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")

@@ -6,10 +6,13 @@ import threading
 
 import pytest
 
+from bt_runtime import skill
 from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
+from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.recorded import events_of
 from bt_runtime.view.runs import answered
 from bt_runtime.view.server import Server
@@ -43,8 +46,8 @@ CHOOSE = """
 PRESS = "btr.draw(); document.querySelector(`#debug [data-do='${arguments[0]}']`).click();"
 TEXT = "return document.getElementById('debug').innerText;"
 TYPE = """
-  const box = document.querySelector('#debug textarea'); box.value = arguments[0];
-  box.dispatchEvent(new Event('input'));
+  btr.debug.text.value = arguments[0];
+  if (!btr.debug.text.ace) btr.debug.text.dispatchEvent(new Event('input'));
 """
 SOUND = """
   const apply = [...document.querySelectorAll('#debug button')].find((b) => b.textContent === 'Replace');
@@ -69,7 +72,8 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
             browser.js(PRESS, "break")
             browser.js(CHOOSE, "/patrol/0/charge")
             browser.js(PRESS, "edit")
-            browser.until(lambda: browser.js("return Boolean(document.querySelector('#debug textarea'));"))
+            browser.until("btr.debug.text")
+            assert browser.js("return Boolean(btr.debug.text.ace)") == (ace_folder() is not None)
             browser.js(TYPE, "sequence:\n  - lgo: hm\n")
             browser.until(lambda: "did you mean `log`" in browser.js(SOUND)[0])
             browser.js(TYPE, "fail:\n  name: charge\n  why: <b>no</b>\n")
@@ -87,6 +91,52 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
         finally:
             run.halt("the test is over", for_good=True)
             spinning.join(60)
+
+
+@pytest.mark.skipif(ace_folder() is None, reason="the extra `view` is not installed")
+def test_yaml_in_a_nodes_place_is_coloured_completed_and_undone(browser: Browser, artefact):
+    """Kinds and entries are offered as the language server offers them; undo gives the first text again."""
+    with Run(load(PATROL), hz=100) as run, View(run) as view:
+        spinning = threading.Thread(target=run.spin)
+        spinning.start()
+        try:
+            browser.open(view.url)
+            browser.until(lambda: browser.js(CHOOSE, "/patrol/0/charge"))
+            browser.js(PRESS, "edit")
+            browser.until("btr.debug.text && document.querySelectorAll('#debug .ace_meta').length > 2")
+            first = browser.js("return btr.debug.text.value")
+            browser.js("const e = btr.debug.text.ace; e.gotoLine(e.session.getLength(), 1e4); e.focus();")
+            browser.keys("\ue007- ti")
+            browser.until("document.querySelector('.ace_autocomplete .ace_line')")
+            offered = browser.js("return document.querySelector('.ace_autocomplete').innerText")
+            assert "timeout" in "".join(offered.split())
+            browser.screenshot(artefact / "debugger_editor.png")
+            browser.keys("\ue00c")
+            browser.js("const e = btr.debug.text.ace; while (e.session.getUndoManager().canUndo()) e.undo();")
+            assert browser.js("return btr.debug.text.value") == first
+            browser.until("document.querySelector('#debug .faults').textContent === 'no fault'")
+        finally:
+            run.halt("the test is over", for_good=True)
+            spinning.join(60)
+
+
+def test_completion_knows_the_kinds_and_entries_of_the_tree_at_that_place():
+    @skill("drive to {place}")
+    def drive_to(place: str) -> None: ...
+
+    with Run(load(PATROL, skills=[drive_to]), clock=Manual()) as run, View(run) as view:
+        run.tick()
+
+        def offered(text: str) -> set[str]:
+            rows = text.split("\n")
+            given = {"path": "/patrol/0/drive", "text": text, "line": len(rows) - 1, "character": len(rows[-1])}
+            return {item["label"] for item in view.command("complete", given)["items"]}
+
+        assert {"drive_to", "sequence"} <= offered("")
+        assert "place" in offered("drive_to:\n  ")
+        assert "battery" in offered("check: bat")
+        with pytest.raises(BtError, match="needs a path"):
+            view.command("complete", {"path": "/patrol"})
 
 
 def test_the_page_of_a_recorded_run_says_why_at_the_moment_that_is_shown(browser: Browser, tmp_path):

@@ -13,22 +13,12 @@ class Typing {
   }
 
   async load() {
-    for (const sheet of ["ace", "theme/github_light_default", "theme/github_dark"]) document.head.append(el("link", { rel: "stylesheet", href: `ace/css/${sheet}.css` }));
-    for (const name of ["ace", "mode-yaml", "ext-searchbox", "ext-language_tools", "theme-github_light_default", "theme-github_dark"])
-      await new Promise((done) => document.head.append(el("script", { src: `ace/${name}.js`, on: { load: done, error: done } })));
-    if (!window.ace) return;
-    ace.config.set("useStrictCSP", true);
-    ace.config.set("loadWorkerFromBlob", false);
+    if (!await loadAce()) return;
     const holder = el("div");
     this.box.replaceChildren(holder);
-    this.ace = ace.edit(holder, { mode: "ace/mode/yaml", useWorker: false, tabSize: 2, useSoftTabs: true, showPrintMargin: false, fontSize: 12.5 });
-    this.ace.session.setUseWorker(false);
-    this.ace.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "ace/theme/github_dark" : "ace/theme/github_light_default");
+    this.ace = yamlEditor(holder, (at, done) => this.completed(at, done));
     this.ace.on("change", () => this.typed());
     this.ace.selection.on("changeCursor", () => this.moved());
-    this.ace.commands.removeCommands(["gotoline"]);
-    this.ace.setOptions({ enableBasicAutocompletion: true, enableLiveAutocompletion: true });
-    this.ace.completers = [{ getCompletions: (editor, session, at, prefix, done) => this.completed(at, done), identifierRegexps: [/[\w-]/] }];
     this.show(this.app.state);
   }
 
@@ -49,7 +39,7 @@ class Typing {
   async completed(at, done) {
     if (this.timer) { clearTimeout(this.timer); this.timer = 0; await this.app.typed(this.text); }
     const found = await this.app.send("complete", { path: this.app.state.path, line: at.row, character: at.column });
-    done(null, (found?.items ?? []).map((i, n) => ({ caption: i.label, meta: i.detail, score: 1000 - n, ...(i.insert ? { snippet: i.insert } : { value: i.label }) })));
+    done(null, aceItems(found));
   }
 
   typed() {
