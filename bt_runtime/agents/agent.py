@@ -291,4 +291,5 @@ class Agent(Growing):
         agent_services(self.context).stories[self.goal] = (text, str(ending))
         notebook = agent_services(self.context).notebook
         if notebook is not None and ending.why != "cancelled":
-            notebook.note(self.path, self.goal, text, end)
+            guard = self.context.services.guard
+            notebook.note(self.path, self.goal, text, end, guard.labels(self) if guard is not None else "")

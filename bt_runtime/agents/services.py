@@ -20,7 +20,7 @@ KEPT_DEEDS = 1000
 
 
 class Shown(Protocol):
-    """One retrieved experience."""
+    """One retrieved experience. Its `labels`, if it has any, say where it came from: `author,world`."""
 
     @property
     def text(self) -> str: ...

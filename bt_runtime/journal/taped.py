@@ -11,7 +11,7 @@ from bt_runtime.journal import codec
 from bt_runtime.journal.parts import Taping
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.tree.clock import behind
-from bt_runtime.types import Doing, Instant, Job, Json, JsonValue, Lasting, Observation
+from bt_runtime.types import Doing, Instant, Job, Json, JsonValue, Labelled, Lasting, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
@@ -153,12 +153,14 @@ class _Question(TapedJob[str]):
 class TapedWorld:
     """`has`: the methods that the world has. Without a world (`inner` None) only recorded answers are given."""
 
-    def __init__(self, tape: Taping, inner: Actor | None, has: Sequence[str], instant: bool, lasting: bool) -> None:
+    def __init__(
+        self, tape: Taping, inner: Actor | None, has: Sequence[str], instant: bool, lasting: bool, label: str = "world"
+    ) -> None:
         for name in map(str, has):  # attributes, so that `isinstance` sees what it is able to do
             if not name.startswith("_") and not hasattr(TapedWorld, name):
                 vars(self)[name] = partial(self._call, name)
         self.tape, self.inner = tape, inner
-        self.instant, self.lasting = instant, lasting
+        self.instant, self.lasting, self.label = instant, lasting, label
 
     def act(self, sentence: str) -> Observation:
         """Acts directly: the caller records the action's start and end."""
@@ -189,7 +191,8 @@ def _nothing(**params: object) -> None:
 def described(world: object) -> dict[str, Json]:
     """Returns the facts that allow replaying a world without it."""
     instant, lasting = isinstance(world, Instant) and world.instant, isinstance(world, Lasting) and world.lasting
-    return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting)}
+    label = world.label if isinstance(world, Labelled) else "world"
+    return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting), "label": str(label)}
 
 
 def callable_names(world: object) -> list[str]:

@@ -53,6 +53,7 @@ class Experience:
     verdict: bool | None = None  # was the task achieved, by the world's own account; None: the world did not say
     tokens: int = 0  # by whoever wrote it; a reader counts again with its own tokenizer
     when: float = 0.0  # seconds since 1970
+    labels: str = ""  # where what is in it came from, under a policy: `author,world`; no part of its id
 
     @cached_property
     def uid(self) -> str:
@@ -68,7 +69,8 @@ class Experience:
         return normalise(self.goal)
 
     def to_json(self) -> dict[str, Json]:
-        return {"id": self.uid, **asdict(self)}
+        told = {"id": self.uid, **asdict(self)}
+        return told if self.labels else {name: value for name, value in told.items() if name != "labels"}
 
 
 _SAID: Schema = {"pattern": r"\S", "errorMessage": "`goal` is empty"}
@@ -81,7 +83,10 @@ _SCHEMA: Schema = {
         "goal": {"type": "string", "maxLength": MOST_GOAL, "allOf": [_SAID]},
         "text": {"type": "string", "maxLength": MOST_STORY},
         "end": {"enum": list(ENDS)},
-        **{name: {"type": "string", "maxLength": MOST_NAME} for name in ("namespace", "task", "kind", "run", "place")},
+        **{
+            name: {"type": "string", "maxLength": MOST_NAME}
+            for name in ("namespace", "task", "kind", "run", "place", "labels")
+        },
         "verdict": {"type": ["boolean", "null"]},
         "tokens": {**_NUMBER, "type": "integer"},
         "when": _NUMBER,

@@ -36,11 +36,11 @@ class Notebook:
     ) -> None:
         self._store, self._now, self._again = store, now, again
         self._blank = Experience("", "", "success", namespace, task, kind, run)
-        self._pages: dict[str, tuple[str, str, End, float]] = {}
+        self._pages: dict[str, tuple[str, str, End, float, str]] = {}
         self._lock = threading.Lock()
         self._closed = False
 
-    def note(self, place: str, goal: str, text: str, end: End) -> None:
+    def note(self, place: str, goal: str, text: str, end: End, labels: str = "") -> None:
         """Notes an ended agent node. A repeated node at one place keeps all its trajectories."""
         with self._lock:
             if self._closed:
@@ -48,7 +48,7 @@ class Notebook:
             turn, page = 1, place
             while page in self._pages:
                 turn, page = turn + 1, f"{place}#{turn + 1}"
-            self._pages[page] = (goal, text, end, round(self._now(), 3))
+            self._pages[page] = (goal, text, end, round(self._now(), 3), labels)
 
     def close(self, verdict: Verdict | bool | None) -> Added:
         """Stores all experiences in one transaction, durable on return, or none. After a failed write it may be called
@@ -59,8 +59,8 @@ class Notebook:
         met = verdict.reached if isinstance(verdict, Verdict) else verdict
         with self._lock:
             pages = [
-                replace(self._blank, goal=goal, text=text, end=end, place=place, verdict=met, when=when)
-                for place, (goal, text, end, when) in self._pages.items()
+                replace(self._blank, goal=goal, text=text, end=end, place=place, verdict=met, when=when, labels=labels)
+                for place, (goal, text, end, when, labels) in self._pages.items()
             ]
             added = self._store.retell(pages) if self._again else self._store.add(pages)
             self._closed = True

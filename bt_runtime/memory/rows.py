@@ -15,7 +15,10 @@ from bt_runtime.types import End
 
 _NUMBER = re.compile(r"([0-9]+)")
 _TYPES = (*(9 * (str,)), int, float)  # SQLite keeps whatever is put into a cell
-COLUMNS = "e.said, e.text, e.end, e.namespace, e.task, e.kind, e.run, e.place, e.verdict, e.tokens, e.at, e.uid"
+_OWN = "e.said, e.text, e.end, e.namespace, e.task, e.kind, e.run, e.place, e.verdict, e.tokens, e.at"
+LABELS = "labels:"  # of an experience: its key in `meta`, before its id
+COLUMNS = f"{_OWN}, (SELECT value FROM meta WHERE key = '{LABELS}' || e.uid), e.uid"
+ALONE = f"{_OWN}, NULL, e.uid"  # for a damaged file, which may have no `meta`
 
 
 class Filter(NamedTuple):
@@ -53,12 +56,12 @@ def told(row: Sequence[Any] | None, path: Path) -> Experience:
     """Builds the experience of a row; raises when its content does not match its id."""
     if row is None:
         raise broken(path, "an experience that is listed is not there")
-    *values, uid = row
+    *values, labels, uid = row
     if tuple(map(type, (uid, *values[:8], values[9], values[10]))) != _TYPES:
         raise broken(path, "an experience has a value of another type")
     said, text, end, namespace, task, kind, run, place, verdict, tokens, at = values
     judged = None if verdict is None else bool(verdict)
-    found = Experience(said, text, end, namespace, task, kind, run, place, judged, tokens, at)
+    found = Experience(said, text, end, namespace, task, kind, run, place, judged, tokens, at, str(labels or ""))
     if found.uid != uid:
         raise BtError(
             f"{path} is damaged: experience {uid[:12]} no longer has the content it was written with",

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.database import in_words
 from bt_runtime.memory.experience import Experience
-from bt_runtime.memory.rows import COLUMNS, told
+from bt_runtime.memory.rows import ALONE, told
 
 LARGEST = 1 << 40  # a damaged header may promise anything
 
@@ -24,7 +24,7 @@ def salvage(path: Path) -> Iterator[Experience]:
         with in_words(path), closing(sqlite3.connect(copy, isolation_level=None)) as db:
             for number in range(1, _top(db) + 1):
                 try:
-                    row = db.execute(f"SELECT {COLUMNS} FROM experiences e WHERE e.id = ?", (number,)).fetchone()
+                    row = db.execute(f"SELECT {ALONE} FROM experiences e WHERE e.id = ?", (number,)).fetchone()
                     if row:
                         yield told(row, path)
                 except (sqlite3.DatabaseError, BtError, TypeError, ValueError):

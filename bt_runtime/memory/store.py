@@ -14,7 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory import mapped
 from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create, misplaced
 from bt_runtime.memory.experience import Experience
-from bt_runtime.memory.rows import COLUMNS, Filter, told
+from bt_runtime.memory.rows import COLUMNS, LABELS, Filter, told
 from bt_runtime.memory.vector import seal
 
 _IDENTITY = "SELECT value FROM meta WHERE key = 'identity'"
@@ -109,6 +109,10 @@ class Store:
                     continue
                 goal = _goal(db, experience.key, vectors, kept)
                 db.execute(f"INSERT INTO experiences VALUES (NULL{', ?' * 13})", _values(experience, goal))
+                if experience.labels:
+                    db.execute(
+                        "INSERT OR REPLACE INTO meta VALUES (?, ?)", (LABELS + experience.uid, experience.labels)
+                    )
                 new += 1
             if instead:
                 _only(db, found)
@@ -184,6 +188,7 @@ class Store:
 def _forget(db: sqlite3.Connection, uid: str) -> int:
     """Deletes an experience, and its goal when no other experience has it."""
     gone = db.execute("DELETE FROM experiences WHERE uid = ? RETURNING goal", (uid,)).fetchall()
+    db.execute("DELETE FROM meta WHERE key = ?", (LABELS + uid,))
     for (goal,) in gone:
         used = "SELECT 1 FROM experiences WHERE goal = ?"
         db.execute(f"DELETE FROM goals WHERE id = ? AND NOT EXISTS ({used})", (goal, goal))

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.model_node import ModelNode
-from bt_runtime.events import AgentEnded, GoalTaken, Grown, Labelled, Line, Retrieved, Tick, Unset, Written
+from bt_runtime.events import AgentEnded, GoalTaken, Grown, Labelled, Line, Tick, Unset, Written
 from bt_runtime.language.policies.label import (
     AUTHOR,
     LABELS,
+    MEMORY,
     MODEL,
     NOTHING,
     OPERATOR,
@@ -21,6 +22,7 @@ from bt_runtime.language.policies.label import (
     UNKNOWN,
     WORLD,
     Labels,
+    labels_of,
     said,
 )
 from bt_runtime.language.policies.policy import Policies
@@ -32,6 +34,7 @@ from bt_runtime.policy.start import Start
 from bt_runtime.policy.writes import Assignments, labels_written, slots_of
 from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.skill import SkillNode
+from bt_runtime.types import Labelled as LabelledWorld
 
 if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry
@@ -55,7 +58,6 @@ class Guard:
         listen(self.wrote, Written, vital=True)
         listen(self.unset, Unset, vital=True)
         listen(self.began, GoalTaken, vital=True)
-        listen(self.recalled, Retrieved, vital=True)
         listen(self.grown, Grown, vital=True)
         listen(self.ended, AgentEnded, vital=True)
         listen(self.ticked, Tick)
@@ -81,11 +83,6 @@ class Guard:
         if isinstance(agent, ModelNode):
             sees = agent.context.services.world is not None and agent.spec.kind.name not in LOOKS
             self.ledger.begin(agent, self.world(agent.context) if sees else NOTHING)
-
-    def recalled(self, event: Retrieved) -> None:
-        agent = working_node()
-        if isinstance(agent, ModelNode):
-            self.ledger.hear(agent, self.policies.memory or UNKNOWN - {OPERATOR})
 
     def grown(self, event: Grown) -> None:
         """Takes in the policies of trees that a plan includes."""
@@ -114,8 +111,9 @@ class Guard:
 
     def world(self, context: Any) -> Labels:
         """Returns the labels of what the world shows."""
-        own = getattr(context.services.world, "label", WORLD)
-        return self.policies.world or frozenset((own if own in LABELS else WORLD,))
+        world = context.services.world
+        own = world.label if isinstance(world, LabelledWorld) else WORLD
+        return self.policies.world or (frozenset((own,)) if own in LABELS else UNKNOWN)
 
     def gives(self, name: str, entry: Entry | None, context: Any) -> Labels:
         """Returns the labels of what a skill answers, besides those of what it was given."""
@@ -204,6 +202,18 @@ class Guard:
         if allowed is None or labels <= allowed:
             return ""
         return f"The policy does not allow plans that were made of {said(labels - allowed)}"
+
+    def recalled(self, agent: Any, labels: Iterable[str]) -> None:
+        """Tells that an agent was shown experiences. One that does not say where it came from may come from anywhere,
+        unless the policy vouches for the memory."""
+        for each in labels:
+            known = labels_of(each.split(",")) if each else self.policies.memory or UNKNOWN - {OPERATOR}
+            self.ledger.hear(agent, known | {MEMORY})
+
+    def labels(self, agent: Any) -> str:
+        """Returns the labels of an agent's story, for its memory."""
+        found = self.ledger.heard(agent)
+        return ",".join(each for each in LABELS if each in found)
 
     def heard(self, agent: Any, labels: Iterable[str]) -> None:
         """Tells that an agent has read something with these labels."""

@@ -121,7 +121,7 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
         scope = run.context.blackboard.scopes.get(body["scope"])
         if scope is None:
             raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
-        scope[body["name"]] = codec.full(body["value"])
+        run.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
     elif kind == "halt":
         run.engine.halt(body["reason"], body["by"])
     elif kind == "change":

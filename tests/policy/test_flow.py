@@ -143,6 +143,7 @@ def test_a_refused_plan_is_what_the_model_reads_next() -> None:
     [
         ("{acts: {from: [stranger]}}", "the labels are: operator"),
         ("{skills: {unlok: [author]}}", "there is no such skill here"),
+        ("{labels: {skills: {reed: outside}}}", "there is no such skill here"),
         ("{skills: {unlock: {plac: [author]}}}", "has no parameter `plac`"),
         ("robots", "`policies` is `robot`, or a mapping"),
     ],

@@ -44,15 +44,16 @@ MEMORY = Memory()
 
 
 class _Text:
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, labels: str) -> None:
+        self.text, self.labels = text, labels
 
 
 class Recalled:
     """The recorded result of a retrieval, used when the memory itself is unavailable."""
 
     def __init__(self, kept: Mapping[str, Json]) -> None:
-        self.taken = tuple(_Text(text) for text in kept["texts"])
+        labels = kept.get("labels") or [""] * len(kept["texts"])
+        self.taken = tuple(_Text(*each) for each in zip(kept["texts"], map(str, labels), strict=True))
         self._why = kept["why"]
 
     def why(self) -> str:
@@ -79,7 +80,9 @@ class TapedEpisodes:
 
     def _ask(self, way: str, goal: str, ask: Callable[[], Job[Retrieval]]) -> TapedJob[Retrieval]:
         def keep(found: Retrieval) -> Json:
-            return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why())}
+            labels = [str(getattr(e, "labels", "")) for e in found.taken]
+            told: Json = {"labels": labels} if any(labels) else {}
+            return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why()), **told}
 
         job = TapedJob(self.tape, ("seek", "found"), {"way": way, "goal": goal}, {}, ask, Recalled, keep)
         job.wakes = False  # a memory does not

@@ -45,7 +45,8 @@ class Worlds(parts.Part):
         services, agents = run.context.services, agent_services(run.context)
         world, task = head["world"], head["task"]
         if world is not None:
-            taped: Any = TapedWorld(tape, services.world, world["has"], world["instant"], world["lasting"])
+            told = {name: world[name] for name in ("has", "instant", "lasting", "label") if name in world}
+            taped: Any = TapedWorld(tape, services.world, **told)
             services.world = taped
         agents.open_world = lambda make, **about: TapedOpening(tape, make, about, run.context)
         if task is not None and not agents.task:

@@ -32,6 +32,7 @@ _WORDINGS: Mapping[str, Callable[[str, list[str]], str]] = {
 
 class HotpotQA(TextWorld):
     called, name = "HotpotQA", "hotpotqa"
+    label = "outside"  # anybody writes its paragraphs
     rules = (
         "- A search opens the page of exactly that title, or names titles that are alike.",
         "- Lookup goes through the sentences of the open page that have a word in them, one at a time.",

@@ -20,6 +20,7 @@ INVALID = {"react": "Invalid action!", "adapt": "Invalid action! Try a different
 
 class WebShop(TextWorld):
     called, name = "WebShop", "webshop"
+    label = "outside"  # sellers write its pages
     rules = (
         "- A search shows the best products. Click a product to open its page, each option asked for, then Buy Now.",
         "- Only what the page shows can be clicked.",

@@ -34,6 +34,8 @@ class PolicyReader:
         used = node.get("use")
         preset = [robot()] if isinstance(used, Scalar) and used.value == ROBOT else []
         told = _map(node, "labels")
+        for part in (_pairs(told, "skills"), *([(each, each)] for each in _listed(node, "reads"))):
+            self.spans.update((f"?{key.text}", key.span) for key, _ in part)
         own = Policy(
             {key.text: self.rule(key, of) for key, of in _pairs(node, "skills")},
             _from(node.get("acts")), _from(node.get("plans")), _names(node, "reads"),
@@ -56,6 +58,11 @@ class PolicyReader:
         """Reports rules for skills and slots that are not there. A name with a blank is a world's sentence."""
         skills = {kind.name: {f.name for f in kind.fields if not f.writes} for kind in kinds if kind.family == "skill"}
         for policy in self.all:
+            for name in sorted(n for n in (*policy.gives, *policy.reads) if n not in skills and " " not in n):
+                if f"?{name}" in self.spans:
+                    self.unknown(
+                        f"the policy names `{name}`, and there is no such skill here", name, skills, f"?{name}"
+                    )
             for name, rule in policy.skills.items():
                 if name not in skills and " " not in name:
                     self.unknown(f"the policy names `{name}`, and there is no such skill here", name, skills, name)
@@ -94,8 +101,10 @@ def _labels(node: YamlMap | None, key: str) -> Mapping[str, Labels]:
     return {name.text: labels_of(of.data()) for name, of in _pairs(node, key)}
 
 
-def _names(node: YamlMap, key: str) -> frozenset[str]:
+def _listed(node: YamlMap, key: str) -> list[Scalar]:
     found = node.get(key)
-    return frozenset(each.text for each in found if isinstance(each, Scalar)) if isinstance(found, YamlList) else (
-        frozenset()
-    )  # fmt: skip
+    return [each for each in found if isinstance(each, Scalar)] if isinstance(found, YamlList) else []
+
+
+def _names(node: YamlMap, key: str) -> frozenset[str]:
+    return frozenset(each.text for each in _listed(node, key))

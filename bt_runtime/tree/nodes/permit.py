@@ -34,6 +34,12 @@ class Guard(Protocol):
     def objection(self, agent: object) -> str:
         """Returns why the agent may not grow a plan now; "" when it may."""
 
+    def recalled(self, agent: object, labels: Iterable[str]) -> None:
+        """Tells that an agent was shown experiences, each with the labels that it was written with, or ""."""
+
+    def labels(self, agent: object) -> str:
+        """Returns the labels of an agent's story, for its memory: `author,world`."""
+
     def heard(self, agent: object, labels: Iterable[str]) -> None:
         """Tells that an agent has read something with these labels."""
 
