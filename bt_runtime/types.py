@@ -297,11 +297,6 @@ class Instant(Protocol):
 
 
 @runtime_checkable
-class Labelled(Protocol):
-    label: str  # where its text comes from, for policies: `outside` for what strangers write
-
-
-@runtime_checkable
 class Lasting(Protocol):
     lasting: bool  # what is done there outlives the run: a run that goes on does not put it back to its beginning
 

@@ -11,7 +11,7 @@ from bt_runtime.journal import codec
 from bt_runtime.journal.parts import Taping
 from bt_runtime.journal.tape import Tape, failure, result_of
 from bt_runtime.tree.clock import behind
-from bt_runtime.types import Doing, Instant, Job, Json, JsonValue, Labelled, Lasting, Observation
+from bt_runtime.types import Doing, Instant, Job, Json, JsonValue, Lasting, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
@@ -191,7 +191,7 @@ def _nothing(**params: object) -> None:
 def described(world: object) -> dict[str, Json]:
     """Returns the facts that allow replaying a world without it."""
     instant, lasting = isinstance(world, Instant) and world.instant, isinstance(world, Lasting) and world.lasting
-    label = world.label if isinstance(world, Labelled) else "world"
+    label = getattr(world, "label", "world")
     return {"has": callable_names(world), "instant": bool(instant), "lasting": bool(lasting), "label": str(label)}
 
 

@@ -34,7 +34,6 @@ from bt_runtime.policy.start import Start
 from bt_runtime.policy.writes import Assignments, labels_written, slots_of
 from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.skill import SkillNode
-from bt_runtime.types import Labelled as LabelledWorld
 
 if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry
@@ -112,7 +111,7 @@ class Guard:
     def world(self, context: Any) -> Labels:
         """Returns the labels of what the world shows."""
         world = context.services.world
-        own = world.label if isinstance(world, LabelledWorld) else WORLD
+        own = getattr(world, "label", WORLD)
         return self.policies.world or (frozenset((own,)) if own in LABELS else UNKNOWN)
 
     def gives(self, name: str, entry: Entry | None, context: Any) -> Labels:

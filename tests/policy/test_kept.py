@@ -108,20 +108,16 @@ def test_a_world_of_outside_text_starts_nothing_by_its_agents(tmp_path: Path) ->
 
 def test_a_journal_keeps_the_labels_and_a_resumed_run_has_them(tmp_path: Path) -> None:
     """Labels are followed anew from the journal, so a run that goes on refuses what it would have refused."""
-    text = (
-        HEAD.replace("use: robot", "skills: {unlock: {place: [operator, author]}}")
-        + """
+    head = HEAD.replace("blackboard: {", "blackboard: {go: {type: boolean, default: false}, ")
+    head = head.replace("use: robot", "skills: {unlock: {place: [operator, author]}}")
+    text = """
 root:
   sequence:
     - set: {place: "{mail}"}
     - wait: {until: go}
     - unlock: {place: "{place}"}
-""".replace("root:", "outputs: {go: boolean}\nroot:")
-    )
-    text = text.replace("outputs: {go: boolean}\n", "").replace(
-        "blackboard: {", "blackboard: {go: {type: boolean, default: false}, "
-    )
-    tree = bt.load(text, skills=[unlock])
+"""
+    tree = bt.load(head + text, skills=[unlock])
     done.clear()
     with bt.Run(tree, journal=tmp_path) as run:
         for _ in range(3):
@@ -152,7 +148,7 @@ def test_a_person_is_shown_where_each_value_came_from() -> None:
 root:
   sequence:
     - wire: {amount: "10", account: "{mail}"}
-""".replace("root:", "root:")
+"""
     )
     asked: list[str] = []
     done.clear()
@@ -161,5 +157,6 @@ root:
         run.listen(lambda event: (asked.append(event.question), person.answer(event.number, "yes")), Asked)
         assert run.spin(ticks=20) is SUCCESS
     assert done == ["vault"]
-    assert asked == ["May I wire 10 to vault (decided from author, amount from author, account from author and outside)?"
-                     " (yes or no)"]  # fmt: skip
+    assert asked == [
+        "May I wire 10 to vault (decided from author, amount from author, account from author and outside)? (yes or no)"
+    ]
