@@ -367,6 +367,7 @@ class Loader:
                 if node.subtree is not None:
                     spec.policies += tuple(each for each in node.subtree.policies if each not in spec.policies)
                     spec.shared |= node.subtree.shared
+                    spec.watched |= node.subtree.watched
 
     def tree_meant(self, name: str) -> str:
         own = project.find_tree(name, self.project).own if _nameable(name) else ()

@@ -35,6 +35,7 @@ def of_tree(
     diagnostics.add(*properties.faults, *policies.faults)
     all_properties, all_policies = of_project(file, diagnostics)
     spec.properties = (*properties.all, *(p for each in manifests for p in each.properties), *all_properties)
+    spec.watched = bool(spec.properties)
     spec.policies = (*policies.all, *(p for each in manifests for p in each.policies), *all_policies)
 
 

@@ -105,7 +105,7 @@ class TreeSpec:
 
     __slots__ = (
         "about", "entries", "file", "folder", "inputs", "name", "outputs", "policies", "properties", "registry",
-        "root", "shared", "text",
+        "root", "shared", "text", "watched",
     )  # fmt: skip
 
     def __init__(self, name: str, file: str, text: str, folder: Path, registry: Registry) -> None:
@@ -121,6 +121,7 @@ class TreeSpec:
         self.properties: tuple[Any, ...] = ()  # its own, its manifests' and the project's
         self.policies: tuple[Any, ...] = ()  # likewise
         self.shared: dict[str, Port | None] = {}  # what a fleet shares: entries, and locks by `fleet:NAME`
+        self.watched = False  # whether it, or a tree that it includes, has properties
         self.root: NodeSpec
 
     @property

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from py_trees.behaviour import Behaviour
-
-from bt_runtime.proof.model.chooser import Chooser, If, Recovery, SkipUnless, Try
+from bt_runtime.proof.model.chooser import Chooser, If, Recovery, Try
 from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
 from bt_runtime.proof.model.decorators import Counted, Delay, ForEach, Once, Rate, Timeout
-from bt_runtime.proof.model.leaves import Check, Subtree, Wait
+from bt_runtime.proof.model.leaves import Subtree, Wait
 from bt_runtime.proof.model.model import Model
 from bt_runtime.proof.model.node import ModelNode
 from bt_runtime.proof.model.skill import Skill
@@ -20,21 +19,45 @@ from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 STATUS: dict[Any, int] = {INVALID: 0, RUNNING: 1, SUCCESS: 2, FAILURE: 3}
 
 
-def state_of(model: Model, live: dict[ModelNode, Behaviour], board: Blackboard, top: Scope, now: float) -> State:
-    """`live` pairs the model's nodes with those of the run; `top` is the scope of the tree that the model is of."""
+def state_of(
+    model: Model, live: Mapping[ModelNode, Any], board: Blackboard, top: Scope, now: float, above: str = "",
+    halted: Sequence[ModelNode] = (), since: Sequence[tuple[bool, float | None]] = (),
+) -> State:  # fmt: skip
+    """`live` pairs the model's nodes with those of the run; `top` is the scope of the tree that the model is of, and
+    `above` what its paths begin with in the run. `halted` are nodes that are halted first. `since`: for each clock of a
+    property, whether it has been looked at before, and since when it runs."""
     t = Tick(model, model.first())
     t.s = [0] * model.slots
     t.urgent = True
     for (path, name), slot in model.places.items():
         if slot in model.outside:
             continue
-        scope = top if not path else board.scopes.get(path)
-        there = scope is not None and name in scope.entries
-        value = scope.entries[name] if scope is not None and there else None
+        scope = top if not path else board.scopes.get(f"{above}{path}")
+        there = scope is not None and name in scope
+        value = scope[name] if scope is not None and there else None
         t.s[slot] = UNSET if not there else model.number(value) if model.kept[slot] else UNKNOWN
     for node, behaviour in live.items():
         _load(t, node, behaviour, now)
+    for node in nodes_of(model):
+        mark = getattr(node, "mark", 0)
+        scope = top if not node.scope.path else board.scopes.get(f"{above}{node.scope.path}")
+        if mark and scope is not None:
+            t.s[mark] = int(scope.stamp(str(node.spec.values["updated"])) > getattr(live.get(node), "seen", 0))
+    for node in halted:
+        node.halt(t)
+    for clock, (begun, began) in zip(model.clocks, since, strict=False):
+        t.s[clock.over] = int(begun)
+        if began is not None:
+            t.s[clock.runs] = 1
+            t.start(clock.clock, max(0.001, clock.seconds - (now - began)))
     return t.state()
+
+
+def nodes_of(model: Model) -> list[ModelNode]:
+    found = [model.root]
+    for node in found:
+        found += node.children
+    return found
 
 
 def _load(t: Tick, node: ModelNode, live: Any, now: float) -> None:
@@ -43,7 +66,7 @@ def _load(t: Tick, node: ModelNode, live: Any, now: float) -> None:
     s[node.i] = status if node.shown or status == RUN else 0
     match node:
         case InOrder():
-            s[node.at], s[node.passed] = live.at, int(live.passed) if status == RUN else 0
+            s[node.at], s[node.passed] = _merged(node, live.at), int(live.passed) if status == RUN or node.keeps else 0
         case Reactive():
             s[node.runner] = _place(live, live.runner)
         case Parallel() if status == RUN:
@@ -63,8 +86,6 @@ def _load(t: Tick, node: ModelNode, live: Any, now: float) -> None:
         case Wait() if status == RUN and node.clock:
             t.start(node.clock, max(0.001, live.until - now))
             t.wake(node.clock)
-        case Check() if node.mark:
-            s[node.mark] = int(live.scope.stamp(live.spec.values["updated"]) > live.seen)
         case Chooser():
             _chooser(t, node, live, now, status)
 
@@ -88,8 +109,6 @@ def _chooser(t: Tick, node: Chooser, live: Any, now: float, status: int) -> None
             s[node.due], s[node.passed] = int(live.due), int(live.passed)
         case Once():
             s[node.result] = STATUS.get(live.result, 0) if live.result is not None else 0
-        case SkipUnless():
-            s[node.mark] = int(live.scope.stamp(live.spec.values["updated"]) > live.seen)
         case Subtree() if node.grows and live.children:
             s[node.grown] = 2
         case Timeout() if status == RUN:
@@ -102,6 +121,15 @@ def _chooser(t: Tick, node: Chooser, live: Any, now: float, status: int) -> None
             s[node.last] = STATUS.get(live.last, 0)
             if now < live.due < now + 1e9:
                 t.start(node.clock, live.due - now)
+
+
+def _merged(node: ModelNode, at: int) -> int:
+    """The place of a live child among the model's children, of which one may stand for several."""
+    for place, child in enumerate(node.children):
+        at -= getattr(child, "merged", 1)
+        if at < 0:
+            return place
+    return len(node.children)
 
 
 def _place(live: Any, child: Any) -> int:

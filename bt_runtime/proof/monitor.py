@@ -15,6 +15,7 @@ from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
 from bt_runtime.language.properties.property import LATE, Property
 from bt_runtime.proof.automaton import Automaton, Left
+from bt_runtime.proof.standing import Standing
 from bt_runtime.tree.describe.gist import kind_of
 from bt_runtime.tree.node import INVALID, RUNNING, path_of
 
@@ -27,17 +28,20 @@ KEPT = 10_000  # ticks whose atoms are remembered, for stories that repeat
 class Sight:
     """The values that atoms can read after a tick; collected once per tick."""
 
-    def __init__(self, run: Run, given: Mapping[tuple[Behaviour, Watch], bool] | None = None) -> None:
+    def __init__(
+        self, run: Run, given: Mapping[tuple[Behaviour, Watch], bool] | None = None, standing: Standing | None = None
+    ) -> None:
         self.run = run
+        self.standing = standing or Standing(run)
         self.given = given if given is not None else {}
 
     @cached_property
     def nodes(self) -> list[Behaviour]:
-        return list(self.run.nodes())
+        return list(self.standing.nodes())
 
     @cached_property
     def statuses(self) -> dict[str, str]:
-        return {path_of(n): status_of(n) for n in reversed(self.nodes)}  # a guard speaks for the node inside
+        return {self.standing.path(n): status_of(n) for n in reversed(self.nodes)}  # a guard speaks for the node inside
 
     @cached_property
     def skills(self) -> dict[str, list[Any]]:
@@ -51,7 +55,7 @@ class Sight:
         return found
 
     def entry(self, name: str) -> bool:
-        return name in self.run.blackboard
+        return name in self.standing.scope
 
     def scope(self, atom: Atom) -> Mapping[str, Any]:
         return _Scope(self, atom)
@@ -85,8 +89,8 @@ class _Scope(Mapping[str, Any]):
         if name == SKILL:
             return {key: sight.said(watch) for key, watch in self.atom.watches.items()}
         if name == TREE:
-            return _word(sight.run.status)
-        return sight.run.blackboard[name]
+            return _word(sight.standing.status)
+        return sight.standing.scope[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.atom.test.names)
@@ -174,7 +178,7 @@ class Monitor:
 
     def where(self, sight: Sight) -> str:
         """Returns the values that the property has read."""
-        board = sight.run.blackboard
+        board = sight.standing.scope
         entries = dict.fromkeys(name for atom in self.atoms for name in atom.entries)
         values = [f"{name} = {show(board[name])}" for name in entries if name in board]
         values += [f"{path} is {sight.statuses.get(path, 'idle')}" for atom in self.atoms for path in atom.paths]

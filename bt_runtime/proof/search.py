@@ -72,7 +72,7 @@ class Search:
     ) -> None:  # fmt: skip
         self.model, self.limits, self.starts = model, limits, starts
         self.automaton = automaton or automaton_of(model, property)
-        self.endless = not starts and self.automaton.endless
+        self.endless = self.automaton.endless
         self.assumed = property.assuming == "skills_end"
         self.ends = [node.i for node in model.ends] if self.assumed else []
         self.nodes: dict[Node, int] = {}

@@ -129,7 +129,7 @@ def times(telling: Telling) -> list[int] | None:
     """Returns the time of each tick in milliseconds from the first, as early as possible; None when there are no such
     times."""
     lower: list[tuple[int, int, int]] = []  # tick i comes at least so long after tick j
-    began: dict[int, tuple[int, int]] = {}  # clock → the tick in which it was started, its time
+    began: dict[int, tuple[int, int]] = {}  # clock → the tick in which it was started (0: or before), its time
     for at, moment in enumerate(telling.moments):
         if at:
             before = telling.moments[at - 1]
@@ -141,9 +141,9 @@ def times(telling: Telling) -> list[int] | None:
             if event[0] == "start":
                 began[event[1]] = (at, event[2])
             elif event[0] == "over":
-                lower.append((at, began[event[1]][0], event[2]))
+                lower.append((at, began.get(event[1], (0,))[0], event[2]))
             elif event[0] == "not over":
-                lower.append((began[event[1]][0], at, 1 - event[2]))
+                lower.append((began.get(event[1], (0,))[0], at, 1 - event[2]))
     found = [0] * len(telling.moments)
     for _ in range(len(found) * 2 + 2):
         changed = False

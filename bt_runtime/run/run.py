@@ -188,7 +188,7 @@ class Run:
         self.resources.attach(self.context, self.name, again, self.tree.first.project)
         if self.journal is not None:
             self.journal.attach(self, given)
-        rules = self.spec.properties or self.spec.policies or self.spec.shared
+        rules = self.spec.watched or self.spec.policies or self.spec.shared
         for watcher in plugins.entries("watchers") if rules else ():
             plugins.load(watcher)(self)
         if self.spec.policies and self.context.services.guard is None:

@@ -54,6 +54,7 @@ class Growth:
     def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
         self.engine = engine
         self.review: Callable[[Node, NodeSpec, str], None] = lambda node, spec, text: None  # raises against a plan
+        self.consider: Callable[[Request, NodeSpec], None] = lambda change, spec: None  # … against a person's nodes
         self.loader = loader  # a fresh one for each text: same project, skills and caps
 
     @property
@@ -103,6 +104,7 @@ class Growth:
         def site(place: str) -> Site:
             if self.owner(self.engine.find(path)).scope is not scope:
                 raise Refused(f"the tree around {path} was replaced meanwhile", "ask again")
+            self.consider(change, spec)
             return Site(self._inside(place), scope, tree.folder)
 
         return self._ask(change, spec, site)
@@ -125,13 +127,10 @@ class Growth:
 
     def copy(self, node: ForAll, opened: Callable[[str], Scope], made: Callable[[Behaviour, Scope], None]) -> Request:
         """Builds another copy of the part below this node, in a separate scope."""
-        folder = self.owner(node).tree.folder
+        folder, spec, inside = self.owner(node).tree.folder, node.spec.children[0], node.inside
         request = Request("insert", node.path)
         return self._ask(
-            request,
-            node.spec.children[0],
-            lambda place: Site(node.inside, opened(place), folder),
-            lambda child, on: made(child, on.scope),
+            request, spec, lambda place: Site(inside, opened(place), folder), lambda child, on: made(child, on.scope)
         )
 
     def remove(self, path: str) -> Request:

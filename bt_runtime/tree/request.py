@@ -27,15 +27,9 @@ class Request:
     """A requested change. `poll` returns Applied once it is made, and raises when it was refused."""
 
     def __init__(
-        self,
-        how: How,
-        path: str,
-        make: Make | None = None,
-        index: int | None = None,
-        text: str = "",
-        name: str = "",
+        self, how: How, path: str, make: Make | None = None, index: int | None = None, text: str = "", name: str = "",
         why: Halt | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.how = how
         self.path = path
         self.name = name  # of the new node, when it was given one

@@ -12,12 +12,17 @@ import yaml
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.events import PlanRefused
+from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.proof.graft import Past
 from bt_runtime.proof.watch import Watch
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import RUNNING, SUCCESS
+from bt_runtime.tree.node import path_of
+from bt_runtime.tree.request import Refused
 from tests.support.random_trees import SKILLS, Maker
 
 GRAFTS = int(os.environ.get("GRAFTS", "120"))
+CHANGES = int(os.environ.get("CHANGES", "400"))
 HEAD = """\
 version: 1
 tree: t
@@ -64,14 +69,14 @@ def test_of_random_grafts_those_that_break_a_property_are_refused_and_no_others(
     random = Random(5)
     with Run(load(large(random, 500), skills=SKILLS)) as run:
         agent, watch = at_work(run), run.extensions[Watch]
-        left = {monitor.property.name: monitor.left for monitor in watch.monitors}
+        past = watch.whole.past
         watch.grafts.seconds = 10.0  # of a machine that may be slow
         spent = []
         for number in range(GRAFTS):
             breaks = number % 2 == 1
             spec = run.growth.checked("/t/0/a", graft(random, breaks))
             began = time.thread_time()
-            answers = watch.grafts.check(agent, spec, left)
+            answers = watch.grafts.check(agent, spec, past)
             spent.append(time.thread_time() - began)
             assert [answer.property.name for answer in answers if answer.story] == (["soft"] if breaks else [])
         print(f"{GRAFTS} grafts, median {sorted(spent)[GRAFTS // 2]:.4f} s, most {max(spent):.4f} s")
@@ -84,12 +89,12 @@ def test_what_the_run_has_done_before_counts() -> None:
         watch.grafts.seconds = 10.0
         spec = run.growth.checked("/t/0/a", "sequence: [lift: {}]")
         few = next(monitor for monitor in watch.monitors if monitor.property.name == "few")
-        fresh = {monitor.property.name: monitor.left for monitor in watch.monitors}
+        fresh = watch.whole.past
         assert [answer.story for answer in watch.grafts.check(agent, spec, fresh)] == ["", ""]
         left = few.left
         for bits in (1, 0):  # it ran, and ended
             left = frozenset(after for each in left for after, _ in few.automaton.after(each, bits))
-        [story] = [a.story for a in watch.grafts.check(agent, spec, {**fresh, "few": left}) if a.story]
+        [story] = [a.story for a in watch.grafts.check(agent, spec, {**fresh, "few": Past(left)}) if a.story]
         assert "lift" in story
 
 
@@ -194,3 +199,39 @@ def test_the_present_of_a_run_is_what_a_graft_begins_from() -> None:
         finally:
             beside.close()
     assert checked > 10
+
+
+def test_a_changed_tree_goes_on_as_the_model_of_the_change_says() -> None:
+    """From the state before a node is replaced, or another put beside it, the model does what the engine does after."""
+    from bt_runtime.tree.nodes.parent import Parent
+    from tests.support.beside_engine import Beside
+
+    checked = {"insert": 0, "replace": 0}
+    for seed in range(CHANGES):
+        random = Random(seed)
+        maker = Maker(random, timed=False)
+        try:
+            beside = Beside(load(maker.text(), skills=SKILLS), random)
+        except Faults:
+            continue
+        how = random.choice(("insert", "replace"))
+        text = yaml.safe_dump(Maker(random, timed=False, size=3).node(2))
+        try:
+            if any(beside.tick() or beside.trial.status is not RUNNING for _ in range(3)):
+                continue
+            nodes = [n for n in beside.trial.run.nodes() if how == "replace" or (isinstance(n, Parent) and not n.fixed)]
+            if not nodes:
+                continue
+            node = random.choice(nodes)
+            beside.change(path_of(node), text, random.randrange(len(node.children) + 1), how == "insert")
+            for tick in range(4):
+                differs = beside.tick()
+                assert not differs, f"seed {seed}, {how} at {path_of(node)}, tick {tick + 1}: {differs}\n{text}"
+                checked[how] += 1
+                if beside.trial.status is not RUNNING:
+                    break
+        except (Faults, Refused):
+            continue  # what cannot stand there
+        finally:
+            beside.close()
+    assert min(checked.values()) > CHANGES // 80, checked

@@ -8,14 +8,16 @@ from random import Random
 from typing import Any
 
 from bt_runtime.language.properties.property import of
-from bt_runtime.proof.graft import _paired
 from bt_runtime.proof.live import state_of
 from bt_runtime.proof.model.build import model_of
+from bt_runtime.proof.model.decorators import Replaced
 from bt_runtime.proof.model.model import Options
 from bt_runtime.proof.model.tick import BAD, OK, RUN, UNKNOWN, UNSET, WORDS, State, Tick
+from bt_runtime.proof.standing import Standing, inserted, paired, replaced, tree_of
 from bt_runtime.run.run import Tree
 from bt_runtime.skills.skill import Skill
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
+from bt_runtime.tree.changes import unguarded
 from bt_runtime.tree.context import POLL
 from bt_runtime.tree.node import INVALID, path_of
 
@@ -125,7 +127,7 @@ class Beside:
         for node in trial.run.nodes():
             shown.setdefault(path_of(node), "idle" if node.status is INVALID else node.status.name.lower())
         for path, node in model.nodes.items():
-            if shown.get(path, "idle") != WORDS[t.s[node.i]]:
+            if "(replaced)" not in path and shown.get(path, "idle") != WORDS[t.s[node.i]]:
                 return f"{path}: engine {shown.get(path)}, model {WORDS[t.s[node.i]]}"
         for (where, name), slot in model.places.items():
             if where or slot in model.outside:
@@ -156,8 +158,29 @@ class Beside:
     def reload(self) -> None:
         """Takes the model's state anew from the engine."""
         run = self.trial.run
-        live = _paired(self.model, run.root)
+        live = paired(self.model, run.root)
         self.state = state_of(self.model, live, run.context.blackboard, run.blackboard, self.trial.clock.now())
+
+    def change(self, path: str, text: str, index: int | None = None, insert: bool = False) -> None:
+        """Changes the tree of the engine, and takes the model of the changed tree, from the state before the change."""
+        run, standing = self.trial.run, Standing(self.trial.run)
+        spec = run.growth.checked(path, text)
+        node = run.engine.find(path)
+        chain = inserted(standing, unguarded(node), index, spec) if insert else replaced(standing, node, spec)
+        options = Options(paths=chain.paths)
+        self.model = model_of(tree_of(run.spec, chain.root), (of("never", "a and b and n == 5"),), options)
+        parts = [self.model.root]
+        for part in parts:
+            part.shown = True
+            parts += part.children
+        halted = [part.children[0] for part in parts if isinstance(part, Replaced)]
+        live, now = paired(self.model, run.root, chain), self.trial.clock.now()
+        self.state = state_of(self.model, live, run.context.blackboard, run.blackboard, now, "", halted)
+        self.began = {c: self.now - self.state.zone.least(c) for c in self.state.zone.names}
+        if insert:
+            self.trial.insert(path, text, index)
+        else:
+            self.trial.replace(path, text)
 
     def close(self) -> None:
         self.trial.close()

@@ -22,6 +22,7 @@ from bt_runtime.proof.model.decorators import (
     Once,
     Pass,
     Rate,
+    Replaced,
     Timeout,
     UntilFailure,
 )  # fmt: skip
@@ -45,7 +46,9 @@ KINDS: dict[str, Any] = {
 }  # fmt: skip
 GRAFT = Kind("grafted part", "decorator", "A part of a tree that a model grew.", ())
 GROWN = Kind("grown part", "decorator", "A node that has grown another.", ())
+REPLACED = Kind("replaced part", "control", "A part of a tree in the place of another.", ())
 KINDS[GRAFT.name] = KINDS[GROWN.name] = Grown
+KINDS[REPLACED.name] = Replaced
 SAID = {"log": {"text"}, "fail": {"why"}}  # fields that only people read
 
 
@@ -308,7 +311,9 @@ def _merged(children: Sequence[ModelNode], scope: ModelScope) -> Iterator[ModelN
         if len(held) > 1:
             results = tuple(sorted({result for each in held for result in each.results}))
             writes = sorted({slot for each in held for slot in each.writes})
-            yield Any_(held[0].spec, scope, held[0].path, results, writes)
+            made = Any_(held[0].spec, scope, held[0].path, results, writes)
+            made.merged = len(held)
+            yield made
         else:
             yield from held
         held = []

@@ -205,6 +205,15 @@ class Grown(Chooser):
     __slots__ = ()
 
 
+class Replaced(ModelNode):
+    """The second child has taken the place of the first, which was halted."""
+
+    __slots__ = ()
+
+    def step(self, t: Tick) -> int:
+        return self.leave(t, int(self.children[1].step(t)))
+
+
 class Timeout(Chooser):
     __slots__ = ("clock",)
 

@@ -187,12 +187,13 @@ class Gate(ModelNode):
 class Any_(ModelNode):
     """A part with unknown behaviour: it may return any of its results and write any of its entries at any time."""
 
-    __slots__ = ("results", "writes")
+    __slots__ = ("merged", "results", "writes")
 
     def __init__(
         self, spec: NodeSpec, scope: ModelScope, path: str, results: tuple[int, ...], writes: list[int]
     ) -> None:
         super().__init__(spec, scope, path)
+        self.merged = 1  # neighbours that it stands for
         self.results = results
         self.writes = writes
 

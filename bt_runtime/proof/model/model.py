@@ -50,6 +50,7 @@ class Model:
 
     def __init__(self, tree: TreeSpec, options: Options) -> None:
         self.tree, self.options = tree, options
+        self.ticks = 0  # that were computed
         self.slots = 1  # slot 0 is nobody's
         self.names: dict[int, str] = {}  # slot → entry
         self.places: dict[tuple[str, str], int] = {}  # scope path, entry → slot
@@ -166,6 +167,7 @@ class Model:
             prefix = t.next()
 
     def tick(self, t: Tick) -> Step:
+        self.ticks += 1
         if self.stirred:
             self.stir(t)
         status = self.root.step(t)
