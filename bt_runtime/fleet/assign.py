@@ -18,6 +18,8 @@ def assigned(robots: Sequence[Robot], waiting: Sequence[str], jobs: Jobs, more: 
     `more` ends the search for better plans; the insertions themselves are always finished.
     """
     by_name = {robot.name: robot for robot in robots}
+    if not by_name:
+        return {}
     given = {task: name for task in _order(waiting, jobs) if (name := _inserted(by_name, jobs[task])) is not None}
     best = _improved(by_name, given, jobs, more)
     dice = random.Random(seed)
@@ -47,11 +49,12 @@ def _order(waiting: Sequence[str], jobs: Jobs) -> list[str]:
 
 def _inserted(robots: Mapping[str, Robot], able: Mapping[str, Job]) -> str | None:
     """Gives a task to the robot that then is done first, or with the least work where several are."""
-    found = min(((robots[name].best(job)[0], name) for name, job in able.items() if name in robots), default=None)
-    if found is None:
+    costs = [(robots[name].best(job)[0], name) for name, job in able.items() if name in robots]
+    if not costs:
         return None
-    robots[found[1]].insert(able[found[1]])
-    return found[1]
+    _, best = min(costs)
+    robots[best].insert(able[best])
+    return best
 
 
 def total(robots: Mapping[str, Robot]) -> tuple[float, list[float], float]:

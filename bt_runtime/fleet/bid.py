@@ -31,11 +31,13 @@ class Offer:
 
     def plain(self) -> dict[str, Any]:
         robot = self.robot
+        distinct = {known: number for number, known in enumerate(dict.fromkeys(self.costs.values()))}
         return {
             "robot": robot.name, "free": round(robot.free, 3), "place": robot.place, "speed": robot.speed,
             "jobs": [[j.id, j.takes, j.place, j.end, j.after, None if j.before == math.inf else j.before, j.priority]
                      for j in robot.jobs],
-            "costs": {task: [k.takes, k.policy, k.place, k.end] for task, k in self.costs.items()},
+            "known": [[k.takes, k.policy, k.place, k.end] for k in distinct],
+            "costs": {task: distinct[k] for task, k in self.costs.items()},
             "cannot": dict(self.cannot),
         }  # fmt: skip
 
@@ -44,8 +46,8 @@ def offer_of(data: Mapping[str, Any]) -> Offer:
     jobs = [Job(i, takes, _place(place), _place(end), after, math.inf if before is None else before, priority)
             for i, takes, place, end, after, before, priority in data["jobs"]]  # fmt: skip
     robot = Robot(data["robot"], data["free"], _place(data["place"]), data["speed"], jobs)
-    costs = {task: Known(takes, policy, _place(place), _place(end))
-             for task, (takes, policy, place, end) in data["costs"].items()}  # fmt: skip
+    known = [Known(takes, policy, _place(place), _place(end)) for takes, policy, place, end in data["known"]]
+    costs = {task: known[number] for task, number in data["costs"].items()}
     return Offer(robot, costs, data["cannot"])
 
 

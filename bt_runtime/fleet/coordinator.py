@@ -21,10 +21,11 @@ from bt_runtime.fleet.bid import Offer, job_of
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
-from bt_runtime.fleet.store import Store
+from bt_runtime.fleet.store import NO, Store
 
 LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
 SWEEP = 0.5
+BALANCE = 2.0
 AHEAD = 600.0  # seconds before its window at which a task is assigned
 _SILENT = 0.25  # seconds that an auction waits for an answer at most
 _LOG = logging.getLogger(__name__)
@@ -55,28 +56,24 @@ class Coordinator:
         self._retry: dict[str, float] = {}  # when a task that nobody could take is called again
         self._since = self.mono()  # robots are not lost before a whole lease from here
         self._consumers: set[str] = set()
-        self._ordered: dict[str, float] = {}
+        self._ordered: dict[str, float] = {}  # when a task was last ordered
+        self._missed: dict[str, int] = {}  # how often its robot has said that it does not have it
 
     async def work(self) -> None:
         """Works until cancelled."""
-        await self.store.prepare()
+        await self.link.once(self.store.prepare)
         self.link.listeners.append(self._linked)
         await self.link.nc.subscribe(names.alive(), cb=self._alive)
         async with asyncio.TaskGroup() as group:
-            for each in (self._watching, self._settings, self._reports, self._auctions, self._sweeping):
-                group.create_task(self._always(each))
-
-    async def _always(self, each: Callable[[], Any]) -> None:
-        """Begins a part again whenever the server is not there for it."""
-        while True:
-            try:
-                await each()
-            except Exception as error:
-                if not isinstance(error, TimeoutError | library().errors.Error):
-                    raise
-                _LOG.debug("coordinator: %s: %s", each.__name__, error)
-            await asyncio.sleep(0.1)
-            await self.link.up.wait()
+            for each in (
+                self._watching,
+                self._settings,
+                self._reports,
+                self._auctions,
+                self._sweeping,
+                self._balancing,
+            ):
+                group.create_task(self.link.always(each))
 
     def _linked(self, up: bool) -> None:
         self._since = self.mono()
@@ -97,7 +94,8 @@ class Coordinator:
             return
         if held.state == DONE:
             self.open.pop(task, None)
-            self._promised.pop(task, None)
+            for known in (self._promised, self._ordered, self._missed, self._why, self._retry):
+                known.pop(task, None)
             return
         self.open[task] = held, revision
         if held.state == WAITING:
@@ -150,7 +148,11 @@ class Coordinator:
         config = api.ConsumerConfig(
             durable_name=names.consumer(name), filter_subject=names.order(name), ack_policy=api.AckPolicy.EXPLICIT,
             deliver_policy=api.DeliverPolicy.ALL, ack_wait=10, max_ack_pending=2000)  # fmt: skip
-        await self.link.js.add_consumer(names.ORDERS, config)
+        try:
+            await self.link.js.add_consumer(names.ORDERS, config)
+        except library().js.errors.NotFoundError:  # the server was started anew, and orders are not on its disk
+            await self.store.prepare()
+            await self.link.js.add_consumer(names.ORDERS, config)
         self._consumers.add(name)
 
     async def _card(self, name: str, seen: Seen) -> None:
@@ -185,8 +187,15 @@ class Coordinator:
     async def _missing(self, held: Record) -> None:
         """A robot lacks what it should have: the order is under way, or its report, or its disk is lost."""
         task, now = held.task.id, self.wall()
-        if held.state == ASSIGNED and now - self._ordered.get(task, 0.0) > 3.0 and now - held.since > 3.0:
+        if held.state == ASSIGNED and max(self._ordered.get(task, 0.0), held.since) < now - 3.0:
             await self._order(held)
+        if held.state == STARTED and held.since < now - 10.0:
+            self._missed[task] = self._missed.get(task, 0) + 1
+            if self._missed[task] >= 3:
+                why = f"{held.robot} does not know of it any more"
+                await self._change(
+                    task, lambda r: r.doubted(now, why) if r.term == held.term and r.state == STARTED else None
+                )
 
     async def _reports(self) -> None:
         from nats.js import api
@@ -194,15 +203,9 @@ class Coordinator:
         config = api.ConsumerConfig(durable_name="coordinators", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=10,
                                     max_ack_pending=5000)  # fmt: skip
         await self.link.js.add_consumer(names.REPORTS, config)
-        source = await self.link.js.pull_subscribe_bind(stream=names.REPORTS, consumer="coordinators")
-        while True:
-            try:
-                messages = await source.fetch(64, timeout=30)
-            except TimeoutError:
-                continue
-            for message in messages:
-                await self.reported(json.loads(message.data))
-                await message.ack()
+        async for message in self.store.each(names.REPORTS, "coordinators"):
+            await self.reported(json.loads(message.data))
+            await message.ack()
 
     async def reported(self, report: dict[str, Any]) -> None:
         """Folds a report into its task's record. The verdict is written first: of two, the first one counts."""
@@ -272,8 +275,13 @@ class Coordinator:
         for name in self._expected() - offers.keys():
             self.robots[name].mute = self.mono() + 5.0
         self._overlay(offers)
-        result = await asyncio.to_thread(auction.decided, batch, offers, self.wall())
-        await asyncio.gather(*(self._assign(held, result) for held in batch))
+        if len(batch) * len(offers) > 100:
+            result = await asyncio.to_thread(auction.decided, batch, offers, self.wall())
+        else:
+            result = auction.decided(batch, offers, self.wall())
+        ends = await asyncio.gather(*(self._assign(held, result) for held in batch), return_exceptions=True)
+        for error in (each for each in ends if isinstance(each, BaseException)):
+            raise error
 
     def _overlay(self, offers: Mapping[str, Offer]) -> None:
         """Adds to the offers what was ordered since, and has not reached the robot's plan yet."""
@@ -288,7 +296,9 @@ class Coordinator:
         task, name = held.task.id, result.given.get(held.task.id)
         if name is None:
             self._retry[task] = self.mono() + (1.0 if result.offers else 0.3)
-            self._why[task] = result.why_not(task)
+            if (why := result.why_not(task)) != self._why.get(task):
+                self._why[task] = why
+                await self._change(task, lambda r: r.waits(why) if r.state == WAITING else None)
             return
         known = result.offers[name].costs[task]
         after = await self._change(task, lambda r: r.assigned(name, known.policy, self.wall())
@@ -300,6 +310,7 @@ class Coordinator:
     async def _order(self, held: Record, takes: float = 60.0) -> None:
         self._ordered[held.task.id] = self.wall()
         body: dict[str, Any] = {"do": held.task.plain(), "term": held.term, "policy": held.policy, "takes": takes}
+        body["at"] = round(self._ordered[held.task.id], 3)
         if held.resume is not None:
             body["resume"] = list(held.resume)
         await self.store.order(held.robot or "", held.task.id, body)
@@ -333,8 +344,40 @@ class Coordinator:
         """Takes a task from a robot that is not heard, as far as its policy and the claim allow."""
         task, robot = held.task.id, held.robot or ""
         begun = held.state == STARTED
-        if held.state == ASSIGNED and held.policy != record.REPEAT and held.task.to is None:
-            begun = not await self.store.claim(robot, task, held.term, "")
+        if held.state == ASSIGNED and held.task.to is None:
+            begun = await self.store.claim(robot, task, held.term, "") == NO
         await self._change(
             task, lambda r: r.lost(self.wall(), begun) if r.term == held.term and r.state == held.state else None
         )
+
+    async def _balancing(self) -> None:
+        """Takes back what nobody has begun, where another robot would be done with it earlier."""
+        await self.ready.wait()
+        while True:
+            await asyncio.sleep(BALANCE)
+            planned = [held for held, _ in self.open.values() if held.state == ASSIGNED and held.task.to is None]
+            alive = self.alive()
+            stands = {name for name in alive if self._drained(name) or self._halted(name)}
+            for held in planned:
+                if held.robot in stands:
+                    await self._take_back(held, f"{held.robot} takes no tasks")
+            idle = [
+                n
+                for n in alive - stands
+                if not self.robots[n].beat.get("running") and not self.robots[n].beat.get("plan")
+            ]
+            planned = [held for held in planned if held.robot in alive - stands]
+            if idle and planned:
+                await self._balance(planned[: auction.BATCH])
+
+    async def _balance(self, planned: list[Record]) -> None:
+        offers = await auction.collected(self.link, planned, self._expected, _SILENT)
+        self._overlay(offers)
+        moves = await asyncio.to_thread(auction.better, planned, offers, self.wall())
+        for held in planned:
+            if (name := moves.get(held.task.id)) is not None:
+                await self._take_back(held, f"{name} is done with it earlier")
+
+    async def _take_back(self, held: Record, why: str) -> None:
+        body = {"stop": "return", "task": held.task.id, "term": held.term, "reason": why}
+        await self.store.order(held.robot or "", held.task.id, body)

@@ -15,13 +15,16 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import task as tasks
 from bt_runtime.fleet.task import Task
 
-PLANNED, CLAIMED, RUNNING = "planned", "claimed", "running"
+# CLAIMING is on the disk before the claim is published: a claim of ours without it is that of a life whose disk is lost
+PLANNED, CLAIMING, CLAIMED, RUNNING = "planned", "claiming", "claimed", "running"
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS held (task TEXT PRIMARY KEY, term INTEGER NOT NULL, state TEXT NOT NULL,"
     " body TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS ended (task TEXT PRIMARY KEY, term INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS took (tree TEXT NOT NULL, seconds REAL NOT NULL, success INTEGER NOT NULL)",
 )
+_BODY = ("policy", "takes", "resume", "ordered")
 _KEPT = 20  # recorded durations that an estimate is made of
 
 
@@ -34,11 +37,10 @@ class Own(NamedTuple):
     policy: str
     takes: float
     resume: tuple[str, int] | None = None  # whose run it goes on with
+    ordered: float = 0.0  # when, by the coordinator's clock
 
     def body(self) -> str:
-        return json.dumps(
-            {"task": self.task.plain(), "policy": self.policy, "takes": self.takes, "resume": self.resume}
-        )
+        return json.dumps({"task": self.task.plain(), **{name: getattr(self, name) for name in _BODY}})
 
 
 class Held:
@@ -62,24 +64,42 @@ class Held:
         for task, term, state, body in run("SELECT task, term, state, body FROM held"):
             data = json.loads(body)
             resume = data["resume"] and (data["resume"][0], data["resume"][1])
-            self.tasks[task] = Own(tasks.of(data["task"]), term, state, data["policy"], data["takes"], resume)
+            self.tasks[task] = Own(
+                tasks.of(data["task"]), term, state, data["policy"], data["takes"], resume, data["ordered"]
+            )
 
-    def put(self, own: Own, report: Mapping[str, Any] | None = None) -> None:
-        """Keeps a task as it stands now, and a report on it, both or neither."""
+    def put(self, own: Own, report: Mapping[str, Any] | None = None, synced: bool = True) -> None:
+        """Keeps a task as it stands now, and a report on it, both or neither. `synced`: also through a power cut; what
+        the store can tell again needs none."""
+        if not synced:
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+        try:
+            self._put(own, report)
+        finally:
+            self._connection.execute("PRAGMA synchronous=FULL")
+        self.tasks[own.task.id] = own
+
+    def _put(self, own: Own, report: Mapping[str, Any] | None) -> None:
         with self._connection:
             self._connection.execute("BEGIN")
             self._connection.execute("INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?)",
                                      (own.task.id, own.term, own.state, own.body()))  # fmt: skip
             self._say(report)
-        self.tasks[own.task.id] = own
 
     def drop(self, task: str, report: Mapping[str, Any] | None = None) -> None:
-        """Forgets a task, and keeps a report on its end, both or neither."""
+        """Forgets a task but for its term, and keeps a report on its end, all or nothing."""
+        own = self.tasks[task]
         with self._connection:
             self._connection.execute("BEGIN")
             self._connection.execute("DELETE FROM held WHERE task = ?", (task,))
+            self._connection.execute("INSERT OR REPLACE INTO ended VALUES (?, ?)", (task, own.term))
             self._say(report)
-        self.tasks.pop(task, None)
+        del self.tasks[task]
+
+    def ended(self, task: str) -> int:
+        """Returns the last term of a task that this robot has ended; 0 for none. An order for it is an old one."""
+        row = self._connection.execute("SELECT term FROM ended WHERE task = ?", (task,)).fetchone()
+        return int(row[0]) if row else 0
 
     def _say(self, report: Mapping[str, Any] | None) -> None:
         if report is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +76,7 @@ class Link:
         self.listeners: list[Callable[[bool], None]] = []  # called with True when connected, False when cut off
         self._client: Client | None = None
         self._buckets: dict[str, KeyValue] = {}
+        self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
         self._last: Exception = TimeoutError("no answer")
 
     @property
@@ -86,7 +87,7 @@ class Link:
 
     @property
     def js(self) -> JetStreamContext:
-        return self.nc.jetstream(timeout=5)
+        return self.nc.jetstream(timeout=3)
 
     async def opened(self, seconds: float | None = 5.0) -> Link:
         """Connects within `seconds`, or raises BtError. None: tries for ever, as a robot without a network does."""
@@ -135,6 +136,9 @@ class Link:
 
     def _told(self, up: bool) -> None:
         (self.up.set if up else self.up.clear)()
+        if up:
+            self.relinked.set()
+            self.relinked = asyncio.Event()
         for listener in list(self.listeners):
             listener(up)
 
@@ -150,6 +154,45 @@ class Link:
                 ) from error
         return self._buckets[name]
 
+    async def once(self, part: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs a part until it has succeeded once."""
+        done = asyncio.Event()
+
+        async def work() -> None:
+            await part()
+            done.set()
+            await asyncio.Event().wait()
+
+        trying, ending = asyncio.ensure_future(self.always(work)), asyncio.ensure_future(done.wait())
+        try:
+            await asyncio.wait({trying, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if trying.done():
+                trying.result()
+        finally:
+            ending.cancel()
+            trying.cancel()
+            await asyncio.gather(trying, ending, return_exceptions=True)
+
+    async def always(self, part: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs a part for ever: anew after each reconnection, because what it had asked of the server is lost then, and
+        after each answer that the server did not give."""
+        nats = library()
+        while True:
+            await self.up.wait()
+            again = asyncio.ensure_future(self.relinked.wait())
+            work = asyncio.ensure_future(part())
+            try:
+                await asyncio.wait({again, work}, return_when=asyncio.FIRST_COMPLETED)
+                if work.done() and (error := work.exception()) is not None:
+                    if not isinstance(error, TimeoutError | nats.errors.Error):
+                        raise error
+                    logging.getLogger(__name__).debug("%s: %r", part.__qualname__, error)
+                    await asyncio.sleep(_WAIT)
+            finally:
+                again.cancel()
+                work.cancel()
+                await asyncio.gather(again, work, return_exceptions=True)
+
     async def close(self) -> None:
         if self._client is not None and not self._client.is_closed:
             with suppress(Exception):
@@ -158,7 +201,7 @@ class Link:
         self.up.clear()
 
     async def __aenter__(self) -> Link:
-        return await self.opened()
+        return self if self._client is not None else await self.opened()
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None:  # fmt: skip

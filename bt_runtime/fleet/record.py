@@ -50,7 +50,9 @@ class Record:
         return replace(self, state=state, since=now, history=(*self.history[-39:], line), **more)
 
     def assigned(self, robot: str, policy: str, now: float) -> Record:
-        return self._now(ASSIGNED, now, f"assigned to {robot}", robot=robot, policy=policy, term=self.term + 1)
+        return self._now(
+            ASSIGNED, now, f"assigned to {robot}", robot=robot, policy=policy, term=self.term + 1, reason=""
+        )
 
     def started(self, now: float) -> Record:
         return self._now(STARTED, now, f"{self.robot} began")
@@ -81,6 +83,13 @@ class Record:
         """The robot is back and has it still."""
         return self._now(STARTED if begun else ASSIGNED, now, f"{self.robot} is back and has it")
 
+    def waits(self, why: str) -> Record:
+        """Nobody can do it at present."""
+        return replace(self, reason=why)
+
+    def doubted(self, now: float, why: str) -> Record:
+        return self._now(DOUBT, now, why)
+
     def cancelled(self, now: float) -> Record:
         return self._now(self.state, now, "somebody cancelled it", cancel=True)
 
@@ -109,6 +118,8 @@ def folded(record: Record, report: Mapping[str, Any], now: float) -> Record | No
         return None
     if what == "started" and record.state in (ASSIGNED, DOUBT):
         return record.started(now)
+    if what == "doubt" and record.state in (ASSIGNED, STARTED):
+        return record.doubted(now, f"{record.robot}: {report.get('reason', '')}")
     if what == "returned" and record.state in (ASSIGNED, STARTED, DOUBT):
         return record.returned(now, report.get("reason", ""), report.get("refused", False))
     return None

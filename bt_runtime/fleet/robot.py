@@ -20,10 +20,10 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names, record
 from bt_runtime.fleet import task as tasks
 from bt_runtime.fleet.bid import Known, Offer, job_of
-from bt_runtime.fleet.held import CLAIMED, PLANNED, RUNNING, Held, Own
+from bt_runtime.fleet.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.fleet.plan import Place, Robot
-from bt_runtime.fleet.store import Store
+from bt_runtime.fleet.store import BEFORE, NO, Store
 from bt_runtime.fleet.task import Task
 from bt_runtime.types import Json
 
@@ -102,13 +102,13 @@ class Agent:
 
     async def _connected(self) -> None:
         await self.link.opened(None)
-        nc, name = self.link.nc, self.card.name
+        nc = self.link.nc
         await nc.subscribe(names.CALL, cb=self._called)
         await nc.subscribe(names.HALT, cb=self._told_to_halt)
         self._reports.set()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._beating())
-            group.create_task(self._ordered(name))
+            group.create_task(self.link.always(self._ordered))
 
     async def _beating(self) -> None:
         count = 0
@@ -157,35 +157,23 @@ class Agent:
     def alone(self) -> bool:
         return self.mono() - self._heard > self.card.alone_after
 
-    async def _ordered(self, name: str) -> None:
+    async def _ordered(self) -> None:
         """Takes orders, one after the other; each is acknowledged once it is on the disk."""
-        nats = library()
-        while True:
-            await self._greeted.wait()
-            try:
-                source = await self.link.js.pull_subscribe_bind(stream=names.ORDERS, consumer=names.consumer(name))
-                while True:
-                    try:
-                        messages = await source.fetch(64, timeout=30)
-                    except TimeoutError:
-                        continue
-                    for message in messages:
-                        await self._order(json.loads(message.data))
-                        await message.ack()
-            except nats.errors.Error as error:
-                _LOG.debug("%s: orders: %s", name, error)
-                await asyncio.sleep(0.2)
+        await self._greeted.wait()
+        async for message in self.store.each(names.ORDERS, names.consumer(self.card.name)):
+            await self._order(json.loads(message.data))
+            await message.ack()
 
     async def _order(self, body: Mapping[str, Any]) -> None:
         if "do" in body:
             task = tasks.of(body["do"])
             before = self.held.tasks.get(task.id)
-            if before is None or before.term < body["term"]:
+            if max(before.term if before else 0, self.held.ended(task.id)) < body["term"]:
                 resume = body.get("resume") and (body["resume"][0], body["resume"][1])
-                own = Own(task, body["term"], PLANNED, body["policy"], body["takes"], resume)
+                own = Own(task, body["term"], PLANNED, body["policy"], body["takes"], resume, body.get("at", 0.0))
                 if before is not None:
                     self._dropped(task.id)
-                self.held.put(own)
+                self.held.put(own, synced=False)
                 self.plan.insert(self._job(own))
                 self._wake.set()
             return
@@ -242,7 +230,7 @@ class Agent:
                 costs[task.id] = await self._cost(task)
             except BtError as error:
                 cannot[task.id] = error.message
-        self.plan.free = max(0.0, self._ends - self.mono()) if self.running else 0.0
+        self.plan.free = abs(self._ends - self.mono()) if self.running else 0.0  # late: as late once more
         await message.respond(json.dumps(Offer(self.plan, costs, cannot).plain(), separators=(",", ":")).encode())
 
     async def _cost(self, task: Task) -> Known:
@@ -266,7 +254,7 @@ class Agent:
                     await asyncio.wait_for(self._wake.wait(), wait)
                 continue
             if await self._may_begin(own):
-                await self._run(own, again)
+                await self._run(self.held.tasks[own.task.id], again)
             else:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._wake.wait(), 0.5)
@@ -281,6 +269,10 @@ class Agent:
         now, wait = self.wall() + self.shift, None
         for job in self.plan.jobs:
             own = self.held.tasks[job.id]
+            if own.task.by is not None and own.task.by < now and own.state in (PLANNED, CLAIMING):
+                self._unplan(own.task.id)
+                self._report_drop(own, what="ended", verdict=record.EXPIRED, reason="its time was over before it began")
+                return self._next()
             if own.task.at is not None and own.task.at > now:
                 wait = min(wait or 3600.0, own.task.at - now)
             elif own.policy == record.REPEAT or own.state == CLAIMED or self.link.up.is_set():
@@ -288,28 +280,41 @@ class Agent:
         return None, False, wait if not self.plan.jobs else min(wait or 1.0, 1.0)
 
     async def _may_begin(self, own: Own) -> bool:
-        """Claims a term of what must not be done twice. The claim decides against a coordinator that takes it back."""
-        if own.state in (CLAIMED, RUNNING) or own.policy == record.REPEAT:
+        """Claims a term of a task. The claim decides against a coordinator that takes the task back.
+
+        What may be repeated needs none while the order is fresh or nobody can be asked.
+        """
+        if own.state in (CLAIMED, RUNNING):
             return True
+        fresh = self.wall() + self.shift - own.ordered < 2.0
+        if own.policy == record.REPEAT and (fresh or not self.link.up.is_set()):
+            return True
+        first = own.state != CLAIMING
+        if first:
+            own = own._replace(state=CLAIMING)
+            self.held.put(own, synced=False)
         try:
-            ours = await self.store.claim(self.card.name, own.task.id, own.term, self.card.name)
+            how = await self.store.claim(self.card.name, own.task.id, own.term, self.card.name)
         except Exception as error:
             if not isinstance(error, TimeoutError | library().errors.Error | BtError):
                 raise
             return False
         if self.held.tasks.get(own.task.id) != own:
             return False
-        if not ours:
+        if how == NO:
             self._dropped(own.task.id)
+        elif how == BEFORE and first and own.policy != record.REPEAT:
+            self._unplan(own.task.id)
+            self._report_drop(own, what="doubt", reason="it had begun it, and has lost what it knew of it")
         else:
-            self.held.put(own._replace(state=CLAIMED))
-        return ours
+            return True
+        return False
 
     async def _run(self, own: Own, again: bool) -> None:
         task = own.task
         own = own._replace(state=RUNNING)
         self._unplan(task.id)
-        self.held.put(own, self._report(own, what="started"))
+        self.held.put(own, self._report(own, what="started"), synced=own.policy != record.REPEAT)
         self.running, begun = task.id, self.mono()
         self._ends = begun + own.takes
         self._reports.set()
@@ -340,7 +345,8 @@ class Agent:
     def _dropped(self, task: str) -> None:
         """Another robot has it, or it is done: this robot ends its part without a word."""
         self._unplan(task)
-        self.held.drop(task)
+        if task in self.held.tasks:
+            self.held.drop(task)
         if self.running == task:
             self.runner.stop(task)
         self._wake.set()

@@ -137,6 +137,7 @@ def configuration(options: ServerOptions, port: int) -> list[str]:
     return [
         f"host: {quoted(options.host)}\n",
         f"port: {port}\n",
+        f"pid_file: {quoted(os.fspath(options.folder.resolve() / 'server.pid'))}\n",
         "server_name: btr_fleet\n",
         "max_payload: 8MB\n",
         "write_deadline: 5s\n",

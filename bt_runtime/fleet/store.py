@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
@@ -16,6 +17,7 @@ from bt_runtime.fleet.record import Record
 from bt_runtime.fleet.task import Task
 
 if TYPE_CHECKING:
+    from nats.aio.msg import Msg
     from nats.js import JetStreamContext
     from nats.js.kv import KeyValue
 
@@ -23,6 +25,7 @@ _LAST = "Nats-Expected-Last-Subject-Sequence"
 _ID = "Nats-Msg-Id"
 _WRONG_LAST, _FULL = 10071, 10077  # the server's words for "another one was first"
 DAY = 86400.0
+FIRST, BEFORE, NO = "first", "before", "no"  # how a claim was decided
 
 
 class Store:
@@ -41,7 +44,7 @@ class Store:
         from nats.js import api, errors
 
         async def stream(name: str, subject: str, **more: Any) -> None:
-            config = api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **more)
+            config = api.StreamConfig(name=name, subjects=[subject], **{"storage": api.StorageType.FILE, **more})
             try:
                 await self.js.add_stream(config)
             except errors.BadRequestError:  # it is there, made by another version with other limits
@@ -52,7 +55,8 @@ class Store:
         one = {"max_msgs_per_subject": 1, "discard": api.DiscardPolicy.NEW, "discard_new_per_subject": True}
         await stream(names.VERDICTS, "fleet.verdict.*", deny_delete=True, deny_purge=True, allow_direct=True, **one)
         await stream(names.CLAIMS, "fleet.claim.*.*.*", max_age=30 * DAY, allow_direct=True, **one)
-        await stream(names.ORDERS, "fleet.order.*.*", max_age=30 * DAY)
+        # orders repeat what the records say, and are given again where one is missing: they need no disk
+        await stream(names.ORDERS, "fleet.order.*.*", max_age=30 * DAY, storage=api.StorageType.MEMORY)
         await stream(names.REPORTS, "fleet.report.*.*", max_age=30 * DAY, duplicate_window=600)
         await stream(names.JOURNALS, "fleet.journal.*.*.*", max_age=30 * DAY, duplicate_window=600)
 
@@ -148,14 +152,25 @@ class Store:
             return dict(report)
         return await self.only(names.VERDICTS, subject) or dict(report)
 
-    async def claim(self, robot: str, task: str, term: int, who: str) -> bool:
-        """True when `who` was the first to decide this term: the robot itself, or a coordinator that revokes it. Asking
-        again gives the same answer."""
+    async def claim(self, robot: str, task: str, term: int, who: str) -> str:
+        """FIRST when `who` decides this term now: the robot itself, or "" for a coordinator that revokes it. BEFORE
+        when the same one has decided it earlier, NO when the other one has."""
         subject = names.claim(robot, task, term)
         if await self.first(subject, {"by": who}):
-            return True
+            return FIRST
         held = await self.only(names.CLAIMS, subject)
-        return held is not None and held["by"] == who
+        return BEFORE if held is not None and held["by"] == who else NO
+
+    async def each(self, stream: str, consumer: str) -> AsyncIterator[Msg]:
+        """Yields the messages of a durable consumer, for ever. Who takes one acknowledges it when it is dealt with."""
+        source = await self.js.pull_subscribe_bind(stream=stream, consumer=consumer)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    for message in await source.fetch(64, timeout=30):
+                        yield message
+        finally:
+            await source.unsubscribe()
 
     async def order(self, robot: str, task: str, body: Mapping[str, Any]) -> None:
         await self.js.publish(names.order(robot, task), _text(body))
