@@ -11,6 +11,7 @@ from typing import NamedTuple
 from bt_runtime import project
 from bt_runtime.author.canonical import canonical
 from bt_runtime.author.grammar import whole_tree
+from bt_runtime.author.proving import proved
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import manifest
 from bt_runtime.language.kinds.kind import Kind, Registry
@@ -86,18 +87,19 @@ class Author:
 
     # Rounds ----------------------------------------------------------------------------------
 
-    def draft(self, request: str, name: str = NAME, rounds: int = ROUNDS) -> Draft:
-        """A sound tree for a request. Raises Refused, in words, after so many rounds."""
+    def draft(self, request: str, name: str = NAME, rounds: int = ROUNDS, old: str = "") -> Draft:
+        """A sound tree for a request, or the tree `old` changed by it. Raises Refused, in words, after so many
+        rounds."""
         grammar, faults, text = self._grammar(name), "", ""
         shown: list[str] = []
         for number in range(1, rounds + 1):
-            text = self.cleaned(self._written(self.prompt(request, name, text, faults), grammar))
+            text = self.cleaned(self._written(self.prompt(request, name, text, faults, old), grammar))
             spec, text, shown = self.checked(text)
             if spec is not None:
-                story = self.played(text)
-                if not story.fault:
-                    return Draft(text, spec, number, self.questions(spec), story.lines)
-                shown = [story.fault]
+                story, kept = self.played(text), proved(load(text, project=self.root))
+                shown = [story.fault] if story.fault else kept.faults
+                if not shown:
+                    return Draft(text, spec, number, self.questions(spec) + kept.questions, story.lines)
             faults = "\n".join(shown)
             self.told(f"round {number}: {len(shown)} fault{'s' if len(shown) != 1 else ''}: {shown[0]}")
         raise Refused(f"no sound tree after {rounds} rounds:\n{faults}", text, shown, unknown_in(text, self.registry))
@@ -147,12 +149,17 @@ class Author:
 
     # What is asked ---------------------------------------------------------------------------
 
-    def prompt(self, request: str, name: str, before: str = "", faults: str = "") -> str:
+    def prompt(self, request: str, name: str, before: str = "", faults: str = "", old: str = "") -> str:
+        wanted = request.strip()[:MOST_REQUEST]
+        if old:
+            task = f"The tree `{name}`:\n```yaml\n{old}```\nChange it, and leave the rest as it is: {wanted}"
+        else:
+            task = f"Write the tree `{name}` for this request: {wanted}"
         parts = [
             resources.language().partition("Way of working")[0].rstrip(),
             f"Skills of this project:\n{self.skill_lines()}",
             *(f"An example:\n```yaml\n{text}```" for text in self.examples()),
-            f"Write the tree `{name}` for this request: {request.strip()[:MOST_REQUEST]}",
+            task,
         ]
         if before:
             parts.append(f"Your last draft:\n```yaml\n{before}```\nIts faults:\n{faults}\nWrite the whole tree again.")

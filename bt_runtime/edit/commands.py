@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.edit import across, header, missing, moves, state, subtree, swap, values
+from bt_runtime.edit.asking import Asking, Writer
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.history import Change
 from bt_runtime.edit.lines import Untouchable
@@ -30,9 +31,10 @@ Given = dict[str, Any]
 class Commands:
     """Answers the page. Every answer of a change is the file as it is afterwards."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, writer: Writer | None = None) -> None:
         self.session = session
         self.tryouts = Tryouts(session)
+        self.asking = Asking(session, writer)
 
     def __call__(self, name: str, given: Given) -> Json:
         command: Callable[[Given], Json] | None = getattr(self, f"do_{name}", None)
@@ -50,6 +52,7 @@ class Commands:
         return {
             "folder": session.workspace.root.name,
             "ace": ace_folder() is not None,
+            "asks": self.asking.writer is not None,
             "trees": [{"path": session.name(p), "unsaved": self._unsaved(p)} for p in session.trees()],
             "unsaved": [session.name(p) for p, held in session.buffers.items() if held.unsaved],
         }
@@ -306,6 +309,10 @@ class Commands:
         """Returns the line and the column of a node."""
         start = self.session.draft(path).item(tuple(int(step) for step in node)).key.start
         return start.line + 1, start.column + 1
+
+    def do_ask(self, given: Given) -> Json:
+        """A change in a sentence: asks for it, looks for the proposal, takes or drops it."""
+        return self.asking.move(self._path(given), str(given["move"]), given)
 
     # Trying ----------------------------------------------------------------------------------
 

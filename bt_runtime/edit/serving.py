@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from urllib.parse import urlencode
 
+from bt_runtime.edit.asking import Writer
 from bt_runtime.edit.commands import Commands
 from bt_runtime.edit.session import Session
 from bt_runtime.interop.lsp.workspace import Files, Sort, Workspace
@@ -32,11 +33,12 @@ class Editor:
     """The session of a folder with its page; use it as a context."""
 
     def __init__(
-        self, folder: Path, files: Files, sort: Sort, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False
-    ) -> None:
+        self, folder: Path, files: Files, sort: Sort, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False,
+        writer: Writer | None = None,
+    ) -> None:  # fmt: skip
         self.feed = Feed(most=400)
         self.session = Session(Workspace(folder, files, sort), self._told)
-        self.commands = Commands(self.session)
+        self.commands = Commands(self.session, writer)
         self.server = Server(
             self.feed, self.commands, host=host, port=port, anyone=anyone, assets=asset, most_body=MOST_BODY
         )

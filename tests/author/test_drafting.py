@@ -238,7 +238,7 @@ def test_an_instruction_in_a_project_s_tree_is_not_taken_over_into_the_head_of_t
 def test_nothing_is_written_before_a_yes(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str | None, written: bool
 ) -> None:
-    monkeypatch.setattr(from_sentence, "_opened", lambda named: ScriptedModel([SOUND[0].replace("draft", "patrol")]))
+    monkeypatch.setattr(from_sentence, "opened", lambda named: ScriptedModel([SOUND[0].replace("draft", "patrol")]))
 
     class Typed:
         def isatty(self) -> bool:

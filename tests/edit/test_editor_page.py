@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.cli.authoring.lsp import files, sort
+from bt_runtime.edit.asking import Proposal
 from bt_runtime.edit.serving import PAGE, Editor
 from bt_runtime.testing.case import Case
 from bt_runtime.testing.story_file import StoryFile, StoryTick
@@ -267,3 +268,31 @@ def test_a_request_without_the_token_changes_nothing(editor: Editor) -> None:
             urllib.request.urlopen(request, timeout=60)
         assert refused.value.code == 403
         refused.value.close()
+
+
+def test_a_change_in_a_sentence_is_shown_as_a_diff_and_taken(tmp_path: Path, browser: Browser) -> None:
+    """Typed on the page, proposed by a stand-in for the model, dropped once and taken once."""
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "btr.yaml").write_text("version: 1\n")
+    (tmp_path / "trees" / "main.yaml").write_text(TREE)
+
+    def write(path: Path, before: str, wish: str, told: object) -> Proposal:
+        return Proposal(before.replace("wait: 1", "wait: 7"), [f"for: {wish}"])
+
+    with Editor(tmp_path, files, sort, writer=write) as made:
+        browser.open(made.url())
+        browser.js("localStorage.clear()")
+        browser.until("window.app && app.state && app.kinds.length && app.view.places.size")
+        for button, waits in (("menu button:not(#write)", "wait: 1"), ("#write", "wait: 7")):
+            browser.js("document.querySelector('[data-gesture=wish]').click()")
+            browser.js(
+                "document.getElementById('answer').value = 'wait longer'; document.getElementById('yes').click()"
+            )
+            browser.until("document.getElementById('changes').open")
+            shown = str(browser.js("return document.getElementById('diff').textContent"))
+            assert "for: wait longer" in shown and "+    - wait: 7" in shown
+            browser.js(f"document.querySelector('#changes {button}').click()")
+            browser.until("!document.getElementById('changes').open")
+            browser.until(f"app.state.text.includes({waits!r})")
+        browser.open("about:blank")
+    assert (tmp_path / "trees" / "main.yaml").read_text() == TREE

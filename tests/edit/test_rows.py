@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from bt_runtime.cli.authoring.lsp import files, sort
+from bt_runtime.edit.asking import Proposal
 from bt_runtime.edit.serving import Editor
 from bt_runtime.edit.table import gestures
 from tests.view.browser import Browser, missing
@@ -62,6 +63,7 @@ ROWS = {
     "skill": Row((4,), "skills: [arm]", "skills: [arm, fly]"),
     "format": Row((0,), "    -   fly", "    - fly"),
     "picture": Row((1,), "", "", before="skill"),  # a tree at fault has no picture
+    "wish": Row((0,), "log: one", "log: two", "say two"),
     "undo": Row((0,), "log: one", "", before="cut"),
     "redo": Row((0,), "", "", before="undo"),
     "save": Row((0,), "", "", before="cut"),
@@ -77,7 +79,11 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
     for name, text in (("trees/main.yaml", TREE), ("trees/part.yaml", PART), ("skills/arm.yaml", ARM)):
         (tmp_path / name).write_text(text)
     (tmp_path / "skills/arm.py").write_text("def pick(): ...\n")
-    with Editor(tmp_path, files, sort) as made:
+
+    def write(path: Path, text: str, wish: str, told: object) -> Proposal:
+        return Proposal(text.replace("log: one", "log: two"), [wish])
+
+    with Editor(tmp_path, files, sort, writer=write) as made:
         yield made
 
 
@@ -107,7 +113,7 @@ def done(page: Browser, name: str, how: str) -> None:
     elif row.answer:
         page.until("document.getElementById('ask').open")
         page.keys(row.answer + ENTER)
-    elif name == "skill":
+    if name in ("skill", "wish"):
         page.until("document.getElementById('changes').open && document.querySelector('#diff .new')")
         page.click("#write")
     elif name == "picture":

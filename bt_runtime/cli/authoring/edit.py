@@ -6,7 +6,9 @@ import argparse
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
@@ -15,6 +17,9 @@ from bt_runtime.cli.running.serving import add_serving
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import real
 
+if TYPE_CHECKING:
+    from bt_runtime.edit.asking import Writer
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -22,6 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     text = "play what `btr fuzz` or `btr check` found, and wrote with --stories"
     parser.add_argument("--story", type=Path, metavar="FILE", help=text)
+    parser.add_argument(
+        "--model", metavar="MODEL", help="a file, an address, a backend: it drafts changes in a sentence"
+    )
     add_serving(parser)
 
 
@@ -36,8 +44,9 @@ def run(args: argparse.Namespace) -> int:
         story = read(args.story)
         args.tree = str(args.story.parent / story.file) if story.file else story.tree
     folder, tree = place(args.tree)
+    writer = _writer(args.model, folder) if args.model else None
     with first_free(
-        lambda port: Editor(folder, files, sort, host=args.host, port=port, anyone=args.anyone), args
+        lambda port: Editor(folder, files, sort, host=args.host, port=port, anyone=args.anyone, writer=writer), args
     ) as editor:
         if tree is not None and story is not None:
             editor.commands.tryouts.stories[tree] = story
@@ -52,6 +61,22 @@ def run(args: argparse.Namespace) -> int:
             if left:
                 print(f"not saved: {', '.join(left)}", file=sys.stderr)
     return Exit.SUCCESS
+
+
+def _writer(named: str, folder: Path) -> Writer:
+    """The model drafts one change after the other; it is opened now, so that the terminal can ask about it."""
+    from bt_runtime.author.amending import amended
+    from bt_runtime.author.drafting import Author
+    from bt_runtime.cli.authoring.from_sentence import opened
+    from bt_runtime.edit.asking import Proposal
+
+    model = opened(named)
+
+    def write(path: Path, text: str, wish: str, told: Callable[[str], object]) -> Proposal:
+        root = project.find_root(path.parent) or folder
+        return Proposal(*amended(Author(model, root, told=told), path, text, wish))
+
+    return write
 
 
 def place(name: str) -> tuple[Path, Path | None]:

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace, root: Path, name: str, files: Mapping[Path, st
         raise BtError("--rounds takes a number from 1 to 20", "such as --rounds 5")
     if not args.sentence.strip():
         raise BtError("--from says nothing", 'such as --from "patrol the hall; when the battery is low, dock first"')
-    model = _opened(args.model)
+    model = opened(args.model)
     try:
         draft = Author(model, root, args.agents, _tell).draft(args.sentence, name, rounds)
     except Refused as refused:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, root: Path, name: str, files: Mapping[Path, st
     return {path: f"{empty.partition(chr(10))[0]}\n{draft.text}"}
 
 
-def _opened(named: str | None) -> Model:
+def opened(named: str | None) -> Model:
     from bt_runtime.llm import open_model
     from bt_runtime.llm.settings import find_model
 

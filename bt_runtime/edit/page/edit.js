@@ -59,6 +59,7 @@ class App {
     const files = await this.send("files");
     if (!files) return null;
     document.title = `${files.folder} – btr edit`;
+    this.asks = files.asks;
     $("file").replaceChildren(...files.trees.map((t) => el("option", { value: t.path }, `${t.path}${t.unsaved ? " *" : ""}`)));
     if (this.state) $("file").value = this.state.path;
     return files;

@@ -40,6 +40,7 @@ const GESTURES = {
   skill: ["Make skill", "m", (app) => app.makeSkill(), (app) => app.node && !app.kindOf(app.node.kind), "the missing skill of this node: its manifest and a stub, shown first"],
   format: ["Format", "Shift F", (app) => app.act("format"), () => true, "the file in the layout of `btr fmt`"],
   picture: ["Picture", "p", (app) => app.pictures(), (app) => app.state?.nodes.length, "the tree or the chosen branch as SVG, PNG or PDF, folded or not"],
+  wish: ["Ask", "Shift A", (app) => app.wish(), (app) => app.asks && app.state, "a change in a sentence, with `--model`: the model's proposal is shown as a diff, to take or to drop"],
   undo: ["Undo", "Ctrl Z", (app) => app.act("undo"), (app) => app.state?.undo, "the last gesture, over all files"],
   redo: ["Redo", "Ctrl Shift Z", (app) => app.act("redo"), (app) => app.state?.redo, "what was undone"],
   save: ["Save", "Ctrl S", (app) => app.save(), (app) => app.state?.unsaved, "the file; nothing is written before"],

@@ -1,0 +1,103 @@
+"""A change in a sentence: a model drafts it in a thread of its own, and a person sees it as a diff, to take or drop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from bt_runtime.edit.session import Session
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import Json
+
+MOST_WISH = 2_000  # characters
+
+
+class Proposal(NamedTuple):
+    text: str
+    notes: list[str]
+
+
+class Writer(Protocol):
+    """Drafts a tree's text, changed by a sentence; raises BtError in words."""
+
+    def __call__(self, path: Path, text: str, wish: str, told: Callable[[str], object]) -> Proposal: ...
+
+
+class Asking:
+    """One wish at a time. Nothing of the tree changes before a proposal is taken."""
+
+    def __init__(self, session: Session, writer: Writer | None = None) -> None:
+        self.session, self.writer = session, writer
+        self.wish: Wish | None = None
+
+    def move(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
+        moves = {"begin": self._begin, "look": self._look, "take": self._take, "drop": self._drop}
+        return moves[move](path, given)
+
+    def _begin(self, path: Path, given: Mapping[str, Any]) -> Json:
+        if self.writer is None:
+            raise BtError("no model is there to ask", "start the page with one: btr edit --model planner.gguf")
+        if self.wish is not None and self.wish.thread.is_alive():
+            raise BtError("the model is still writing for an earlier wish", "wait for it")
+        said = str(given["wish"]).strip()[:MOST_WISH]
+        if not said:
+            raise BtError("the wish is empty", "such as: when the battery is low, dock first")
+        self.wish = Wish(self.writer, path, self.session.buffer(path).text, said)
+        self.wish.thread.start()
+        return self.wish.said(self.session.name(path))
+
+    def _look(self, path: Path, given: Mapping[str, Any]) -> Json:
+        wish = self._of(path)
+        if given.get("wait"):
+            wish.thread.join(1.0)
+        return wish.said(self.session.name(path))
+
+    def _take(self, path: Path, given: Mapping[str, Any]) -> Json:
+        wish = self._of(path)
+        if wish.proposal is None:
+            raise BtError("there is no proposal", "wait for it")
+        if self.session.buffer(path).text != wish.text:
+            raise BtError("the file has changed meanwhile", "ask again")
+        self.session.change(f"asked: {wish.wish[:60]}", {path: wish.proposal.text})
+        self.wish = None
+        return None
+
+    def _drop(self, path: Path, given: Mapping[str, Any]) -> Json:
+        self._of(path)
+        self.wish = None  # a model that is still writing writes for nobody
+        return None
+
+    def _of(self, path: Path) -> Wish:
+        if self.wish is None or self.wish.path != path:
+            raise BtError("nothing was asked for this tree", "")
+        return self.wish
+
+
+class Wish:
+    """What was asked of one tree, and what came of it."""
+
+    def __init__(self, writer: Writer, path: Path, text: str, wish: str) -> None:
+        self.writer, self.path, self.text, self.wish = writer, path, text, wish
+        self.told: list[str] = []
+        self.proposal: Proposal | None = None
+        self.refused = ""
+        self.thread = threading.Thread(target=self._write, name="bt-edit-wish", daemon=True)
+
+    def _write(self) -> None:
+        try:
+            self.proposal = self.writer(self.path, self.text, self.wish, self.told.append)
+        except BtError as error:
+            self.refused = str(error)
+        except Exception as error:  # a model that broke is told on the page
+            self.refused = f"the model has failed: {error}"
+
+    def said(self, name: str) -> dict[str, Json]:
+        if self.proposal is not None:
+            rows = unified_diff(self.text.splitlines(), self.proposal.text.splitlines(), name, name, lineterm="")
+            return {"state": "proposed", "diff": "\n".join(rows), "notes": list(self.proposal.notes)}
+        if self.refused:
+            return {"state": "refused", "why": self.refused}
+        return {"state": "writing", "told": list(self.told)}
