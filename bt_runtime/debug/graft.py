@@ -23,6 +23,7 @@ class Replaced(NamedTuple):
     was: str  # the path of the node that stood there
     path: str  # … and where its successor stands
     spec: NodeSpec  # what stood there
+    edited: str  # the YAML that stands there now
 
     def text(self) -> str:
         return f"{self.was} is replaced by edited YAML"
@@ -38,7 +39,7 @@ def replace(engine: Engine, growth: Growth, path: str, spec: NodeSpec, text: str
     request = Request("replace", path, text=text, name=spec.name or "", why=_why(path, by))
     _made(engine, growth.stand(request, spec))
     segment = spec.name or segment_of(old)
-    return Replaced(number, path, f"{path.rpartition('/')[0]}/{segment}", old.spec)
+    return Replaced(number, path, f"{path.rpartition('/')[0]}/{segment}", old.spec, text)
 
 
 def put_back(engine: Engine, growth: Growth, made: Replaced) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.edit import across, header, missing, moves, state, subtree, swap, values
+from bt_runtime.edit import across, header, missing, moves, own_editor, state, subtree, swap, values
 from bt_runtime.edit.asking import Asking, Writer
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.history import Change
@@ -290,6 +290,10 @@ class Commands:
         offset = document.text.offset(Position(int(given["line"]), int(given["character"])))
         found = complete.complete(self.session.workspace, document, offset)
         return {"items": [{"label": i.label, "insert": i.insert, "detail": i.detail} for i in found[:200]]}
+
+    def do_own(self, given: Given) -> Json:
+        """Opens the person's own editor at a line, or returns a link for it."""
+        return own_editor.opened(self._path(given), int(given["line"]), int(given["column"]))
 
     def do_picture(self, given: Given) -> Json:
         """The tree or the branch of one node, as `svg` or `pdf`: with the trees that it includes or without, and with

@@ -69,7 +69,7 @@ def _nodes(draft: Draft) -> tuple[list[Json], list[tuple[int, int, int]]]:
             "id": number, "path": list(item.path), "parent": numbers[item.parent] if item.parent is not None else None,
             "kind": item.key.text, "family": item.kind.family if item.kind is not None else "unknown",
             "name": _named(item), "gist": gist(item), "place": item.seat.field, "list": item.seat.in_list,
-            "line": first, "last": last, "column": item.node.start.column + 1, "fields": fields(draft, item),
+            "line": first, "last": last, "column": item.key.start.column + 1, "fields": fields(draft, item),
             "texts": texts(item), "maps": maps(draft, item),
         })  # fmt: skip
     return made, lines

@@ -65,6 +65,16 @@ def start(
     return orphan.kept(lambda: subprocess.Popen(list(words), env=surroundings, **how))
 
 
+def start_apart(words: Sequence[str]) -> None:
+    """Starts a program of the person, such as an editor, which goes on when this process ends."""
+    import subprocess
+    import threading
+
+    nothing = subprocess.DEVNULL
+    made = subprocess.Popen(list(words), stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+    threading.Thread(target=made.wait, name="bt-apart", daemon=True).start()  # its end is noticed, and asked by nobody
+
+
 def end(process: subprocess.Popen[bytes], patience: float = 0.0, group: bool = False) -> int:
     """Ends a child and returns its exit status. May be called again.
 

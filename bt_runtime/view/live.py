@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, TracebackType
@@ -37,6 +38,8 @@ class View:
         self.feed, self.anyone = Feed(), anyone
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
         self.watch = Watch(run, self.feed)
+        self.extra: dict[str, Callable[[Mapping[str, Json]], Json]] = {}  # commands of the caller, such as an editor's
+        self.written: dict[tuple[str, str], tuple[Json, Json]] = {}  # entries: the value before, and the one from here
         person = getattr(run.context.services.person, "inner", run.context.services.person)  # behind a journal's
         self.person: Person | None = person if isinstance(person, Person) else None
         self._undo: list[Callable[[], object]] = [run.listen(self._debugged, Debugged)]
@@ -53,6 +56,8 @@ class View:
 
     def command(self, name: str, given: Mapping[str, Json] = _NONE) -> Json:
         """Carries out a button press or a text entry from the page."""
+        if name in self.extra and not self.anyone:
+            return self.extra[name](given)
         if self.watch.ended:
             raise BtError("the run has ended", "start it again; `btr view` shows its journal")
         if name == "halt":
@@ -63,8 +68,11 @@ class View:
                 "this page is open to other machines, and only looks, answers, pauses, steps and halts",
                 "for the rest open it on its own machine, without `--anyone`",
             )
-        if name in ("write", "answer"):
-            write(self.run, given) if name == "write" else self.answer(given)
+        if name == "answer":
+            self.answer(given)
+            return {}
+        if name in ("write", "unwrite"):
+            self._write(given) if name == "write" else self._unwrite(given)
             return {}
         debugger_of(self.run).look()
         if name == "complete":
@@ -88,6 +96,30 @@ class View:
             raise BtError("`complete` needs a path, a text, a line and a character", "")
         return {"items": completed(debugger_of(self.run).tree_at(path), text, line, character)}
 
+    def _write(self, given: Mapping[str, Json]) -> None:
+        """Writes an entry, and keeps the value before it so that it can be taken back."""
+        key = (str(given.get("scope", "")), str(given.get("name", "")))
+        before = write(self.run, given)
+        self.written[key] = (self.written[key][0] if key in self.written else before, given.get("value"))
+        self._tell_written()
+
+    def _unwrite(self, given: Mapping[str, Json]) -> None:
+        """Writes the value that stood there before somebody wrote on the page."""
+        key = (str(given.get("scope", "")), str(given.get("name", "")))
+        if key not in self.written:
+            raise BtError(f"`{key[1]:.40}` was not written here", "look at the list of changes")
+        write(self.run, {"scope": key[0], "name": key[1], "value": self.written[key][0]})
+        del self.written[key]
+        self._tell_written()
+
+    def _tell_written(self) -> None:
+        """Sends the entries that were written on the page."""
+        rows = [
+            {"scope": scope, "name": name, "text": f"{name} was {_shown(before)}, and {_shown(value)} was written"}
+            for (scope, name), (before, value) in self.written.items()
+        ]
+        self.feed.put({"k": "written", "t": self.watch._now(), "rows": rows})
+
     def _debugged(self, event: Debugged) -> None:
         self._hold(event.text if event.what == "paused" else "")
 
@@ -98,7 +130,9 @@ class View:
         told = {"on": state["paused"], "at": state["at"], "why": why, "then": pause.then}
         if pause.limit < math.inf:  # counted anew with every command
             told["limit"] = pause.limit
-        lists = {"points": state["breakpoints"], "changes": state["changes"]}
+        edited = {each.number for each in debugger_of(self.run).replaced}
+        changes = [{**each, "edited": True} if each["number"] in edited else each for each in state["changes"]]
+        lists = {"points": state["breakpoints"], "changes": changes}
         self.feed.put({"k": "hold", "t": self.watch._now(), **told, **lists})
 
     def answer(self, said: Mapping[str, Json]) -> None:
@@ -137,8 +171,13 @@ class View:
         self.close()
 
 
-def write(run: Run, about: Mapping[str, Json]) -> None:
-    """Writes an entry for a person: in its declared type or, without one, in the type of its present value."""
+def _shown(value: Json) -> str:
+    return clipped(json.dumps(value, ensure_ascii=False, default=repr), 60)
+
+
+def write(run: Run, about: Mapping[str, Json]) -> Json:
+    """Writes an entry for a person: in its declared type or, without one, in the type of its present value. Returns
+    the value before."""
     board = run.context.blackboard
     path, name = str(about.get("scope", "")), str(about.get("name", ""))
     scope = board.scopes.get(path)
@@ -155,6 +194,7 @@ def write(run: Run, about: Mapping[str, Json]) -> None:
             f"write {an(type_name(now))}, or declare the entry `any`",
         )
     board.write(scope, {name: value}, "page")
+    return now
 
 
 def _alike(now: Json, value: Json) -> bool:

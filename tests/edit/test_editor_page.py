@@ -225,6 +225,16 @@ def test_a_tree_is_tried_by_clicks(page: Browser, editor: Editor) -> None:
     assert "def test_main_as_it_was_played" in kept.read_text()
 
 
+def test_nodes_in_brackets_show_what_was_tried_too(page: Browser) -> None:
+    page.js("app.act('text', { text: app.state.text.replace('- wait: 1', '- sequence: [{succeed: {}}, {fail: no}]') })")
+    page.until("app.state.text.includes('fail: no')")
+    page.click("[data-tab='try']")
+    page.js("app.tried('begin').then(() => app.tried('tick', { times: 9 }))")
+    page.until("app.told && app.told.moves === 1")
+    found = page.js("return app.state.nodes.map((n) => [n.kind, app.fold.nodes.get(n.id).status])")
+    assert ["fail", "F"] in found and [status for kind, status in found if kind == "succeed"] == ["S", "S"]
+
+
 def test_a_counterexample_is_played_in_the_page(browser: Browser, editor: Editor) -> None:
     """The address of a story opens its first move; Next leads to the move that breaks the promise."""
     case = Case({}, {}, {}, (("tick", 1), ("tick", 1)), None, 0.0)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.running.beside import EDITABLE, Beside, Command
 from bt_runtime.cli.running.serving import PORT, add_serving
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import EVENTS, FOREIGN
@@ -28,6 +29,9 @@ from bt_runtime.view import Feed, View
 from bt_runtime.view.page import whole
 from bt_runtime.view.recorded import Following, Reader, events_of
 from bt_runtime.view.server import Server
+
+if TYPE_CHECKING:
+    from bt_runtime.view.runs import Runs
 
 T = TypeVar("T")
 
@@ -54,11 +58,16 @@ def run(args: argparse.Namespace) -> int:
 
     feed, follow = Feed(most=None), None
     recorded = path.suffix not in (".jsonl", ".btlog")
-    asked = partial(answered, path) if recorded else None
+    asked: Command | None = partial(answered, path) if recorded else None
+    beside = Beside()
+    own = [EDITABLE] if asked is not None and not args.anyone else []
+    if asked is not None and own:
+        asked = beside.of_journal(path, asked)
     if recorded and (reader := Reader(path)).live:
         follow = Following(reader, feed)
+        feed.put(*own)
     else:
-        feed.put(*events_of(path))
+        feed.put(*events_of(path), *own)
         feed.close()
     server = first_free(lambda port: Server(feed, asked, host=args.host, port=port, anyone=args.anyone), args)
     try:
@@ -67,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
         if follow is not None:
             follow.close()
         server.close()
+        beside.close()
     return Exit.SUCCESS
 
 
@@ -107,13 +117,23 @@ def listed(args: argparse.Namespace) -> int:
     pair = len(places) == 2 and not any(place.is_dir() for place in places)
     try:
         server = first_free(lambda port: serve(runs, host=args.host, port=port, anyone=args.anyone), args)
+        beside = Beside()
+        if not args.anyone:
+            server.command = partial(_of_list, runs, beside)
         try:
             stay(side_by_side(server.url, runs.keys.values()) if pair else server.url, args.open)
         finally:
             server.close()
+            beside.close()
     finally:
         runs.close()
     return Exit.SUCCESS
+
+
+def _of_list(runs: Runs, beside: Beside, name: str, given: dict[str, Any]) -> Any:
+    """Answers the list and the pages of its runs, which may open an editor."""
+    path = runs.path(str(given.get("run", "")))
+    return (beside.of_journal(path, runs.command) if path is not None else runs.command)(name, given)
 
 
 def side_by_side(url: str, keys: Iterable[str]) -> str:
@@ -159,7 +179,9 @@ def tell(url: str, browser: bool) -> None:
 def viewing(run: Run, args: argparse.Namespace) -> Iterator[View]:
     """Serves the run's page within `with`. At a terminal the page stays until Ctrl-C."""
     view = first_free(lambda port: View(run, host=args.host, port=port, anyone=args.anyone), args)
-    with view:
+    with Beside() as beside, view:
+        if not args.anyone:
+            beside.of_run(view)
         tell(view.url, args.open)
         yield view
         view.finish()

@@ -50,6 +50,7 @@ class App {
     const first = files.trees.find((t) => t.path === wanted) ?? files.trees[0];
     const query = new URLSearchParams(location.search);
     if (first) await this.open(first.path);
+    if (first && query.has("at")) this.pickAt(...query.get("at").split(":").map(Number));
     if (query.has("story") && this.story) { this.tab("try"); await this.tried("begin", { story: true }); }
     if (!first) this.notice("There is no tree yet: press New.");
     this.events();
@@ -245,6 +246,13 @@ class App {
     if (found) this.pick(found.id, true);
   }
 
+  // The node that begins there, or the innermost one around the line.
+  pickAt(line, column) {
+    const around = this.state.nodes.filter((n) => n.line <= line && line <= n.last).sort((a, b) => a.last - a.line - (b.last - b.line));
+    const found = this.state.nodes.find((n) => n.line === line && n.column === column) ?? around[0];
+    if (found) requestAnimationFrame(() => this.pick(found.id, true));
+  }
+
   async move(node, target) {
     const state = await this.act("move", { node: node.path, parent: target.parent.path, index: target.index });
     if (state) this.pickPath(target.parent.path.length <= node.path.length ? [...target.parent.path, Math.max(0, target.index - (target.parent.id === node.parent && node.path[node.path.length - 1] < target.index ? 1 : 0))] : target.parent.path);
@@ -325,6 +333,13 @@ class App {
     if (!list) { list = el("datalist", { id: "names" }); $("ask").append(list); }
     list.replaceChildren(...names.map((n) => el("option", { value: n })));
     $("answer").setAttribute("list", "names");
+  }
+
+  // The person's own editor at the chosen node.
+  async own() {
+    const made = await this.send("own", { path: this.state.path, line: this.node.line, column: this.node.column });
+    if (made?.link) location.href = made.link;
+    else if (made) this.notice(`${made.started} was started.`);
   }
 
   palette() { $("find").focus(); $("find").select(); }

@@ -73,7 +73,7 @@ function nodeForm(app) {
   fold.addEventListener("toggle", () => (app.folds = fold.open));
   const list = el("datalist", { id: "entries" }, app.state.entries.flatMap((e) => [el("option", { value: `{${e.name}}` }, e.type), el("option", { value: e.name }, e.type)]));
   const names = el("datalist", { id: "names-of-entries" }, app.state.entries.map((e) => el("option", { value: e.name }, e.type)));
-  return [...head, ...faults, ...own, fold, list, names, el("p", { class: "path" }, el("button", { class: "link", on: { click: () => app.tab("text") } }, `line ${node.line} of ${app.state.path}`))];
+  return [...head, ...faults, ...own, fold, list, names, el("p", { class: "path" }, el("button", { class: "link", on: { click: () => app.tab("text") } }, `line ${node.line} of ${app.state.path}`), " · ", el("button", { class: "link", id: "own", title: "In your own editor", on: { click: () => app.own() } }, "My editor"))];
 }
 
 function faultBox(app, fault) {

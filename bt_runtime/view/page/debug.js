@@ -14,12 +14,13 @@ class DebugBar {
       press("edit", "Edit", "Put edited YAML in the place of the chosen node"),
     ];
     this.back = press("back", "Take back", "Take back all that was forced and replaced (u)");
+    this.file = press("file", "Edit file", "The file of the chosen node in the editor, at its line (E)");
     this.why = press("why", "Why?", "Why the chosen node is as it is (w)");
     this.of = el("p", { class: "about path said", title: "The buttons are for this node", hidden: "" });
     this.state = el("p", { class: "about", role: "status" });
     this.list = el("div", { class: "list" });
     this.told = el("div", { class: "about", "aria-live": "polite" });
-    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why), this.of, this.state, this.list, this.told);
+    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why, this.file), this.of, this.state, this.list, this.told);
     host.append(this.box);
   }
 
@@ -32,7 +33,8 @@ class DebugBar {
     put(this.of, path); this.of.hidden = !path;
     for (const button of this.live) { button.hidden = !live; button.disabled = !path && !["into", "over"].includes(button.dataset.do); }
     for (const step of this.live.filter((each) => ["into", "over"].includes(each.dataset.do))) step.disabled = !hold.on;
-    this.why.disabled = !path;
+    this.why.disabled = this.file.disabled = !path;
+    this.file.hidden = !head.latest.editor && page.run === null;
     this.back.hidden = !live || !(hold.changes ?? []).length;
     const point = (hold.points ?? []).find((each) => each.path === path);
     put(this.live[0], point ? "Unbreak" : "Break");
@@ -40,8 +42,8 @@ class DebugBar {
     if (hold.on && hold.why) this.said = hold.why;
     put(this.state, hold.on ? `paused: ${this.said ?? "it was asked for"}${this.left(hold)}` : ""); this.state.hidden = !hold.on;
     this.marks(fold, hold);
-    const key = JSON.stringify([hold.points, hold.changes, live]);
-    if (key !== this.listed) { this.listed = key; this.entries(hold, live); }
+    const written = head.latest.written?.rows ?? [], key = JSON.stringify([hold.points, hold.changes, written, live]);
+    if (key !== this.listed) { this.listed = key; this.entries(hold, written, live); }
   }
 
   // The chosen node, or the one that the panel shows.
@@ -73,17 +75,26 @@ class DebugBar {
     tree.moved = true; this.page.wake();
   }
 
-  entries(hold, live) {
-    const row = (each, what) => el("div", {}, el("button", { title: "Remove it", on: { click: () => this.page.command(what, { which: each.number }) } }, "×"), el("span", {}, each.text));
-    this.list.replaceChildren(...(live ? [...(hold.points ?? []).map((each) => row(each, "clear")), ...(hold.changes ?? []).map((each) => row(each, "back"))] : []));
+  // Breakpoints and what was tried: each can be taken back, and edited YAML and written values can be kept in the file.
+  entries(hold, written, live) {
+    const row = (each, what, given, keep) => el("div", {},
+      el("button", { title: what === "clear" ? "Remove it" : "Take it back", on: { click: () => this.page.command(what, given) } }, "×"),
+      keep && this.page.history.head.latest.editor ? el("button", { title: "Keep it in the file, in the editor", on: { click: () => this.page.edited(keep, given) } }, "Keep") : "",
+      el("span", {}, each.text));
+    this.list.replaceChildren(...(!live ? [] : [
+      ...(hold.points ?? []).map((each) => row(each, "clear", { which: each.number })),
+      ...(hold.changes ?? []).map((each) => row(each, "back", { which: each.number }, each.edited ? "keep" : "")),
+      ...written.map((each) => row(each, "unwrite", { scope: each.scope, name: each.name }, "keep_value")),
+    ]));
   }
 
   async press(what) {
     const page = this.page, path = this.path(page.fold, page.chosen);
     const hold = page.history.head.latest.hold ?? {};
     const needs = !["into", "over", "back"].includes(what);
-    if (this.box.hidden || (needs && !path) || ($("controls").hidden && what !== "why")) return;
+    if (this.box.hidden || (needs && !path) || ($("controls").hidden && !["why", "file"].includes(what))) return;
     if (what === "edit") { await this.edit(path); return; }
+    if (what === "file") { await page.edited("edit", page.place(path)); return; }
     if (what === "why") { await this.ask(path); return; }
     if (what === "break") {
       const point = (hold.points ?? []).find((each) => each.path === path);

@@ -143,6 +143,13 @@ class NodePanel {
     return [el("h2", {}, "Writes"), el("table", { class: "known" }, rows)];
   }
 
+  // Links to the two editors, where the server has them.
+  opens(node) {
+    const page = this.page;
+    if (!page.token || (!page.history.head.latest.editor && page.run === null)) return "";
+    return el("span", {}, el("button", { class: "link", "data-open": this.fold.path(node.id) }, "Edit"), " · ", el("button", { class: "link", "data-own": this.fold.path(node.id), title: "In your own editor" }, "My editor"));
+  }
+
   source(node) {
     const source = this.fold.sources.get(node.facts.source);
     if (!source || !source.text) return [];
@@ -150,7 +157,7 @@ class NodePanel {
     const rows = (lines, from) => lines.map((text, i) => el("span", { class: "source-line" }, el("span", { class: "number" }, String(from + i)), `${text}\n`));
     const first = cut.slice(0, MOST_LINES_SHOWN), rest = cut.slice(MOST_LINES_SHOWN);
     return [
-      el("h2", {}, "Written"), el("div", { class: "path said" }, `${source.file}:${line}`), el("pre", { class: "source" }, ...rows(first, line)),
+      el("h2", {}, "Written"), el("div", { class: "path said" }, `${source.file}:${line} `, this.opens(node)), el("pre", { class: "source" }, ...rows(first, line)),
       rest.length ? el("details", { "data-part": "source" }, el("summary", {}, `${rest.length} lines more`), el("pre", { class: "source" }, ...rows(rest, line + first.length))) : "",
     ].filter(Boolean);
   }

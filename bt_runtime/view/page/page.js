@@ -91,6 +91,32 @@ class Page {
     return null;
   }
 
+  // Where a node is written, for an editor: file, line, column, and its line as the run read it.
+  place(path) {
+    const node = [...this.fold.nodes.values()].filter((n) => n.facts && this.fold.path(n.id) === path).pop();
+    const source = node && this.fold.sources.get(node.facts.source);
+    if (!source) return {};
+    const [line, column] = node.facts.at;
+    return { file: source.file, line, column, row: source.text.split("\n")[line - 1] ?? "" };
+  }
+
+  // Asks for the editor, and opens its page; the link stays for a browser that opens none by itself.
+  async edited(what, given) {
+    const made = await this.command(what, given);
+    if (!made) return;
+    const link = el("a", { href: made.url, target: "btr-edit" }, "Open the editor");
+    window.open(made.url, "btr-edit");
+    $("notice").hidden = false;
+    $("notice").replaceChildren(what === "edit" ? (made.same ? "" : "The file has changed since this run. ") : "It stands in the editor, and is written when you save it there. ", link, " ", el("button", { class: "link", on: { click: () => this.notice("") } }, "Close"));
+  }
+
+  // The person's own editor at a node: a program that the server starts, or VS Code by its link.
+  async own(path) {
+    const made = await this.command("own", this.place(path));
+    if (made?.link) location.href = made.link;
+    else if (made) this.notice(`${made.started} was started.`);
+  }
+
   // Can this run be commanded, at the moment that is shown?
   get commands() { return !$("controls").hidden && this.past === null; }
 
@@ -326,7 +352,7 @@ class Page {
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },
-      b: () => this.debug.press("break"), i: () => this.debug.press("into"), o: () => this.debug.press("over"), h: () => this.debug.press("to"), w: () => this.debug.press("why"), u: () => this.debug.press("back"),
+      b: () => this.debug.press("break"), i: () => this.debug.press("into"), o: () => this.debug.press("over"), h: () => this.debug.press("to"), w: () => this.debug.press("why"), E: () => this.debug.press("file"), u: () => this.debug.press("back"),
       Enter: () => { if (this.chosen !== null) this.tree.toggle(this.chosen); },
       ArrowUp: null, ArrowDown: null, ArrowLeft: null, ArrowRight: null,
     }[e.key];

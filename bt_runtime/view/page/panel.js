@@ -18,6 +18,9 @@ class Panel {
     this.add("log", { fresh: (news) => news.lines, draw: (fold) => this.log(fold) });
     host.addEventListener("click", (e) => {
       const go = e.target.closest("[data-go]"), write = e.target.closest("[data-write]");
+      const open = e.target.closest("[data-open]"), own = e.target.closest("[data-own]");
+      if (open) page.edited("edit", page.place(open.dataset.open));
+      else if (own) page.own(own.dataset.own);
       if (go) page.goTo(Number(go.dataset.go));
       else if (write) this.parts.board.ask(write.dataset.write, write);
     });
