@@ -118,6 +118,7 @@ LATE = {
     "bench/run/readonly_memory.py": "an evaluation without a memory loads no database",
     "bench/run/training.py": "an evaluation without a memory loads no database",
     "distill/parity.py": "llama.cpp",
+    "interop/lsp/proofs.py": "an editor that opens no tree with properties starts without the prover",
     "interop/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
     "language/expression/expression.py": "a tree without an expression needs no parser of one",
     "language/expression/template.py": "most texts have no hole",

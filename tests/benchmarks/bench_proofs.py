@@ -74,10 +74,10 @@ def _grafts(count: int) -> Iterator[float]:
         while above is not None:
             above.status, above = RUNNING, above.parent
         watch = run.extensions[Watch]
-        left = {monitor.property.name: monitor.left for monitor in watch.monitors}
+        past = watch.whole.past
         for _ in range(count):
             steps = ", ".join([*random.choices(("go: {}", "go: {}"), k=17), "set: {holding: true}", "grab: {}"])
             spec = run.growth.checked("/t/0/a", f"sequence: [{steps}]")
             began = time.thread_time()
-            watch.grafts.check(agent, spec, left)
+            watch.grafts.check(agent, spec, past)
             yield time.thread_time() - began

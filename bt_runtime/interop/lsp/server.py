@@ -18,10 +18,11 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from bt_runtime import project
 from bt_runtime._version import __version__
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.interop.lsp import complete, navigate, wire
 from bt_runtime.interop.lsp.document import Document
 from bt_runtime.interop.lsp.outline import Mentions, lenses, outline
+from bt_runtime.interop.lsp.proofs import Proofs
 from bt_runtime.interop.lsp.text import Position, Text
 from bt_runtime.interop.lsp.workspace import Files, Sort, Workspace
 from bt_runtime.language import fixes
@@ -57,6 +58,7 @@ class Server(LanguageServer):
         self.waiting: dict[Path, asyncio.TimerHandle] = {}  # files whose check is due
         self.took: dict[Path, float] = {}
         self.tests = Mentions()
+        self.proofs = Proofs(self.tell_proofs)
         self.worker: asyncio.Task[None] | None = None
         self.parent: asyncio.Task[None] | None = None
 
@@ -97,6 +99,7 @@ class Server(LanguageServer):
 
     def later(self, path: Path) -> None:
         """Schedules a check after a keystroke; after a slow check it waits longer."""
+        self.proofs.edited(path)
         if path not in self.waiting:
             took = self.took.get(path, 0.0)
             delay = 0.0 if took < AT_ONCE else min(took, LONGEST_WAIT)
@@ -111,15 +114,30 @@ class Server(LanguageServer):
         space.check(path)
         self.took[path] = time.perf_counter() - start
         self.tell(space)
+        self.prove(space, path)
         self.work()
 
     def tell(self, space: Workspace) -> None:
         for path, found in space.diagnostics():
-            text = space.text(path) or Text("")
-            listed = [wire.diagnostic(text, fault) for fault in found]
-            self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(wire.uri(path), listed, self.versions.get(path))
-            )
+            self.publish(space, path, found)
+
+    def publish(self, space: Workspace, path: Path, found: list[Diagnostic]) -> None:
+        text = space.text(path) or Text("")
+        listed = [wire.diagnostic(text, fault) for fault in (*found, *self.proofs.shown.get(path, ()))]
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(wire.uri(path), listed, self.versions.get(path))
+        )
+
+    def prove(self, space: Workspace, path: Path) -> None:
+        """Asks for the proofs of an open tree without faults."""
+        document = space.documents.get(path)
+        sound = not any(fault.severity == "error" for fault in space.published.get(path, []))
+        if sound and path in space.texts and document is not None and document.spec is not None:
+            self.proofs.ask(path, document.spec)
+
+    def tell_proofs(self, path: Path) -> None:
+        space = self.space(path)
+        self.publish(space, path, space.published.get(path, []))
 
     def work(self) -> None:
         """Starts the background task that checks the project's remaining files, one at a time, between requests of
