@@ -156,7 +156,7 @@ def test_coverage_has_its_own_words_a_legend_and_a_table_of_files(browser, tmp_p
     file = tmp_path / "cov.html"
     file.write_text(whole({**e, "recorded": True} if e["k"] == "start" else e for e in coverage.events(files)))
     browser.open(file.as_uri())
-    browser.until("document.body.classList.contains('coverage') && document.querySelectorAll('.box').length > 5")
+    browser.until("document.querySelector('.coverage .files') && document.querySelectorAll('.box').length > 5")
     said = browser.js("return document.body.innerText")
     assert "never reached, or always skipped" in said and "0 of" in said and "0 % of the results" in said
     assert not {"running", "World", "Blackboard", "tick", "Play", "succeeded"} & set(said.split())

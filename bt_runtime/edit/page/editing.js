@@ -7,6 +7,7 @@ const HOLDS = (kind) => kind && kind.several;
 class EditFold {
   constructor(state, version) {
     this.version = version;
+    this.still = true; // nothing runs
     this.goals = new Map();
     this.latest = {};
     this.roots = [];

@@ -31,7 +31,8 @@ App.prototype.listen = function () {
   document.addEventListener("keydown", (e) => app.key(e));
   document.addEventListener("keydown", (e) => (app.adding = e.shiftKey));
   document.addEventListener("keyup", (e) => (app.adding = e.shiftKey));
-  document.addEventListener("pointerdown", (e) => (app.adding = e.shiftKey), true);
+  document.addEventListener("pointerdown", (e) => (app.adding = e.shiftKey || app.several), true);
+  $("several").addEventListener("click", () => { app.several = !app.several; $("several").setAttribute("aria-pressed", String(app.several)); });
   $("tree").addEventListener("pointerdown", (e) => app.grab(e), true);
   $("kinds").addEventListener("pointerdown", (e) => app.grabKind(e));
   $("kinds").addEventListener("dblclick", (e) => { const row = e.target.closest("[data-kind]"); if (row) app.add(row.dataset.kind); });
@@ -65,25 +66,36 @@ App.prototype.grab = function (e) {
   const node = this.fold.nodes.get(Number(box.dataset.id));
   if (!node || node.parent === null) return;
   e.stopPropagation();
-  this.drag(e, node.name || node.kind, node, (target) => this.move(node, target));
+  this.drag(e, node.name || node.kind, node, (target, moved) => this.move(moved, target));
+};
+
+// The node as it now stands, though the file was changed since it was taken: the only one with the same lines; else null.
+App.prototype.found = function (node, before) {
+  if (!node || before === this.state) return node;
+  const rows = (state, { line, last }) => state.text.split("\n").slice(line - 1, last).map((row) => row.trim()).join("\n"), wanted = rows(before, node);
+  const same = this.state.nodes.filter((each) => each.kind === node.kind && rows(this.state, each) === wanted);
+  return before.path === this.state.path && same.length === 1 ? this.fold.nodes.get(same[0].id) : null;
 };
 
 App.prototype.grabKind = function (e) {
   const row = e.target.closest("[data-kind]");
   if (!row || e.button) return;
-  this.drag(e, row.dataset.kind, null, (target) => this.add(row.dataset.kind, { parent: target.parent.path, index: target.index }));
+  this.drag(e, row.dataset.kind, null, (target) => this.add(row.dataset.kind, { parent: target.parent.path, index: target.index }), () => { if (e.pointerType === "touch") this.add(row.dataset.kind); });
 };
 
-App.prototype.drag = function (start, label, moved, done) {
-  let target = null, far = false;
+// `tapped`: what a press that did not move means.
+App.prototype.drag = function (start, label, node, done, tapped = () => {}) {
+  let target = null, far = false, moved = node, seen = this.state;
+  const before = this.state;
   const kinds = new Map(this.kinds.map((k) => [k.name, k])), ghost = $("ghost"), mark = svg("path", { class: "drop" });
   const going = (e) => {
     if (!far && Math.hypot(e.clientX - start.clientX, e.clientY - start.clientY) < 6) return;
     if (!far) { far = true; ghost.hidden = false; ghost.textContent = label; this.view.drawing.append(mark); }
     ghost.style.left = `${e.clientX + 12}px`; ghost.style.top = `${e.clientY + 8}px`;
+    if (seen !== this.state) { seen = this.state; moved = this.found(node, before); this.view.drawing.append(mark); }
     const frame = $("tree").getBoundingClientRect();
     const inside = e.clientX > frame.left && e.clientX < frame.right && e.clientY > frame.top && e.clientY < frame.bottom;
-    target = inside ? dropAt(this.view, this.fold, kinds, e.clientX - frame.left, e.clientY - frame.top, moved) : null;
+    target = inside && (moved || !node) ? dropAt(this.view, this.fold, kinds, e.clientX - frame.left, e.clientY - frame.top, moved) : null;
     if (!target) { mark.setAttribute("d", ""); return; }
     const { x, y, w } = target.place, top = y - BOX / 2 - 2, low = y + BOX / 2 + 2;
     mark.setAttribute("d", target.how === "into" ? `M${x - 3} ${top}H${x + w + 3}V${low}H${x - 3}Z` : target.how === "before" ? `M${x} ${top}H${x + w}` : `M${x} ${low}H${x + w}`);
@@ -91,7 +103,12 @@ App.prototype.drag = function (start, label, moved, done) {
   const over = (e) => {
     document.removeEventListener("pointermove", going); document.removeEventListener("pointerup", over); document.removeEventListener("pointercancel", over);
     ghost.hidden = true; mark.remove();
-    if (far && target && e.type === "pointerup") done(target);
+    if (e.type !== "pointerup") return;
+    if (!far) { tapped(); return; }
+    going(e); // where it is let go, of the text as it now stands
+    ghost.hidden = true; mark.remove();
+    if (node && !moved) this.notice("The file was changed meanwhile, in what was dragged: nothing was moved.");
+    else if (target) done(target, moved);
   };
   document.addEventListener("pointermove", going); document.addEventListener("pointerup", over); document.addEventListener("pointercancel", over);
 };

@@ -294,7 +294,9 @@ class TreeView {
     if (box.painted === look) return;
     box.painted = look;
     box.group.setAttribute("class", `box ${look}`);
-    box.group.setAttribute("aria-label", `${node.kind} ${shown(node.name || node.gist)}: ${{ R: "running", S: "success", F: "failure", I: "idle" }[node.status]}`);
+    const state = fold.still && node.status === "I" ? (look.includes(" bad") ? "at fault" : "") : { R: "running", S: "success", F: "failure", I: "idle" }[node.status];
+    box.group.setAttribute("aria-label", `${node.kind} ${shown(node.name || node.gist)}${state ? `: ${state}` : ""}`);
+    box.group.setAttribute("aria-selected", String(this.chosen === id));
     box.sign.textContent = SIGNS[node.status];
     box.edge.setAttribute("class", node.status === "R" ? "edge R" : "edge");
   }
