@@ -182,7 +182,7 @@ $(SOURCES): | $(VENV)/bin/python
 	tar -xzf .cache/llama_cpp_python-0.3.36.tar.gz -C .cache/llama.cpp --strip-components 3 --wildcards '*/vendor/llama.cpp/models'
 
 families: setup $(SOURCES)
-	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families
+	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families tests/author/test_tokens.py
 
 # on a machine with a GPU; without one it says so. GPU_LAYERS=0 tries the script on the processor, with a small file
 gpu-check: setup
