@@ -228,3 +228,34 @@ def test_the_buttons_are_for_the_node_that_the_panel_shows(browser: Browser) -> 
         finally:
             run.halt("the test is over", for_good=True)
             spinning.join(60)
+
+
+def test_a_box_that_is_zoomed_in_says_ports_and_entries(browser: Browser, tmp_path) -> None:
+    """From 150 % on: what a node reads, `→` what it writes, and the ports of a tree; below it there is none of it."""
+    (tmp_path / "part.yaml").write_text(
+        "version: 1\ntree: part\ninputs: {n: integer}\nroot:\n  log: {name: told, text: '{n}'}\n"
+    )
+    main = tmp_path / "main.yaml"
+    main.write_text(
+        "version: 1\ntree: main\nblackboard: {a: {type: integer, default: 3}}\nroot:\n  sequence:\n"
+        "    - set: {name: more, values: {a: '{a + 1}'}}\n    - tree: {file: part, with: {n: '{a}'}}\n"
+    )
+    feed = Feed(most=None)
+    with Run(load(main), clock=Manual()) as run:
+        watch = Watch(run, feed)
+        run.spin()
+        watch.end(run.status)
+    file = tmp_path / "run.html"
+    file.write_text(whole(feed.after(None, most=10**9).events))
+    browser.open(file.as_uri())
+    browser.until("btr.fold.nodes.size > 3")
+    browser.js("btr.seek(btr.history.last); btr.tree.follow(false); btr.tree.fit();")
+    shown = "[...document.querySelectorAll('.box .values')].filter((t) => t.getBBox().width).map((t) => t.textContent)"
+    browser.js("btr.tree.zoom(1.4 / btr.tree.at.scale)")
+    browser.until("!document.getElementById('tree').classList.contains('near')")
+    assert browser.js(f"return {shown}") == []
+    browser.js(
+        "btr.tree.all(true); btr.tree.zoom(1.6 / btr.tree.at.scale); btr.draw(); btr.tree.centre(btr.fold.roots[0])"
+    )
+    browser.until(f"{shown}.length >= 3")
+    assert {"→ a = 4", "n = 4"} <= set(browser.js(f"return {shown}"))

@@ -19,6 +19,7 @@ class App {
     this.view.asked = () => this.frame();
     this.view.following = false;
     this.view.everything = true;
+    this.view.values = (fold, node) => this.valuesOf(node);
     this.typing = new Typing(this);
     this.toolbar();
     this.listen();
@@ -110,7 +111,7 @@ class App {
     this.say(undone ? `${what}: done` : `${GESTURES[what]?.[0] ?? what}: ${state.nodes.length} nodes, ${state.faults.length} faults`);
     if (["skills", "text", "undo", "redo", "extract", "inline", "skill", "rename_tree", "rename_skill"].includes(what)) {
       const kinds = await this.send("kinds", { path: state.path });
-      if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); this.panel(); }
+      if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); this.panel(); this.head(); }
       this.files();
     }
     return state;
@@ -141,6 +142,14 @@ class App {
     this.panel();
     this.typing.show(state);
     this.frame();
+  }
+
+  // What a box says when it is zoomed in: its fields, and in a trial the entries that they name.
+  valuesOf(node) {
+    const bare = this.kindOf(node.kind)?.bare, told = ([name, text]) => name !== "name" && name !== bare && !node.gist.includes(`${name}: ${text}`);
+    const rows = Object.entries(node.fields).filter(told).map(([name, text]) => `${name}: ${text.replace(/\s*\n\s*/g, ", ")}`);
+    const said = JSON.stringify([node.fields, node.texts]), board = this.shownTab === "try" && this.told ? this.told.board : {};
+    return [...rows, ...Object.entries(board).filter(([name]) => new RegExp(`\\b${name}\\b`).test(said)).map(([name, value]) => `${name} = ${value}`)].join(" · ");
   }
 
   // Faults on their boxes.

@@ -14,7 +14,7 @@ class DebugBar {
       press("edit", "Edit", "Put edited YAML in the place of the chosen node"),
     ];
     this.back = press("back", "Take back", "Take back all that was forced and replaced (u)");
-    this.file = press("file", "Edit file", "The file of the chosen node in the editor, at its line (E)");
+    this.file = press("file", "File", "The file of the chosen node in the editor, at its line (E)");
     this.why = press("why", "Why?", "Why the chosen node is as it is (w)");
     this.of = el("p", { class: "about path said", title: "The buttons are for this node", hidden: "" });
     this.state = el("p", { class: "about", role: "status" });

@@ -122,11 +122,8 @@ class NodePanel {
   ports(node) {
     const { ports = [] } = node.facts;
     if (!ports.length) return [];
-    const scope = this.fold.path(node.id), shared = new Map((node.facts.fields ?? []).filter(([name]) => name.startsWith("with.")).map(([name, text]) => [name.slice(5), text]));
     const rows = ports.map(([name, type, way, about]) => {
-      const own = this.fold.board.get(`${scope}\u0000${name}`), from = shared.get(name), whole = /^\{\s*(\w+)\s*\}$/.exec(from ?? "")?.[1] ?? from;
-      const key = whole !== undefined ? this.fold.entry(node.facts.names?.[whole]) : "";
-      const event = own ?? this.fold.board.get(key);
+      const { event, from } = portOf(this.fold, node, name);
       return el("tr", {}, el("td", { title: shown(about) }, el("b", {}, name), el("div", { class: "dim" }, `${{ in: "input", out: "output", kept: "entry" }[way]}, ${type}`)), el("td", {}, el("span", { class: "code" }, event ? short(event.value) : "—"), from !== undefined ? el("div", { class: "dim said" }, `from ${from}`) : ""));
     });
     return [el("h2", {}, "Ports"), el("table", { class: "known" }, rows)];
@@ -161,6 +158,23 @@ class NodePanel {
       rest.length ? el("details", { "data-part": "source" }, el("summary", {}, `${rest.length} lines more`), el("pre", { class: "source" }, ...rows(rest, line + first.length))) : "",
     ].filter(Boolean);
   }
+}
+
+// The value of a port, and the text that gives it: of its own entry, or of the one that it stands for.
+function portOf(fold, node, name) {
+  const from = (node.facts.fields ?? []).find(([field]) => field === `with.${name}`)?.[1];
+  const whole = /^\{\s*(\w+)\s*\}$/.exec(from ?? "")?.[1] ?? from;
+  const key = whole !== undefined ? fold.entry(node.facts.names?.[whole]) : "";
+  return { event: fold.board.get(`${fold.path(node.id)}\u0000${name}`) ?? fold.board.get(key), from };
+}
+
+// What a box says when it is zoomed in: ports, entries that the node reads, and → those that it writes.
+function boxValues(fold, node) {
+  const facts = node.facts ?? {}, writes = facts.writes ?? {}, ports = facts.ports ?? [];
+  const said = (event) => (event ? short(event.value) : "–"), now = (key) => said(fold.board.get(key));
+  if (ports.length) return ports.map(([name, , way]) => `${way === "out" ? "→ " : ""}${name} = ${said(portOf(fold, node, name).event)}`).join(", ");
+  const reads = Object.entries(facts.names ?? {}).filter(([name]) => !(name in writes)).map(([name, way]) => `${name} = ${now(fold.entry(way))}`);
+  return [...reads, ...Object.entries(writes).map(([name, way]) => `→ ${name} = ${now(fold.entry(way))}`)].join(", ");
 }
 
 // The lines of a node: its own, and those that follow and stand deeper.

@@ -21,6 +21,7 @@ class Page {
     this.panel = new Panel($("panel"), this);
     this.map = new TreeMap(this);
     this.debug = new DebugBar($("stage"), this);
+    this.tree.values = boxValues;
     this.tree.asked = this.panel.wake = () => this.wake();
     this.listen();
     setInterval(() => this.wake(), 250); // folding waits for time to pass

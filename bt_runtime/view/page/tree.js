@@ -6,6 +6,7 @@ const LARGE = 30, HUGE = 150; // nodes from which on done, and untouched, parts 
 const SETTLED = 1.2; // seconds for which a part has to be done before it folds
 const MARGIN = 200;
 const SEEABLE = 0.3; // the least scale at which boxes are told apart
+const NEAR = 1.5; // the scale from which on boxes say values
 const READABLE = 0.72; // the least scale at which boxes are read without effort
 
 class TreeView {
@@ -33,6 +34,7 @@ class TreeView {
     this.top = null; // only what lies below this node
     this.down = false; // from the top down
     this.anchor = null; // what runs, and is followed
+    this.values = null; // (fold, node) → what a box says below its words when it is zoomed in
     this.marks = new Map(); // id → a class of its box, and a title: for what others have to say of a node
     this.listen();
   }
@@ -189,6 +191,7 @@ class TreeView {
     if (this.moved) { this.moved = false; this.cull(fold); news = null; }
     if (news) for (const id of news) this.paint(fold, id);
     else for (const id of this.drawn.keys()) this.paint(fold, id);
+    if (this.near) for (const id of this.drawn.keys()) this.detail(fold, id);
   }
 
   arrange(fold) {
@@ -239,6 +242,8 @@ class TreeView {
     const { x, y, scale } = this.at;
     this.drawing.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
     this.svg.classList.toggle("far", scale < 0.33);
+    this.near = Boolean(this.values) && scale >= NEAR;
+    this.svg.classList.toggle("near", this.near);
     const left = x - MARGIN, right = x + this.svg.clientWidth / scale + MARGIN, top = y - MARGIN, bottom = y + this.svg.clientHeight / scale + MARGIN;
     let seen = 0;
     for (const place of this.places.values()) {
@@ -299,6 +304,21 @@ class TreeView {
     box.group.setAttribute("aria-selected", String(this.chosen === id));
     box.sign.textContent = SIGNS[node.status];
     box.edge.setAttribute("class", node.status === "R" ? "edge R" : "edge");
+  }
+
+  // The values of a node: beside a box with nothing on its right, else in small letters below its words.
+  detail(fold, id) {
+    const box = this.drawn.get(id), node = fold.nodes.get(id), place = this.places.get(id);
+    if (!node || !place) return;
+    const beside = !this.down && !place.below.length, text = fitted(this.values(fold, node), beside ? 360 : (place.w - 28) * 1.8);
+    if (box.said === text && box.beside === beside && box.wide === place.w) return;
+    Object.assign(box, { said: text, beside, wide: place.w });
+    if (!box.values) box.group.append((box.values = svg("text", { class: "values" })));
+    box.values.textContent = text;
+    box.values.setAttribute("x", beside ? place.w + 6 : 24);
+    box.values.setAttribute("y", beside ? 3.5 : 8.5);
+    box.group.toggleAttribute("data-beside", beside);
+    box.group.toggleAttribute("data-told", Boolean(text) && !beside);
   }
 
   drop(id, box) {
