@@ -90,7 +90,7 @@ def _user(each: Identity) -> str:
     publish = {"allow": list(may.publish), **({"deny": list(may.refused)} if may.refused else {})}
     permissions = f"publish: {quoted(publish)}, subscribe: {quoted({'allow': list(may.subscribe)})}"
     if may.answers:
-        permissions += ", allow_responses: {max: 1, expires: 1m}"
+        permissions += ', allow_responses: {max: 1, expires: "1m"}'
     who = f"nkey: {each.public}"
     if each.role == "mqtt":
         who = f"user: {quoted(each.name)}, password: {quoted(each.password)}, allowed_connection_types: [MQTT]"

@@ -77,6 +77,8 @@ def _improved(robots: Mapping[str, Robot], given: dict[str, str], jobs: Jobs,
 
 def _step(robots: Mapping[str, Robot], given: Mapping[str, str], jobs: Jobs) -> dict[str, str] | None:
     """Returns the best move or swap out of the worst plan; None when none helps."""
+    if not robots:
+        return None
     worst = max(robots.values(), key=lambda robot: (robot.cost(), robot.name))
     limit = worst.cost()
     movable = [job.id for job in worst.jobs if given.get(job.id) == worst.name]

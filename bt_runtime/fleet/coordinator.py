@@ -204,8 +204,19 @@ class Coordinator:
                                     max_ack_pending=5000)  # fmt: skip
         await self.link.js.add_consumer(names.REPORTS, config)
         async for message in self.store.each(names.REPORTS, "coordinators"):
-            await self.reported(json.loads(message.data))
+            await self._report(message)
             await message.ack()
+
+    async def _report(self, message: Msg) -> None:
+        """Takes a robot's report on a task that it was given. The server has checked that the subject is its own."""
+        report = json.loads(message.data)
+        robot, task = message.subject.split(".")[2:4]
+        known = self.open.get(task) or await self.store.get(task)
+        ours = known is not None and f"{robot}.{report.get('term')}" in known[0].had
+        if ours and (report.get("robot"), report.get("task")) == (robot, task):
+            await self.reported(report)
+        else:
+            _LOG.warning("%s reports on %s, which it was not given: not taken", robot, task)
 
     async def reported(self, report: dict[str, Any]) -> None:
         """Folds a report into its task's record. The verdict is written first: of two, the first one counts."""

@@ -67,7 +67,13 @@ class Fleet:
         self.close()
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        except TimeoutError as error:
+            refused = getattr(getattr(self, "link", None), "refused", "")
+            if not refused:
+                raise
+            raise BtError(f"the fleet's server refused it: {refused}", "ask for another key: --creds FILE") from error
 
     def send(
         self, tree: str, inputs: Mapping[str, Json] | None = None, *, id: str | None = None, **more: Any

@@ -74,6 +74,7 @@ class Link:
         self.name = name
         self.up = asyncio.Event()  # set while connected
         self.listeners: list[Callable[[bool], None]] = []  # called with True when connected, False when cut off
+        self.refused = ""  # what the server last refused to whom this key is for
         self._client: Client | None = None
         self._buckets: dict[str, KeyValue] = {}
         self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
@@ -127,6 +128,8 @@ class Link:
         if _hopeless(error) and not self._refused.done():
             self._refused.set_result(error)
         logging.getLogger(__name__).debug("fleet link: %s", error)
+        if "permissions violation" in str(error).lower():
+            self.refused = str(error).removeprefix("nats: ")
 
     async def _lost(self) -> None:
         self._told(False)
@@ -197,7 +200,8 @@ class Link:
         if self._client is not None and not self._client.is_closed:
             with suppress(Exception):
                 await self._client.flush(1)
-            await self._client.close()
+            with suppress(OSError):  # the server has cut the line
+                await self._client.close()
         self.up.clear()
 
     async def __aenter__(self) -> Link:

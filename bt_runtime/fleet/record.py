@@ -39,6 +39,7 @@ class Record:
     outputs: Json = None
     resume: tuple[str, int] | None = None  # whose run is gone on with: robot and term
     refused: tuple[str, ...] = ()  # robots that had it and could not begin
+    had: tuple[str, ...] = ()  # each robot that it was given to, with the term: only these may report on it
     history: tuple[str, ...] = ()
 
     def text(self) -> bytes:
@@ -50,9 +51,9 @@ class Record:
         return replace(self, state=state, since=now, history=(*self.history[-39:], line), **more)
 
     def assigned(self, robot: str, policy: str, now: float) -> Record:
-        return self._now(
-            ASSIGNED, now, f"assigned to {robot}", robot=robot, policy=policy, term=self.term + 1, reason=""
-        )
+        had = (*self.had, f"{robot}.{self.term + 1}")
+        return self._now(ASSIGNED, now, f"assigned to {robot}", robot=robot, policy=policy, term=self.term + 1,
+                         reason="", had=had)  # fmt: skip
 
     def started(self, now: float) -> Record:
         return self._now(STARTED, now, f"{self.robot} began")
@@ -101,7 +102,7 @@ class Record:
 def of(text: bytes) -> Record:
     data: dict[str, Any] = json.loads(text)
     known = {name: value for name, value in data.items() if name in Record.__dataclass_fields__}
-    for name in ("refused", "history", "resume"):
+    for name in ("refused", "had", "history", "resume"):
         if name in known:
             known[name] = tuple(known[name])
     return Record(**{**known, "task": tasks.of(data["task"])})

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from bt_runtime.cli.fleet.server_address import add_server, address
+from bt_runtime.fleet import guarded
 from bt_runtime.fleet.coordinator import LEASE, Coordinator
 from bt_runtime.fleet.link import PORT, Link
 from bt_runtime.fleet.server import Server, ServerOptions
@@ -26,6 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=PORT, help=f"its port; 0: a free one; default: {PORT}")
     parser.add_argument("--anyone", action="store_true", help="other machines may reach the embedded server")
     parser.add_argument("--sync", default="always", metavar="always|TIME", help="when its messages are on the disk")
+    parser.add_argument("--mqtt", default="", metavar="HOST:PORT", help="where the embedded server speaks MQTT too")
     parser.add_argument("--lease", type=float, default=LEASE, metavar="S", help="silence after which a robot is lost")
 
 
@@ -39,11 +41,12 @@ async def _up(args: argparse.Namespace) -> int:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     server = None
     if args.server is None:
-        server = await Server(ServerOptions(args.data, args.host, args.port, args.anyone, args.sync)).start()
+        more = guarded.configuration(args.data, args.mqtt)
+        server = await Server(ServerOptions(args.data, args.host, args.port, args.anyone, args.sync, more)).start()
         url = server.url
     else:
         url = address(args).url
-    link = Link(address(args) if server is None else server.address, "coordinator")
+    link = Link(address(args) if server is None else guarded.coordinator(args.data, url), "coordinator")
     try:
         async with link:
             work = [asyncio.create_task(Coordinator(link, args.lease).work()), asyncio.create_task(stop.wait())]

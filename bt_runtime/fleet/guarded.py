@@ -1,0 +1,104 @@
+"""How the embedded server is guarded: who may connect, TLS, and MQTT; from what lies in its folder."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet.keys import CONFIGURATION, COORDINATOR, Keys
+from bt_runtime.fleet.link import Address
+from bt_runtime.fleet.server import program
+from bt_runtime.project import disk
+
+PID = "server.pid"
+AUTHORITY, CERTIFICATE, PRIVATE = "ca.pem", "server.pem", "server-key.pem"
+YEARS = 10
+
+
+def configuration(folder: Path, mqtt: str = "") -> str:
+    """Returns what the server's configuration says besides: its process file, keys, TLS, and MQTT at `HOST:PORT`."""
+    lines = [f"pid_file: {json.dumps(str((folder / PID).resolve()))}\n"]
+    tls = ""
+    if (folder / CERTIFICATE).is_file():
+        files = {"cert_file": folder / CERTIFICATE, "key_file": folder / PRIVATE}
+        tls = "tls { " + ", ".join(f"{key}: {json.dumps(str(path.resolve()))}" for key, path in files.items()) + " }\n"
+    lines.append(tls)
+    if mqtt:
+        lines.append(f"mqtt {{ listen: {json.dumps(mqtt)}\n{tls} }}\n")
+    if Keys(folder).exist:
+        lines.append(f'include "{CONFIGURATION}"\n')
+    return "".join(lines)
+
+
+def coordinator(folder: Path, url: str) -> Address:
+    """Returns the address by which the coordinator beside the server connects."""
+    creds = folder / COORDINATOR if Keys(folder).exist else None
+    ca = folder / AUTHORITY if (folder / CERTIFICATE).is_file() else None
+    return Address(url, creds=creds, ca=ca)
+
+
+def running(folder: Path) -> int | None:
+    """Returns the process of this folder's server; None when none runs."""
+    pid = disk.read_or_nothing(folder / PID).strip()
+    try:
+        os.kill(int(pid), 0)
+    except (OSError, ValueError):
+        return None
+    return int(pid)
+
+
+def reload(folder: Path) -> None:
+    """Makes the running server read its keys again. Connections of revoked keys end at once."""
+    subprocess.run([program(), "--signal", f"reload={running(folder)}"], check=True, capture_output=True)
+
+
+def certify(folder: Path, hosts: list[str]) -> Path:
+    """Makes an authority of its own and a certificate of the server for these hosts; returns the authority's file."""
+    x509, keys, hashes, serial = _library()
+    folder.mkdir(parents=True, exist_ok=True)
+    authority_key, server_key = (keys.generate_private_key(keys.SECP256R1()) for _ in range(2))
+    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "btr fleet")])
+    now = datetime.datetime.now(datetime.UTC)
+
+    def build(subject: Any, key: Any, *extensions: Any) -> Any:
+        made = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
+        made = made.serial_number(x509.random_serial_number()).not_valid_before(now - datetime.timedelta(days=1))
+        made = made.not_valid_after(now + datetime.timedelta(days=365 * YEARS))
+        for extension in extensions:
+            made = made.add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+        return made.sign(authority_key, hashes.SHA256())
+
+    authority = build(issuer, authority_key, x509.BasicConstraints(ca=True, path_length=0))
+    names = x509.SubjectAlternativeName([_named(x509, host) for host in hosts])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, hosts[0])])
+    server = build(subject, server_key, x509.BasicConstraints(ca=False, path_length=None), names)
+    pem, plain = serial.Encoding.PEM, serial.NoEncryption()
+    private = server_key.private_bytes(pem, serial.PrivateFormat.PKCS8, plain)
+    disk.write(folder / PRIVATE, [private.decode()], mode=0o600)  # the authority's own key is kept nowhere
+    disk.write(folder / CERTIFICATE, [server.public_bytes(pem).decode()], mode=0o600)
+    disk.write(folder / AUTHORITY, [authority.public_bytes(pem).decode()])
+    return folder / AUTHORITY
+
+
+def _named(x509: Any, host: str) -> Any:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _library() -> tuple[Any, Any, Any, Any]:
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+    except ImportError as error:
+        hint = "pip install 'bt_runtime[fleet]'; or put server.pem, server-key.pem and ca.pem there yourself"
+        raise BtError("cryptography is not installed", hint) from error
+    return x509, ec, hashes, serialization
