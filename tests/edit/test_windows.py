@@ -202,3 +202,19 @@ def test_the_bars_fit_at_half_more_than_full_size_on_a_phone_and_a_tablet(
         assert page.js("return document.getElementById('tree').clientHeight") > 120
     finally:
         page.protocol("Emulation.setDeviceMetricsOverride", {**screen, "width": 1280, "height": 800})
+
+
+def test_a_large_tree_opens_where_it_can_be_read_and_what_is_chosen_is_unfolded(
+    editor: Editor, browser: Browser
+) -> None:
+    """900 nodes: branches are folded, boxes have their full size, and a node that a fault names is shown."""
+    branch = "    - sequence:\n" + "        - log: hello\n" * 8
+    file = editor.session.path("trees/main.yaml").with_name("big.yaml")
+    disk.write(file, "version: 1\ntree: big\nroot:\n  sequence:\n" + branch * 100)
+    browser.open(editor.url(file))
+    browser.until("window.app && app.state && app.view.places.size && app.view.folded.size === 100")
+    assert browser.js("return app.view.at.scale") >= 0.7
+    browser.js("app.pickPath([57, 3])")
+    settled(browser)
+    assert browser.js("return app.view.drawn.get(app.view.chosen)?.group.getAttribute('aria-selected')") == "true"
+    browser.open("about:blank")

@@ -84,7 +84,7 @@ class App {
     const other = path !== this.state?.path;
     this.story = state.story;
     this.show(state, other ? [] : undefined);
-    if (other) { this.offer(state); requestAnimationFrame(() => this.view.fit()); }
+    if (other) { this.offer(state); requestAnimationFrame(() => this.view.open(this.fold, this.view.chosen)); }
     $("file").value = path;
   }
 
@@ -217,6 +217,7 @@ class App {
       for (const each of all.slice(Math.min(one, other), Math.max(one, other) + 1)) this.picked.add(each);
     }
     this.view.chosen = id;
+    if (!this.view.places.has(id) && this.view.places.size) { this.view.reveal(this.fold, id); this.view.draw(this.fold, 0, null); }
     if (far) this.view.show(id);
     this.head();
     if (!fromText) { this.panel(); if (this.shownTab === "text") this.typing.reveal(this.node); }

@@ -101,12 +101,21 @@ class TreeView {
   // A tree that is too large for its boxes to be seen is folded to its upper levels.
   fit() {
     this.follow(false);
+    if (this.stale && this.fold) this.arrange(this.fold);
     this.embrace();
     if (this.at.scale >= SEEABLE || !this.fold) return;
     this.level();
     this.judge(this.fold, 0);
     this.arrange(this.fold);
     this.embrace();
+  }
+
+  // The whole tree where it can be read, else its root or this node.
+  open(fold, id) {
+    this.draw(fold, 0, null);
+    this.fit();
+    if (id !== null && !this.places.has(id)) { this.reveal(fold, id); this.judge(fold, 0); this.arrange(fold); }
+    if (this.at.scale < READABLE) this.centre(id !== null && this.places.has(id) ? id : fold.roots[0]);
   }
 
   // Opens as many levels as there is room for, and folds all below.
@@ -126,8 +135,8 @@ class TreeView {
 
   embrace() {
     const { clientWidth: w, clientHeight: h } = this.svg;
-    const scale = Math.min(1.2, Math.max(0.02, Math.min((w - 40) / (this.size.width + 1), (h - 40) / (this.size.height + 1))));
-    this.at = { x: -(w / scale - this.size.width) / 2, y: -(h / scale - this.size.height) / 2, scale };
+    const scale = Math.min(1.2, Math.max(0.02, Math.min((w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1))));
+    this.at = { x: -(w / scale - this.size.width) / 2, y: -(h / scale - this.size.height) / 2 + 20 / scale, scale }; // above the buttons
     this.moved = true; this.wake();
   }
 
