@@ -291,3 +291,17 @@ def test_a_hostile_address_costs_its_own_leaf_and_gets_no_token_elsewhere(
     assert said and "hunter2" not in said and len(said) < 700
     assert "Bearer hunter2hunter2" in server.headers
     assert elsewhere.heard == [] and elsewhere.headers == []
+
+
+def test_what_a_tool_says_is_labelled_outside_and_orders_nothing(shop: Path) -> None:
+    """Under a policy, another tool is not called with a text that a server gave; one that stands in the tree is."""
+    head = (
+        "version: 1\ntree: t\nskills: [shop]\nblackboard: {said: {type: string}}\n"
+        "policies: {skills: {add: {c: [operator, author]}}}\nroot:\n  sequence:\n"
+    )
+    body = "    - add: {a: 1, b: 2, c: mine}\n    - say: {text: '{said}'}\n    - add: {a: 3, b: 4, c: '{said}'}\n"
+    with bt.Run(bt.load(head + body, project=shop)) as run:
+        assert run.spin(seconds=60) is bt.Status.FAILURE
+        assert "made from" in run.engine.find("/t/2").feedback_message
+        assert "outside" in run.engine.find("/t/2").feedback_message
+    assert [line.split()[1] for line in notes(shop).splitlines() if line.startswith("call")] == ["add", "say"]
