@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from bt_runtime.proof.model.leaves import Any_, Mismatch
 from bt_runtime.proof.model.model import Model, Step
 from bt_runtime.proof.model.node import ModelNode
-from bt_runtime.proof.model.tick import LATER, RUN, WORDS, State, Tick
+from bt_runtime.proof.model.skill import Skill
+from bt_runtime.proof.model.tick import LATER, RUN, UNKNOWN, WORDS, State, Tick
 from bt_runtime.proof.search import Story
 
 Event = tuple[Any, ...]
@@ -59,10 +60,11 @@ def left_out(model: Model) -> frozenset[str]:
 def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
     """Finds the same story in the complete model, with the omitted parts' results as given; None when the tree has no
     such story."""
-    states, wanted = [rough.first()], []
+    states, wanted = [rough.first()], list[Wanted]()
     for choices in story.ticks:
         step, t = rough.replay(states[-1], choices)
-        wanted.append((step, {e[1]: e[2] for e in t.events or () if e[0] == "any"}))
+        parts = {e[1]: e[2] for e in t.events or () if e[0] == "any"}
+        wanted.append(Wanted(step, parts, {e[2]: (e[3], e[4]) for e in t.events or () if e[0] == "poll"}))
         states.append(step.state)
     if story.repeats is not None and story.repeats < len(wanted):
         wanted += wanted[story.repeats :] * (ROUNDS - 1)
@@ -81,11 +83,20 @@ def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
     return None
 
 
+class Wanted(NamedTuple):
+    """A tick of a rough story: the results of parts that are left out, and of skills with their outputs."""
+
+    step: Step
+    parts: Mapping[str, int]
+    polls: Mapping[str, tuple[int, Mapping[str, Any]]]
+
+
 class _Steered:
     """Searches, tick by tick, for choices with the results that a rough story requires."""
 
-    def __init__(self, model: Model, wanted: Sequence[tuple[Step, Mapping[str, int]]]) -> None:
+    def __init__(self, model: Model, wanted: Sequence[Wanted]) -> None:
         self.model, self.wanted, self.left = model, wanted, MOST_TRIES
+        self.skills = {n.path: n for nodes in model.skills.values() for n in nodes if isinstance(n, Skill)}
 
     def run(self) -> tuple[list[tuple[int, ...]], list[State]] | None:
         states, chosen = [self.model.first()], list[tuple[int, ...]]()
@@ -105,20 +116,31 @@ class _Steered:
             ways.append(self.ways(step.state, len(chosen)) if len(chosen) < len(self.wanted) else iter(()))
         return None
 
+    def number(self, path: str, status: int, given: Mapping[str, Any]) -> int | None:
+        """The number of a skill's result in this model."""
+        skill = self.skills.get(path)
+        for at, (result, values) in enumerate(skill.results if skill is not None else ()):
+            outputs = zip(skill.outputs, values, strict=True) if skill is not None and values else ()
+            said = {field.name: self.model.values[v] for (field, _), v in outputs if v != UNKNOWN}
+            if result == status and said == dict(given):
+                return at
+        return None
+
     def ways(self, state: State, at: int) -> Iterator[Step]:
-        rough, results = self.wanted[at]
+        rough, results, polls = self.wanted[at]
+        polled = {path: n for path, poll in polls.items() if (n := self.number(path, *poll)) is not None}
         seen: set[State] = set()
         prefix: list[int] | None = []
         while prefix is not None and self.left > 0:
             self.left -= 1
-            self.model.wanted = dict(results)
+            self.model.wanted, self.model.polled = dict(results), polled
             t = Tick(self.model, state, prefix)
             try:
                 step: Step | None = self.model.tick(t)
             except Mismatch:
                 step = None
             finally:
-                self.model.wanted = {}
+                self.model.wanted, self.model.polled = {}, {}
             prefix = t.next()
             if step is not None and (step.status, step.bits) == (rough.status, rough.bits) and step.state not in seen:
                 seen.add(step.state)

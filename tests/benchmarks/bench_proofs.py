@@ -6,6 +6,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -17,6 +18,7 @@ from bt_runtime.testing.check import check
 from bt_runtime.tree.node import RUNNING
 
 sys.path.insert(0, str(Path(__file__).parent))
+from behaverify import bigger_fish, checklist, done
 from rows import Row
 
 ACTS = ("go: {}", "grab: {}", "lift: {}")
@@ -48,10 +50,28 @@ def rows() -> Iterator[Row]:
         [result] = check(tree, **{word: text}, properties=[], seconds=120)
         took = time.perf_counter() - began
         yield Row(f"2,047 nodes: {word} `{text[:34]}`", f"{result.outcome}, {result.states:,} states", took, "≤ 7 s")
+    yield from _families()
     spent = sorted(_grafts(200))
     most = spent[int(len(spent) * 0.99)]
     figures = f"two properties, median {statistics.median(spent) * 1000:.1f} ms; processor time"
     yield Row("a plan of 20 nodes held against 500, p99", figures, most * 1000, "≤ 10 ms")
+
+
+def _families() -> Iterator[Row]:
+    """Each tree and property of the families at their largest."""
+    for link in ("parallel", "sequence", "fallback"):
+        tree = checklist(link, 514)
+        for item, word in product((0, 257, 513), ("is success", "is not success")):
+            text = f"G(check{item} is failure -> {done(tree, item)} {word})"
+            yield _decided(f"checklist of {link}s, 2,055 nodes: item {item} {word}", tree, text)
+    for link in ("parallel", "sequence"):
+        yield _decided(f"bigger fish, {link}, 190 checks: it rests at 191", bigger_fish(link, 190), "F G fish == 191")
+
+
+def _decided(name: str, tree: Tree, formula: str) -> Row:
+    began = time.perf_counter()
+    [result] = check(tree, ltl=formula, properties=[], seconds=120)
+    return Row(name, f"{result.outcome}, {result.states:,} states", time.perf_counter() - began, "≤ 7 s")
 
 
 def _grafts(count: int) -> Iterator[float]:

@@ -65,6 +65,7 @@ class Model:
         self.counts: dict[tuple[str, str], int] = {}  # slots with the starts of skills that may be started so often
         self.breaks = False  # does it matter whether a skill raises
         self.wanted: dict[str, int] = {}  # path of a steered part → the result that it is to return
+        self.polled: dict[str, int] = {}  # path of a skill → the number of the result that is tried first
         self.doubts: dict[str, None] = {}  # what was not covered
         self.root: ModelNode
         self.nodes: dict[str, ModelNode] = {}  # path → the node that speaks for it

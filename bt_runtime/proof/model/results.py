@@ -30,6 +30,8 @@ def results_of(spec: NodeSpec, depth: int = 0) -> Results:
         return _in_order(inner, OK, BAD, bool(spec.values.get("yield")))
     if name in ("fallback", "reactive_fallback"):
         return _in_order(inner, BAD, OK, bool(spec.values.get("yield")))
+    if name == "parallel":
+        return _together(inner, (spec.values.get("success", -1), spec.values.get("failure", 1)) == (-1, 1))
     if name == "guard":
         tests = {RUN} if any(RUN in each for each in inner[1:]) else set[int]()
         return inner[0] | tests | {SKIP, BAD}
@@ -55,6 +57,18 @@ def _in_order(inner: list[Results], onward: int, end: int, yields: bool) -> Resu
         found.add(onward)
     if all(SKIP in each for each in inner):
         found.add(SKIP)
+    return frozenset(found)
+
+
+def _together(inner: list[Results], plain: bool) -> Results:
+    """`plain`: all must succeed, and one failure is enough."""
+    found = {RUN} if any(RUN in each for each in inner) else set[int]()
+    if all(SKIP in each for each in inner):
+        found.add(SKIP)
+    if not plain or (all({OK, SKIP} & each for each in inner) and any(OK in each for each in inner)):
+        found.add(OK)
+    if not plain or any(BAD in each for each in inner):
+        found.add(BAD)
     return frozenset(found)
 
 

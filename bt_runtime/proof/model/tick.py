@@ -45,6 +45,7 @@ class Entries(Protocol):
     inputs: dict[int, tuple[int, ...]]
     holders: list[tuple[int, tuple[str, ...]]]
     wanted: dict[str, int]
+    polled: dict[str, int]
     breaks: bool
     ends: list[Any]
 
@@ -102,12 +103,16 @@ class Tick:
         return choice
 
     def pick(self, skill: Any) -> int:
-        """The number of the result that a skill gives now; first that which the part around is wanted to return."""
+        """The number of the result that a skill gives now; first that of a story, or which the part
+        around is wanted to return."""
         count = len(skill.results)
         at = self.choose(count) if count > 1 else 0
-        if not self.hint or count == 1:
+        first = self.model.polled.get(skill.path)
+        if first is None and self.hint:
+            first = skill.first[self.hint]
+        if first is None or count == 1:
             return at
-        at = int(at + skill.first[self.hint]) % count
+        at = int(at + first) % count
         self.turned[len(self.trail) - 1] = at
         return at
 
