@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs
+.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet
 .DEFAULT_GOAL := help
 
 help:
@@ -65,6 +65,7 @@ help:
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
+	@echo "make fleet      a fleet's table: kills, makespan, latency, a burst, an hour alone (ONLY=plans,speed; TASKS= KILLS=)"
 	@echo "make proofs     the proofs' long tests: 100,000 trees beside the engine, 1,000 beside an explorer (hours)"
 	@echo "make check      all of these that CI asks for besides the tests"
 	@echo "make clean      remove what was made"
@@ -314,6 +315,11 @@ docs: $(DOCS_THERE)
 proofs: setup
 	BESIDE_TREES=100000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
 		$(PY) -m pytest -q tests/proof
+
+# A table of what a fleet does, beside what it must: ONLY=plans,speed,chaos takes rows. The rows with kills take long.
+fleet: setup
+	$(PY) -m tests.fleet.figures $(if $(ONLY),--only $(ONLY)) $(if $(TASKS),--tasks $(TASKS)) $(if $(KILLS),--kills $(KILLS)) \
+		$(if $(ROBOTS),--robots $(ROBOTS)) $(if $(SEED),--seed $(SEED))
 
 check: lint types generated wheel docs
 

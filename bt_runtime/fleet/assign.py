@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import random
 from collections.abc import Callable, Mapping, Sequence
 
-from bt_runtime.fleet.plan import Cost, Job, Robot
+from bt_runtime.fleet.plan import Cost, Job, Robot, distance
 
 Jobs = Mapping[str, Mapping[str, Job]]  # task → robot → the job as this robot sees it; a robot that cannot is not there
 _ROUNDS = 60
@@ -20,13 +21,19 @@ def assigned(robots: Sequence[Robot], waiting: Sequence[str], jobs: Jobs, more: 
     by_name = {robot.name: robot for robot in robots}
     if not by_name:
         return {}
+    nearest = {name: robot.copy() for name, robot in by_name.items()}
     given = {task: name for task in _order(waiting, jobs) if (name := _inserted(by_name, jobs[task])) is not None}
     best = _improved(by_name, given, jobs, more)
+    if any(job.place for able in jobs.values() for job in able.values()):
+        other = _nearest(nearest, list(given), jobs)
+        if (cost := _improved(nearest, other, jobs, more)) < best:
+            best, given = cost, other
+            _taken(by_name, nearest)
     dice = random.Random(seed)
     for _ in range(_ROUNDS if 2 <= len(given) <= 40 else 0):
         if not more():
             break
-        trial = {name: Robot(r.name, r.free, r.place, r.speed, [*r.jobs]) for name, r in by_name.items()}
+        trial = {name: robot.copy() for name, robot in by_name.items()}
         again = dict(given)
         loose = [task for task in given if dice.random() < 0.5]
         for task in loose:
@@ -36,8 +43,31 @@ def assigned(robots: Sequence[Robot], waiting: Sequence[str], jobs: Jobs, more: 
             again[task] = _inserted(trial, jobs[task]) or again[task]
         if (cost := _improved(trial, again, jobs, more)) < best:
             best, given = cost, again
-            for name, robot in by_name.items():
-                robot.jobs = trial[name].jobs
+            _taken(by_name, trial)
+    return given
+
+
+def _taken(robots: Mapping[str, Robot], better: Mapping[str, Robot]) -> None:
+    for name, robot in robots.items():
+        robot.jobs = better[name].jobs
+
+
+def _nearest(robots: Mapping[str, Robot], waiting: Sequence[str], jobs: Jobs) -> dict[str, str]:
+    """A list scheduler: whichever robot is done first takes the task that begins nearest to where it then is."""
+    given: dict[str, str] = {}
+    left = dict.fromkeys(waiting)
+    done = [(robot.cost().finish, name) for name, robot in robots.items()]
+    heapq.heapify(done)
+    while left and done:
+        _, name = heapq.heappop(done)
+        robot, here = robots[name], robots[name].end()
+        able = [(-job.priority, job.before, distance(here, job.place), task)
+                for task in left if (job := jobs[task].get(name)) is not None]  # fmt: skip
+        if able:
+            task = min(able)[3]
+            del left[task]
+            given[task] = name
+            heapq.heappush(done, (robot.insert(jobs[task][name]).finish, name))
     return given
 
 

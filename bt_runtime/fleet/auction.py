@@ -19,7 +19,11 @@ from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import Record
 
 BATCH = 250  # tasks of one call
-_SEARCH = 0.2  # seconds in which better plans are searched for, once every task has a robot
+
+
+def search_seconds(tasks: int) -> float:
+    """Returns how long better plans are searched for, once every task has a robot."""
+    return 0.05 + min(0.5, 0.004 * tasks)
 
 
 @dataclass
@@ -97,7 +101,7 @@ def decided(records: Sequence[Record], offers: dict[str, Offer], now: float) -> 
         }
         for r in records
     }
-    end = time.monotonic() + _SEARCH
+    end = time.monotonic() + search_seconds(len(records))
     given = assigned(
         [o.robot for o in offers.values()], [r.task.id for r in records], jobs, lambda: time.monotonic() < end
     )

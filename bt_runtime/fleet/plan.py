@@ -94,6 +94,14 @@ class Robot:
         self._base = None
         return cost
 
+    def copy(self) -> Robot:
+        return Robot(self.name, self.free, self.place, self.speed, self._jobs)
+
+    def end(self) -> Place | None:
+        """Returns where the plan leaves it."""
+        places = (job.end or job.place for job in reversed(self._jobs))
+        return next((place for place in places if place is not None), self.place)
+
     def without(self, job: str) -> Robot:
         return Robot(self.name, self.free, self.place, self.speed, [each for each in self._jobs if each.id != job])
 
@@ -108,7 +116,7 @@ class Robot:
             if (before := each.end or each.place) is not None:
                 here = before
                 break
-        after = next((each.place for each in self._jobs[i:] if each.place is not None), None)
+        after = next((each.place for each in self._jobs[i:] if (each.place or each.end) is not None), None)
         leaves = job.end or job.place or here
         more = (distance(here, job.place) + distance(leaves, after) - distance(here, after)) / self.speed + job.takes
         return Cost(0.0, base.finish + more, base.work + more)

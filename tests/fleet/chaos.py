@@ -20,6 +20,7 @@ from bt_runtime.fleet.server import free_port
 from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task
 from bt_runtime.project import child
+from tests.fleet import field_project
 from tests.fleet.light_robot import Ledger
 from tests.fleet.proxy import Proxy
 
@@ -42,6 +43,7 @@ class Plan:
     shift: float = 86400.0  # seconds that a robot's clock is wrong, at most
     seed: int = 0
     limit: float = 600.0
+    field: bool = False  # robots of the field, by `btr fleet join`, instead of those without physics
 
 
 @dataclass
@@ -72,6 +74,8 @@ class Chaos:
         self.port = free_port("127.0.0.1")
         self.url = f"nats://127.0.0.1:{self.port}"
         self.found = Found()
+        self.project = field_project.made(folder / "project")
+        self.environment = child.environment(LEDGER=str(self.ledger.path), BTR_TRUST=str(self.project))
         self.seen: dict[str, set[str]] = {}  # task → verdicts that a watcher has ever been told
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.proxies: dict[str, Proxy] = {}
@@ -82,18 +86,26 @@ class Chaos:
         elif name == "second":
             words = ["up", "--server", self.url]
         else:
+            if self.plan.field:
+                words = ["join", "--robot", name, "--project", str(self.project), "--server", self.proxies[name].url,
+                         "--state", str(self.folder / name)]  # fmt: skip
+                self.processes[name] = self._begun(name, self._btr(words))
+                return
             shift = self.dice.uniform(-self.plan.shift, self.plan.shift)
             proxy = self.proxies[name]
             command = [sys.executable, "-P", str(HERE / "light_robot.py"), proxy.url, "r", str(self.folder),
                        str(self.ledger.path), str(shift), name[1:], "1"]  # fmt: skip
             self.processes[name] = self._begun(name, command)
             return
-        words = ["-P", "-m", "bt_runtime.cli", "fleet", *words, "--lease", str(self.plan.lease)]
-        self.processes[name] = self._begun(name, [sys.executable, *words])
+        self.processes[name] = self._begun(name, self._btr([*words, "--lease", str(self.plan.lease)]))
+
+    @staticmethod
+    def _btr(words: list[str]) -> list[str]:
+        return [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet", *words]
 
     def _begun(self, name: str, words: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
-            return child.start(words, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            return child.start(words, self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def kill(self, name: str) -> None:
         """kill -9, and a new process in its place. The server dies by itself as well; `btr fleet up` starts it anew."""
@@ -153,7 +165,10 @@ class Chaos:
         await self._prepared(link)
         for number in range(self.plan.tasks):
             seconds = round(self.dice.uniform(0.01, self.plan.seconds), 3)
-            task = Task(f"t{number}", self.dice.choice(TREES), {"seconds": seconds})
+            tree = self.dice.choice(TREES)
+            task = Task(f"t{number}", tree, {"seconds": seconds})
+            if self.plan.field:
+                task = field_project.task(f"t{number}", tree)
             for _ in range(1 + (number % 5 == 0)):
                 while True:
                     try:

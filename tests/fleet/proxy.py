@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 
 
 class Proxy:
@@ -41,18 +40,20 @@ class Proxy:
             pipe.add_done_callback(self._pipes.discard)
 
     async def _pipe(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
+        try:
             while data := await source.read(65536):
                 sink.write(data)
                 await sink.drain()
-        sink.transport.abort()
-        self._writers.discard(sink)
+        except OSError:
+            pass
+        finally:
+            sink.transport.abort()
+            self._writers.discard(sink)
 
     def cut(self) -> None:
         self.whole = False
         for writer in list(self._writers):
             writer.transport.abort()
-        self._writers.clear()
 
     def mend(self) -> None:
         self.whole = True
@@ -60,6 +61,5 @@ class Proxy:
     async def close(self) -> None:
         self.cut()
         self._server.close()
-        for pipe in list(self._pipes):
-            pipe.cancel()
         await asyncio.gather(*self._pipes, return_exceptions=True)
+        await asyncio.sleep(0)  # the transports' own last step

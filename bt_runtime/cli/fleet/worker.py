@@ -48,7 +48,9 @@ def known(tree: str) -> dict[str, Any]:
     try:
         trust_prompt.kinds()
         spec = load(tree).spec
-    except (BtError, Faults) as error:
+    except Faults as faults:
+        return {"cannot": next((each.message for each in faults.diagnostics), str(faults))}
+    except BtError as error:
         return {"cannot": str(error).partition("\n")[0]}
     skills, agents = _skills(spec)
     repeat = not agents and all(entry.on_resume == REPEAT or entry.instant for entry in skills)

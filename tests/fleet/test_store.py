@@ -1,0 +1,102 @@
+"""What the server itself refuses: a second verdict, a second claim, a record that somebody else has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nats", reason="the extra fleet is not installed")
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names
+from bt_runtime.fleet.link import library
+from bt_runtime.fleet.record import Record
+from bt_runtime.fleet.store import BEFORE, FIRST, NO, Store
+from bt_runtime.fleet.task import Task
+from tests.fleet.serving import linked
+
+
+def stored(folder: Path, story: Callable[[Store], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        async with linked(folder) as (_, link):
+            store = Store(link, lambda: 100.0)
+            await store.prepare()
+            await asyncio.wait_for(story(store), 30)
+
+    asyncio.run(whole())
+
+
+def test_a_task_that_is_sent_twice_is_there_once(tmp_path: Path) -> None:
+    """The second one changes nothing, although it says something else."""
+
+    async def story(store: Store) -> None:
+        assert await store.add(Task("t", "patrol"))
+        assert not await store.add(Task("t", "dance"))
+        found = await store.get("t")
+        assert found is not None and found[0].task.tree == "patrol"
+
+    stored(tmp_path, story)
+
+
+def test_a_verdict_is_for_ever(tmp_path: Path) -> None:
+    """The server keeps the first one, refuses a second, and lets nobody delete it or purge it."""
+
+    async def story(store: Store) -> None:
+        nats = library()
+        one = {"task": "t", "verdict": "success", "robot": "r1"}
+        assert await store.verdict(one) == one
+        assert await store.verdict({**one, "verdict": "failure"}) == one
+        with pytest.raises(nats.js.errors.APIError):
+            await store.js.publish(names.verdict("t"), b"{}")  # without asking to be the first
+        with pytest.raises(nats.js.errors.APIError):
+            await store.js.delete_msg(names.VERDICTS, 1)
+        with pytest.raises(nats.js.errors.APIError):
+            await store.js.purge_stream(names.VERDICTS)
+        assert await store.only(names.VERDICTS, names.verdict("t")) == one
+
+    stored(tmp_path, story)
+
+
+def test_a_robot_and_a_coordinator_cannot_both_decide_a_term(tmp_path: Path) -> None:
+    """Of a hundred who ask at once one is the first; asking again gives the same answer."""
+
+    async def story(store: Store) -> None:
+        asked = ["r1", ""] * 50
+        got = await asyncio.gather(*(store.claim("r1", "t", 1, who) for who in asked))
+        assert got.count(FIRST) == 1
+        winner = asked[got.index(FIRST)]
+        assert {(how, who == winner) for how, who in zip(got, asked, strict=True)} == {
+            (FIRST, True), (BEFORE, True), (NO, False)}  # fmt: skip
+
+    stored(tmp_path, story)
+
+
+def test_of_two_who_change_a_record_the_second_sees_what_the_first_did(tmp_path: Path) -> None:
+    """Twenty change it at once, and none of their changes is lost."""
+
+    async def story(store: Store) -> None:
+        await store.add(Task("t", "patrol"))
+
+        def more(held: Record) -> Record:
+            return held.assigned("r1", "stays", 1.0).returned(1.0, "")
+
+        await asyncio.gather(*(store.change("t", more) for _ in range(20)))
+        found = await store.get("t")
+        assert found is not None and found[0].term == 20
+
+    stored(tmp_path, story)
+
+
+def test_a_record_that_is_done_stays_so(tmp_path: Path) -> None:
+    """Not even a change that would be allowed by compare-and-set leads out of it."""
+
+    async def story(store: Store) -> None:
+        await store.add(Task("t", "patrol"))
+        await store.change("t", lambda held: held.done("success", 2.0))
+        with pytest.raises(BtError, match="is done: success"):
+            await store.change("t", lambda held: held.assigned("r1", "stays", 3.0))
+
+    stored(tmp_path, story)
