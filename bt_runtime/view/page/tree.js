@@ -5,7 +5,7 @@ const SIGNS = { R: "●", S: "✓", F: "✗", I: "·" };
 const LARGE = 30, HUGE = 150; // nodes from which on done, and untouched, parts fold away by themselves
 const SETTLED = 1.2; // seconds for which a part has to be done before it folds
 const MARGIN = 200;
-const SEEABLE = 0.3; // the least scale at which boxes are told apart
+const SEEABLE = 0.34; // the least scale at which boxes are told apart
 const NEAR = 1.5; // the scale from which on boxes say values
 const READABLE = 0.72; // the least scale at which boxes are read without effort
 
@@ -102,8 +102,7 @@ class TreeView {
   fit() {
     this.follow(false);
     if (this.stale && this.fold) this.arrange(this.fold);
-    this.embrace();
-    if (this.at.scale >= SEEABLE || !this.fold) return;
+    if (this.embrace() || !this.fold) return;
     this.level();
     this.judge(this.fold, 0);
     this.arrange(this.fold);
@@ -133,11 +132,13 @@ class TreeView {
     }
   }
 
+  // The whole layout in the window, but no smaller than it can be seen; false: then a part is outside.
   embrace() {
     const { clientWidth: w, clientHeight: h } = this.svg;
-    const scale = Math.min(1.2, Math.max(0.02, Math.min((w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1))));
+    const room = Math.min((w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1)), scale = Math.min(1.2, Math.max(SEEABLE, room));
     this.at = { x: -(w / scale - this.size.width) / 2, y: -(h / scale - this.size.height) / 2 + 20 / scale, scale }; // above the buttons
     this.moved = true; this.wake();
+    return room >= SEEABLE;
   }
 
   // Folding ---------------------------------------------------------------------------------
