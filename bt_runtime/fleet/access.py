@@ -14,7 +14,7 @@ from bt_runtime.fleet import names
 Role = Literal["robot", "operator", "viewer", "coordinator", "mqtt"]
 ROLES: tuple[Role, ...] = get_args(Role)
 MQTT_ROOT = "uagv"  # the first part of VDA 5050's topics
-_BUCKETS = (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS)
+_BUCKETS = (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS, names.TREES)
 _KEEP = ("DELETE", "CREATE", "UPDATE", "MSG.DELETE", "SNAPSHOT", "RESTORE")  # of streams: for coordinators alone
 
 
@@ -47,9 +47,9 @@ def rights(role: Role, name: str) -> Rights:
         return Rights(_robot(name), (own, names.CALL, names.HALT, names.ping(name), *_told(names.ENTRIES)), (), True)
     if role == "operator":
         keep = tuple(f"$JS.API.STREAM.{word}.>" for word in _KEEP)
-        writes = (names.TASKS, names.SETTINGS, names.ENTRIES, names.LOCKS)
+        writes = (names.TASKS, names.SETTINGS, names.ENTRIES, names.LOCKS, names.TREES)
         publish = (
-            names.HALT, "fleet.order.>", "fleet.verdict.*", "fleet.ask.>", "fleet.answer.>", f"$O.{names.TREES}.>",
+            names.HALT, "fleet.order.>", "fleet.verdict.*", "fleet.ask.>", "fleet.answer.>",
             *(f"$KV.{bucket}.>" for bucket in writes), "$JS.API.>", "$JS.ACK.>", "$JS.FC.>",
         )  # fmt: skip
         return Rights(publish, (own, "fleet.>"), keep)
@@ -60,14 +60,12 @@ def rights(role: Role, name: str) -> Rights:
 
 def _robot(name: str) -> tuple[str, ...]:
     orders, durable = names.ORDERS, names.consumer(name)
-    trees = f"OBJ_{names.TREES}"
     return (
         names.alive(name), names.report(name), names.claim(name, "*"),
         f"fleet.journal.{name}.>", f"fleet.said.{name}.>",
         f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
         f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
-        f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS),
-        f"$JS.API.STREAM.INFO.{trees}", f"$JS.API.DIRECT.GET.{trees}", f"$JS.API.DIRECT.GET.{trees}.>",
+        f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS, names.TREES),
     )  # fmt: skip
 
 

@@ -11,13 +11,14 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nats.aio.msg import Msg
 
-from bt_runtime.fleet import auction, names, record
+from bt_runtime.fleet import auction, deployment, names, record
 from bt_runtime.fleet.bid import Offer, job_of
+from bt_runtime.fleet.deployment import Deployment
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
@@ -213,8 +214,10 @@ class Coordinator:
         robot, task = message.subject.split(".")[2:4]
         known = self.open.get(task) or await self.store.get(task)
         ours = known is not None and f"{robot}.{report.get('term')}" in known[0].had
-        if ours and (report.get("robot"), report.get("task")) == (robot, task):
+        if known is not None and ours and (report.get("robot"), report.get("task")) == (robot, task):
             await self.reported(report)
+            if report["what"] == "ended":
+                await self._judge(known[0].task.tree)
         else:
             _LOG.warning("%s reports on %s, which it was not given: not taken", robot, task)
 
@@ -282,7 +285,8 @@ class Coordinator:
         return {name for name in self.alive() if self.robots[name].mute <= now}
 
     async def _auction(self, batch: list[Record]) -> None:
-        offers = await auction.collected(self.link, batch, self._expected, _SILENT + len(batch) * 0.004)
+        called = [self._versioned(held) for held in batch]
+        offers = await auction.collected(self.link, called, self._expected, _SILENT + len(batch) * 0.004)
         for name in self._expected() - offers.keys():
             self.robots[name].mute = self.mono() + 5.0
         self._overlay(offers)
@@ -293,6 +297,33 @@ class Coordinator:
         ends = await asyncio.gather(*(self._assign(held, result) for held in batch), return_exceptions=True)
         for error in (each for each in ends if isinstance(each, BaseException)):
             raise error
+
+    def _versioned(self, held: Record) -> Record:
+        """Asks for bids on the version that most robots would run."""
+        tried = self._deployment(held.task.tree)
+        if tried is None or held.task.digest or not tried.stable:
+            return held
+        return replace(held, task=replace(held.task, digest=tried.stable))
+
+    def _deployment(self, tree: str) -> Deployment | None:
+        found = self.settings.get(f"deploy.{tree}")
+        return deployment.of(found) if found else None
+
+    def _version(self, held: Record, robot: str) -> str:
+        tried = self._deployment(held.task.tree)
+        return held.task.digest or (tried.version(robot, self.alive()) if tried is not None else "")
+
+    async def _judge(self, tree: str) -> None:
+        """Takes a version that is tried back, or gives it to all robots, by how its tasks have ended so far."""
+        tried = self._deployment(tree)
+        if tried is None or not tried.candidate:
+            return
+        counts = deployment.counted(await self.store.records(), tree)
+        before, after = (counts.get(digest, deployment.Count()) for digest in (tried.stable, tried.candidate))
+        if (decided := tried.judged(before, after, self.wall())) is not None:
+            self.settings[f"deploy.{tree}"] = json.loads(decided.text())
+            await (await self.link.bucket(names.SETTINGS)).put(f"deploy.{tree}", decided.text())
+            _LOG.warning("%s %s: %s", tree, tried.candidate, decided.notes[-1])
 
     def _overlay(self, offers: Mapping[str, Offer]) -> None:
         """Adds to the offers what was ordered since, and has not reached the robot's plan yet."""
@@ -312,7 +343,8 @@ class Coordinator:
                 await self._change(task, lambda r: r.waits(why) if r.state == WAITING else None)
             return
         known = result.offers[name].costs[task]
-        after = await self._change(task, lambda r: r.assigned(name, known.policy, self.wall())
+        version = self._version(held, name)
+        after = await self._change(task, lambda r: r.assigned(name, known.policy, self.wall(), version)
                                    if r.state == WAITING and r.term == held.term else None)  # fmt: skip
         if after is not None:
             self._promised[task] = name, job_of(held.task, known, self.wall())
@@ -321,6 +353,8 @@ class Coordinator:
     async def _order(self, held: Record, takes: float = 60.0) -> None:
         self._ordered[held.task.id] = self.wall()
         body: dict[str, Any] = {"do": held.task.plain(), "term": held.term, "policy": held.policy, "takes": takes}
+        if held.version:
+            body["do"]["digest"] = held.version
         body["at"] = round(self._ordered[held.task.id], 3)
         if held.resume is not None:
             body["resume"] = list(held.resume)

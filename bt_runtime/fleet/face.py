@@ -11,11 +11,18 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names, record
+from bt_runtime.fleet import deployment, names, record
+from bt_runtime.fleet.buckets import snapshot
+from bt_runtime.fleet.bundle import Bundle
+from bt_runtime.fleet.deployment import Deployment
+from bt_runtime.fleet.keys import Key
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, Record
 from bt_runtime.fleet.store import Store
@@ -179,6 +186,35 @@ class Fleet:
         await asyncio.sleep(SOON)
         await subscription.unsubscribe()
         return sorted(answered)
+
+    def deploy(self, bundle: Bundle, key: Key, share: float = 1.0, name: str = "") -> Deployment:
+        """Stores a signed version of a tree; this share of the robots tries it, or all run it from the next task on."""
+        tree, digest = name or Path(bundle.tree).stem, bundle.digest
+
+        async def put() -> Deployment:
+            from nats.js.errors import KeyWrongLastSequenceError
+
+            with suppress(KeyWrongLastSequenceError):  # the same version was stored before
+                await (await self.link.bucket(names.TREES)).create(digest, bundle.sealed(key))
+            settings = await self.link.bucket(names.SETTINGS)
+            before = (await self._deployments()).get(tree, Deployment(tree))
+            if before.stable == digest:
+                raise BtError(f"all robots run this version of {tree}: {digest}")
+            change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
+            now, who = self.store.wall(), self.sender or key.name
+            note = f"{who} deploys {digest} to {share:.0%} of the robots"
+            after = replace(before.noted(note, now, **change), share=share, by=who)
+            await settings.put(f"deploy.{tree}", after.text())
+            return after
+
+        return self._call(put())
+
+    def deployments(self) -> dict[str, Deployment]:
+        return self._call(self._deployments())
+
+    async def _deployments(self) -> dict[str, Deployment]:
+        kept = [each for each in await snapshot(self.link, names.SETTINGS) if each.key.startswith("deploy.")]
+        return {d.tree: d for d in (deployment.of(json.loads(each.value)) for each in kept if not each.gone)}
 
     def drain(self, robot: str, on: bool = True) -> None:
         """A robot that drains takes no more tasks; what it has not begun goes to others."""

@@ -39,6 +39,7 @@ class Record:
     outputs: Json = None
     resume: tuple[str, int] | None = None  # whose run is gone on with: robot and term
     refused: tuple[str, ...] = ()  # robots that had it and could not begin
+    version: str = ""  # the digest of the tree that its robot runs; "": its own project's
     had: tuple[str, ...] = ()  # each robot that it was given to, with the term: only these may report on it
     history: tuple[str, ...] = ()
 
@@ -50,10 +51,10 @@ class Record:
         line = f"{now:.3f} {note}"
         return replace(self, state=state, since=now, history=(*self.history[-39:], line), **more)
 
-    def assigned(self, robot: str, policy: str, now: float) -> Record:
+    def assigned(self, robot: str, policy: str, now: float, version: str = "") -> Record:
         had = (*self.had, f"{robot}.{self.term + 1}")
         return self._now(ASSIGNED, now, f"assigned to {robot}", robot=robot, policy=policy, term=self.term + 1,
-                         reason="", had=had)  # fmt: skip
+                         reason="", had=had, version=version)  # fmt: skip
 
     def started(self, now: float) -> Record:
         return self._now(STARTED, now, f"{self.robot} began")

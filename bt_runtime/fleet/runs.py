@@ -20,6 +20,7 @@ from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
 from bt_runtime.fleet.robot import Outcome
 from bt_runtime.fleet.task import Task
+from bt_runtime.fleet.versions import Versions
 from bt_runtime.project import child
 
 _WORKER = "bt_runtime.cli.fleet.worker"
@@ -91,6 +92,7 @@ class Runs:
         fleet: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.folder, self.held, self.places = folder, held, places or {}
+        self.versions: Versions | None = None  # of trees that the fleet has, for tasks that name one
         self.fleet = fleet  # variables by which a run finds the fleet, for shared entries and locks
         self._spare: Worker | None = None
         self._known: dict[str, dict[str, Any]] = {}
@@ -103,12 +105,13 @@ class Runs:
         return self._spare
 
     async def known(self, task: Task) -> Known:
-        if task.tree not in self._known:
-            answer = await self.spare().ask({"known": task.tree})
+        tree = await self.tree(task)
+        if tree not in self._known:
+            answer = await self.spare().ask({"known": tree})
             if answer is None:
                 raise BtError("its worker process ended", f"see {self.folder}/worker.log")
-            self._known[task.tree] = answer
-        found = self._known[task.tree]
+            self._known[tree] = answer
+        found = self._known[tree]
         if "cannot" in found:
             raise BtError(found["cannot"])
         if odd := sorted(set(task.inputs) - set(found["inputs"])):
@@ -118,6 +121,14 @@ class Runs:
         ]
         takes = self.held.expected(task.tree, found["takes"] or _GUESS)
         return Known(round(takes, 3), found["policy"], *((named[0], named[-1]) if named else ()))
+
+    async def tree(self, task: Task) -> str:
+        """Returns what the task's tree is called here: the file of its version, or as the project calls it."""
+        if not task.digest:
+            return task.tree
+        if self.versions is None:
+            raise BtError(f"takes no versions of {task.tree}", "btr fleet join --signed-by KEY")
+        return str(await self.versions.path(task.digest))
 
     def path(self, own: Own) -> Path:
         return self.folder / f"{own.task.id}-{own.term}"
@@ -129,7 +140,9 @@ class Runs:
             if not begun:
                 shutil.rmtree(place, ignore_errors=True)
             place.mkdir(exist_ok=True)
-            words = ["resume", "last"] if begun else ["run", *own.task.words(), "--plain"]
+            words = (
+                ["resume", "last"] if begun else ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
+            )
             outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
             if outcome is not None:
                 return outcome

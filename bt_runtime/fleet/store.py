@@ -50,7 +50,7 @@ class Store:
             except errors.BadRequestError:  # it is there, made by another version with other limits
                 await self.js.stream_info(name)
 
-        for bucket in (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS):
+        for bucket in (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS, names.TREES):
             await made(self.js, bucket)
         one = {"max_msgs_per_subject": 1, "discard": api.DiscardPolicy.NEW, "discard_new_per_subject": True}
         await stream(names.VERDICTS, "fleet.verdict.*", deny_delete=True, deny_purge=True, allow_direct=True, **one)

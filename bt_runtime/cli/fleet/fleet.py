@@ -17,6 +17,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "halt": ("halt robots, and keep them so", "halt"),
     "release": ("let halted robots go on", "release"),
     "drain": ("let a robot finish, and give it no more tasks", "drain"),
+    "deploy": ("give robots a new version of a tree, some of them first", "deploy"),
+    "versions": ("list the versions of trees, and who runs which", "versions"),
     "keys": ("say who may connect: robots, operators, viewers", "keys"),
     "logs": ("follow what happens to tasks", "logs"),
 }

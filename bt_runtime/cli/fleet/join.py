@@ -20,6 +20,7 @@ from bt_runtime.fleet.member import environment
 from bt_runtime.fleet.names import named
 from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
 from bt_runtime.fleet.runs import Runs
+from bt_runtime.fleet.versions import Versions
 from bt_runtime.types import Json
 
 
@@ -35,6 +36,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--alone", choices=(WORK, FINISH, STOP), default=WORK, help="what it does when it hears nothing"
     )
     parser.add_argument("--alone-after", type=float, default=10.0, metavar="S", help="silence after which that holds")
+    parser.add_argument(
+        "--signed-by",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="take versions of trees that this key has signed",
+    )
     parser.add_argument("--state", type=Path, metavar="DIR", help="its own records; default: PROJECT/.fleet/NAME")
 
 
@@ -54,6 +62,8 @@ async def _join(args: argparse.Namespace) -> int:
     runner = Runs(state / "runs", held, places, environment(address(args), name))
     runner.spare()
     link = Link(address(args), name)
+    if args.signed_by:
+        runner.versions = Versions(link, Path.cwd(), state / "versions", trusted(args.signed_by))
     link.listeners.append(
         lambda up: print(f"{name}: {'connected' if up else 'no connection'}", file=sys.stderr, flush=True)
     )
@@ -69,6 +79,12 @@ async def _join(args: argparse.Namespace) -> int:
         await link.close()
         held.close()
     return 0
+
+
+def trusted(given: list[str]) -> set[str]:
+    """Returns public keys; a file may hold some, one a line or as `btr fleet keys list` prints them."""
+    found = (Path(each).read_text("utf-8").split() if Path(each).is_file() else [each] for each in given)
+    return {word for words in found for word in words if word.startswith("U") and len(word) == 56}
 
 
 def facts(given: list[str]) -> dict[str, Json]:

@@ -1,0 +1,184 @@
+"""Versions of trees are signed, fetched, checked and tried on some robots before all run them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nats", reason="needs the fleet extra")
+pytest.importorskip("nacl", reason="needs the fleet extra")
+
+import bt_runtime as bt
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import bundle, record
+from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.bundle import Bundle
+from bt_runtime.fleet.deployment import Count, Deployment, rise
+from bt_runtime.fleet.face import Fleet
+from bt_runtime.fleet.held import Held, Own
+from bt_runtime.fleet.keys import Key, Keys, public_of, read
+from bt_runtime.fleet.link import Address, Link
+from bt_runtime.fleet.robot import Agent, Card, Outcome
+from bt_runtime.fleet.task import Task
+from bt_runtime.fleet.versions import Versions
+from tests.fleet.test_keys import guarded_fleet
+
+TREE = "version: 1\ntree: patrol\nskills: [home]\nroot:\n  sequence:\n    - tree: {file: inner.yaml}\n    - ROOT: {}\n"
+INNER = "version: 1\ntree: inner\nroot:\n  succeed: {}\n"
+HOME = "version: 1\nskills: home\nimpl: acts.py:Act\nkinds:\n  look: {sentence: look}\n"
+
+
+def project(folder: Path, root: str = "succeed") -> Path:
+    for name, text in {
+        "btr.yaml": "", "trees/patrol.yaml": TREE.replace("ROOT", root), "trees/inner.yaml": INNER,
+        "trees/other.yaml": INNER, "skills/home.yaml": HOME, "skills/acts.py": "class Act: ...\n",
+    }.items():  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Key:
+    return read(Keys(tmp_path / "keys").add("operator", "ann", tmp_path / "ann.key"))
+
+
+def test_a_version_is_what_the_tree_needs_and_no_code(tmp_path: Path, key: Key) -> None:
+    """Its files are the tree, what it includes, its manifests and the settings; the same content has the same name."""
+    made = bundle.made("patrol", project(tmp_path / "a"))
+    assert sorted(made.files) == ["btr.yaml", "skills/home.yaml", "trees/inner.yaml", "trees/patrol.yaml"]
+    assert made.digest == bundle.made("patrol", project(tmp_path / "b")).digest
+    assert made.digest != bundle.made("patrol", project(tmp_path / "c", "fail")).digest
+    assert bundle.opened(made.sealed(key), made.digest, {public_of(key.seed)}) == made
+
+
+def test_a_version_of_somebody_else_or_a_changed_one_is_refused(tmp_path: Path, key: Key) -> None:
+    """A stranger's signature, a changed text, another name and a path outside are each refused before anything is laid
+    down."""
+    other = read(Keys(tmp_path / "keys").add("operator", "eve", tmp_path / "eve.key"))
+    made, ours = bundle.made("patrol", project(tmp_path / "a")), {public_of(key.seed)}
+    with pytest.raises(BtError, match="does not trust"):
+        bundle.opened(made.sealed(other), made.digest, ours)
+    with pytest.raises(BtError, match="is not what"):
+        bundle.opened(made.sealed(key).replace(b"succeed", b"succeeD"), made.digest, ours)
+    with pytest.raises(BtError, match="is not what"):
+        bundle.opened(made.sealed(key), "0" * 32, ours)
+    for path in ("../evil.yaml", "/etc/evil.yaml", "trees/../../evil.yaml", ".fleet/takes-code", "trees/evil.so"):
+        evil = Bundle(path, {path: "x"})
+        with pytest.raises(BtError, match="has a file"):
+            bundle.opened(evil.sealed(key), evil.digest, ours)
+
+
+def test_a_version_is_checked_and_laid_over_the_robots_project(tmp_path: Path) -> None:
+    """The robot's own Python stays as it is; a tree with a fault and Python that nobody asked for are not taken."""
+    robot, made = project(tmp_path / "robot"), bundle.made("patrol", project(tmp_path / "a", "fail"))
+    (robot / "skills" / "acts.py").write_text("class Act:\n    own = True\n")
+    path = bundle.unpacked(made, robot, tmp_path / "v1")
+    assert "fail" in path.read_text()
+    assert "own = True" in (tmp_path / "v1" / "skills" / "acts.py").read_text()
+    faulty = Bundle("trees/patrol.yaml", {"trees/patrol.yaml": "version: 1\ntree: t\nroot: {nonsense: {}}\n"})
+    with pytest.raises(bt.Faults):
+        bundle.unpacked(faulty, robot, tmp_path / "v2")
+    assert not (tmp_path / "v2").exists()
+    code = bundle.made("patrol", project(tmp_path / "a"), code=True)
+    assert code.code == ["skills/acts.py"]
+    with pytest.raises(BtError, match="brings Python"):
+        bundle.unpacked(code, robot, tmp_path / "v3")
+    bundle.unpacked(code, robot, tmp_path / "v3", code=True)
+    assert "own = True" not in (tmp_path / "v3" / "skills" / "acts.py").read_text()
+
+
+def test_a_rise_of_failures_takes_a_version_back() -> None:
+    """The rule is Fisher's exact test: few failures are no rise, twenty good ends give it to all."""
+    tried = Deployment("patrol", "old", "new", 0.1)
+    assert rise(Count(3, 10), Count(3, 10)) > 0.5
+    assert rise(Count(1, 10), Count(2, 2)) == pytest.approx(3 / 66)
+    assert tried.judged(Count(1, 40), Count(1, 1), 0.0) is None
+    back = tried.judged(Count(1, 40), Count(3, 5), 0.0)
+    assert back is not None
+    assert (back.stable, back.candidate) == ("old", "")
+    assert back.notes[-1].startswith("0 back: 3 of 5 failed, against 1 of 40 failed before")
+    good = tried.judged(Count(2, 40), Count(1, 20), 0.0)
+    assert good is not None
+    assert (good.stable, good.candidate) == ("new", "")
+
+
+def test_the_same_robots_try_a_version_and_one_at_least() -> None:
+    """A tenth of ten robots is one, of three one; who it is does not change while robots of that name are there."""
+    tried = Deployment("patrol", "old", "new", 0.1)
+    robots = [f"r{n}" for n in range(10)]
+    assert len(tried.canaries(robots)) == len(tried.canaries(robots[:3])) == 1
+    assert tried.canaries(robots) == tried.canaries(reversed(robots))
+    assert {tried.version(name, robots) for name in robots} == {"old", "new"}
+
+
+class Tries:
+    """A runner that takes versions as a robot does; a tree with a `fail` in it fails."""
+
+    def __init__(self, versions: Versions) -> None:
+        self.versions = versions
+
+    async def known(self, task: Task) -> Known:
+        if task.digest:
+            await self.versions.path(task.digest)
+        return Known(0.01, record.REPEAT)
+
+    async def run(self, own: Own, again: bool) -> Outcome:
+        assert own.task.digest is not None
+        text = (await self.versions.path(own.task.digest)).read_text()
+        return Outcome(record.FAILURE if "fail" in text else record.SUCCESS)
+
+    def stop(self, task: str) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def test_a_worse_version_is_tried_by_some_robots_and_taken_back(tmp_path: Path) -> None:
+    """Robots without the tree fetch it with their own keys; the canary's failures bring all back to the old version."""
+
+    def play(url: str) -> tuple[Deployment, dict[str, str]]:
+        ann = Address(url, creds=tmp_path / "ann.key")
+        with Fleet(ann, "ann") as fleet:
+            signer = read(tmp_path / "ann.key")
+            good = bundle.made("patrol", project(tmp_path / "good"))
+            bad = bundle.made("patrol", project(tmp_path / "bad", "fail"))
+            fleet.deploy(good, signer)
+            for number in range(3):
+                fleet.send("patrol", id=f"g{number}")
+                assert fleet.wait(f"g{number}", 60).verdict == "success"
+            fleet.deploy(bad, signer, share=0.5)
+            canary = Deployment("patrol", good.digest, bad.digest, 0.5).canaries(["r7", "r8"]).pop()
+            for number in range(3):
+                fleet.send("patrol", id=f"b{number}", to=canary)
+                fleet.wait(f"b{number}", 60)
+            return fleet.deployments()["patrol"], {held.task.id: held.verdict or "" for held in fleet.ls()}
+
+    async def main() -> None:
+        async with guarded_fleet(tmp_path) as (server, links):
+            trusted = {public_of(read(tmp_path / "ann.key").seed)}
+            agents, closing = [], []
+            for name in ("r7", "r8"):
+                own = project(tmp_path / name)
+                (own / "trees" / "patrol.yaml").unlink()
+                link = Link(Address(server.url, creds=tmp_path / f"{name}.key"), name)
+                runner = Tries(Versions(link, own, tmp_path / "state" / name, trusted))
+                held = Held(tmp_path / f"{name}.db")
+                agents.append(asyncio.create_task(Agent(Card(name), link, held, runner).work()))
+                closing.append((link, held))
+            found, verdicts = await asyncio.wait_for(asyncio.to_thread(play, server.url), 100)
+            assert links["coordinator"].refused == ""
+            for agent in agents:
+                agent.cancel()
+            await asyncio.gather(*agents, return_exceptions=True)
+            for link, held in closing:
+                await link.close()
+                held.close()
+        assert [verdicts[f"g{n}"] for n in range(3)] == ["success"] * 3
+        assert [verdicts[f"b{n}"] for n in range(3)] == ["failure", "failure", "success"], json.dumps(verdicts)
+        assert found.candidate == ""
+        assert "back: 2 of 2 failed, against 0 of 3 failed before" in found.notes[-1]
+
+    asyncio.run(main())
