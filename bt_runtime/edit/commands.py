@@ -15,11 +15,11 @@ from bt_runtime.edit.lines import Untouchable
 from bt_runtime.edit.outline import Path as NodePath
 from bt_runtime.edit.session import Session
 from bt_runtime.edit.tryouts import Tryouts
+from bt_runtime.edit.unsaved_loader import UnsavedLoader
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.lsp import complete
 from bt_runtime.interop.lsp.text import Position
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.loader import Loader
 from bt_runtime.types import Json
 from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.render import Form, draw, sketch
@@ -300,7 +300,11 @@ class Commands:
         folded nodes."""
         path = self._path(given)
         project = self.session.workspace.home(path.parent)
-        spec = Loader(project).text(self.session.buffer(path).text, str(path), path.parent).sound()
+        spec = (
+            UnsavedLoader(project, self.session.texts())
+            .text(self.session.buffer(path).text, str(path), path.parent)
+            .sound()
+        )
         if given.get("node"):
             at = self._place(path, given["node"])
             spec.root = next(n for n in spec.root.walk() if (n.span.line, n.span.column) == at)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.debug.script import Double
-from bt_runtime.language.loader import Loader
+from bt_runtime.edit.unsaved_loader import NO_TEXTS, Texts, UnsavedLoader
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.trial import Trial
 from bt_runtime.tree.describe.gist import family_of
@@ -33,10 +33,10 @@ class Node(NamedTuple):
 class Played:
     """A tree of a text, and its state after the moves that were made. No skill's code is imported."""
 
-    def __init__(self, text: str, path: Path, project: Path | None) -> None:
-        loader = Loader(project)
+    def __init__(self, text: str, path: Path, project: Path | None, texts: Texts = NO_TEXTS) -> None:
+        loader = UnsavedLoader(project, texts)
         checked = loader.text(text, str(path), path.parent)
-        self.tree = Tree(checked.sound(), lambda: Loader(project), tuple(checked.diagnostics), loader, ())
+        self.tree = Tree(checked.sound(), lambda: UnsavedLoader(project, texts), tuple(checked.diagnostics), loader, ())
         self.path = path
         self.inputs: dict[str, Json] = {}
         self.places: dict[str, Place] = {}

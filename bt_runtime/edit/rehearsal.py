@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bt_runtime.debug.script import Act, Later, Script
 from bt_runtime.edit.played import Played
+from bt_runtime.edit.unsaved_loader import NO_TEXTS, Texts
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing.case import Case, Move, Subject, moved
 from bt_runtime.testing.trial import Trial
@@ -21,8 +22,8 @@ ANSWERS = {"success": SUCCESS, "failure": FAILURE}
 
 
 class Rehearsal(Played):
-    def __init__(self, text: str, path: Path, project: Path | None) -> None:
-        super().__init__(text, path, project)
+    def __init__(self, text: str, path: Path, project: Path | None, texts: Texts = NO_TEXTS) -> None:
+        super().__init__(text, path, project, texts)
         self.acts: dict[str, list[Act]] = {}  # path of a stand-in → what each of its starts ended with
         self.moves: list[Move] = []
         self.trial_of = self._played()

@@ -81,6 +81,10 @@ class Session:
                 self.workspace.opened(path, text)
             return self.buffers[path]
 
+    def texts(self) -> dict[Path, str | None]:
+        """Returns the texts that are not on the disk as they are here; None for a file that is gone."""
+        return {p: None if held.gone else held.text for p, held in self.buffers.items() if held.gone or held.unsaved}
+
     def document(self, path: Path) -> Document:
         self.buffer(path)
         with self.lock:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from bt_runtime.edit.played import Played
+from bt_runtime.edit.unsaved_loader import NO_TEXTS, Texts
 from bt_runtime.testing.case import Move, Subject, moved
 from bt_runtime.testing.promise import Broken
 from bt_runtime.testing.story_file import PROMISES, StoryFile
@@ -17,8 +18,10 @@ from bt_runtime.types import Json
 
 
 class StoryPlay(Played):
-    def __init__(self, text: str, path: Path, project: Path | None, story: StoryFile) -> None:
-        super().__init__(text, path, project)
+    def __init__(
+        self, text: str, path: Path, project: Path | None, story: StoryFile, texts: Texts = NO_TEXTS
+    ) -> None:  # fmt: skip
+        super().__init__(text, path, project, texts)
         self.story = story
         skills = {kind.name for kind in self.tree.spec.registry if kind.family == "skill"}
         known = {**self.tree.spec.inputs, **self.tree.spec.entries}

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.edit import values
+from bt_runtime.edit.consent import Consent, python_of
 from bt_runtime.edit.rehearsal import Rehearsal
 from bt_runtime.edit.session import Session
 from bt_runtime.edit.story_play import StoryPlay
+from bt_runtime.edit.unsaved_loader import UnsavedLoader
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import disk
 from bt_runtime.testing.story_file import StoryFile
@@ -21,10 +23,31 @@ class Tryouts:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.played: dict[Path, Rehearsal | StoryPlay] = {}
+        self.consent = Consent()
         self.stories: dict[Path, StoryFile] = {}  # the counterexample that was opened with the page
 
     def move(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
-        """Makes one move; the first one and `begin` take the text as it stands."""
+        """Makes one move; the first one and `begin` take the text as it stands. A tree that imports Python is played
+        after `run` was given once: until then its names are returned."""
+        home = self.session.workspace.home(path.parent) or self.session.workspace.root
+        with self.session.lock:
+            if move == "begin" or path not in self.played:
+                asked = self._asked(path, home, bool(given.get("run")))
+                if asked:
+                    return {"asks": asked}
+            with self.consent.held(home):
+                return self._moved(path, move, given)
+
+    def _asked(self, path: Path, home: Path, agreed: bool) -> list[str]:
+        """Returns the Python that a person has to allow first."""
+        self._sound(path)
+        if agreed:
+            self.consent.agreed.add(home)
+        text, project = self.session.buffer(path).text, self.session.workspace.home(path.parent)
+        loader = UnsavedLoader(project, self.session.texts())
+        return [] if home in self.consent.agreed else python_of(text, path, loader)
+
+    def _moved(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
         if move == "begin" or path not in self.played:
             self._begin(path, bool(given.get("story")))
         played = self.played[path]
@@ -48,14 +71,21 @@ class Tryouts:
 
     def _begin(self, path: Path, story: bool) -> None:
         session, text = self.session, self.session.buffer(path).text
-        errors = [f for f in session.faults(path) if f.severity == "error"]
-        if errors:
-            raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")
         project, before = session.workspace.home(path.parent), self.played.get(path)
-        made = StoryPlay(text, path, project, self.stories[path]) if story else Rehearsal(text, path, project)
+        texts = session.texts()
+        made = (
+            StoryPlay(text, path, project, self.stories[path], texts)
+            if story
+            else Rehearsal(text, path, project, texts)
+        )
         if isinstance(before, StoryPlay):
             before.close()
         self.played[path] = made
+
+    def _sound(self, path: Path) -> None:
+        errors = [f for f in self.session.faults(path) if f.severity == "error"]
+        if errors:
+            raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")
 
     def _kept(self, played: Rehearsal | StoryPlay) -> str:
         """Writes the story as a test file with a name of its own."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,17 +143,6 @@ def test_two_windows_show_one_text(page: Browser, editor: Editor) -> None:
         assert other.js("return app.state.text") == editor.session.buffer(path).text
 
 
-def test_what_was_typed_outlives_the_server(page: Browser, editor: Editor) -> None:
-    """The server is gone: the text stays in the browser, and is offered when a server is back."""
-    page.js("app.keep(app.state.text + '# typed while nobody answered\\n')")
-    page.js("app.offer(app.state)")
-    assert "draft" in page.js("return document.getElementById('notice').textContent")
-    now = version(page)
-    page.click("#notice button")
-    changed(page, now)
-    assert text(page).endswith("# typed while nobody answered\n")
-
-
 def test_faults_stand_on_their_boxes(page: Browser) -> None:
     page.js("app.act('text', { text: app.state.text.replace('wait: 1', 'wiat: 1') })")
     page.until("app.state.faults.length")
@@ -264,20 +252,6 @@ def test_the_page_fits_a_phone(editor: Editor) -> None:
 def test_nothing_of_the_page_loads_from_elsewhere() -> None:
     for file in PAGE.iterdir():
         assert not re.search(r"https?://(?!www\.w3\.org)", file.read_text(encoding="utf-8")), file.name
-
-
-def test_a_request_without_the_token_changes_nothing(editor: Editor) -> None:
-    import urllib.error
-    import urllib.request
-
-    body = json.dumps({"do": "save", "path": "trees/main.yaml"}).encode()
-    base = editor.url().partition("/#")[0]
-    for headers in ({"X-Token": "wrong"}, {"X-Token": editor.server.token, "Origin": "http://elsewhere.example"}):
-        request = urllib.request.Request(f"{base}/command", body, headers=headers, method="POST")
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=60)
-        assert refused.value.code == 403
-        refused.value.close()
 
 
 def test_a_change_in_a_sentence_is_shown_as_a_diff_and_taken(tmp_path: Path, browser: Browser) -> None:

@@ -151,3 +151,12 @@ def test_a_merge_takes_both_sides_or_says_that_it_cannot() -> None:
     assert merge(base, "A\nb\nc\nd\n", "a\nb\nc\nD\n") == ("A\nb\nc\nD\n", False)
     assert merge(base, "a\nX\nc\nd\n", "a\nY\nc\nd\n").conflict
     assert merge(base, "a\nX\nc\nd\n", "a\nX\nc\nd\n") == ("a\nX\nc\nd\n", False)
+
+
+def test_files_that_are_not_saved_are_tried_and_drawn_as_they_stand(commands: Commands, project: Path) -> None:
+    """A tree that was just taken out is played and drawn, and so is one with a new name."""
+    asked(commands, "extract", node=[1], name="more")
+    assert asked(commands, "try", move="begin")["nodes"]
+    asked(commands, "rename_tree", path="trees/more.yaml", node=[], name="rest")
+    assert asked(commands, "try", move="tick", times=3)["board"]["a"] == "2"
+    assert "rest" in asked(commands, "picture", whole=True)["picture"] and not (project / "trees/rest.yaml").exists()

@@ -2,7 +2,7 @@
 // The page of `btr edit`: what is chosen, what is asked of the server, and what stands on the screen.
 
 const $ = (id) => document.getElementById(id);
-const DRAFT = "btr-edit-draft:";
+const DRAFT = "btr-edit-draft:", UNSAVED = "btr-edit-unsaved:", UNSENT = "btr-edit-unsent:"; // kept in the browser
 
 class App {
   constructor() {
@@ -35,7 +35,10 @@ class App {
       $("notice").hidden = answer.ok;
       if (answer.ok) return said;
       this.notice(said.error);
-    } catch { this.notice("btr edit does not answer: what you typed is kept here, and offered when it is back."); }
+    } catch {
+      this.unsent = true;
+      this.notice("btr edit does not answer: what you typed is kept here, and offered when it is back.");
+    }
     return null;
   }
 
@@ -90,10 +93,19 @@ class App {
 
   // A draft that the browser kept when the server died.
   offer(state) {
-    const kept = localStorage.getItem(DRAFT + state.path);
-    if (!kept || kept === state.text) { localStorage.removeItem(DRAFT + state.path); return; }
-    this.notice("There is a draft of this tree that was never sent.");
-    $("notice").append(" ", el("button", { on: { click: () => this.act("text", { text: kept }) } }, "Take it"), " ", el("button", { on: { click: () => { localStorage.removeItem(DRAFT + state.path); $("notice").hidden = true; } } }, "Drop it"));
+    const kept = localStorage.getItem(DRAFT + state.path), unsaved = localStorage.getItem(UNSAVED + state.path);
+    const unsent = JSON.parse(localStorage.getItem(UNSENT + state.path) ?? "null");
+    const drop = () => { for (const key of [DRAFT, UNSAVED, UNSENT]) localStorage.removeItem(key + state.path); $("notice").hidden = true; };
+    const text = kept && kept !== state.text ? kept : !state.unsaved && unsaved && unsaved !== state.text ? unsaved : null;
+    const take = async () => { drop(); if (text) await this.act("text", { text }); if (unsent) await this.act(unsent.what, unsent.given); };
+    if (!text && !unsent) { if (kept === state.text) localStorage.removeItem(DRAFT + state.path); return; }
+    this.notice(text === kept && text ? "There is a draft of this tree that was never sent." : text ? "There is a draft of this tree that was never saved." : `A change of this tree was never sent: ${unsent.what} ${unsent.given.field ?? ""} ${unsent.given.value ?? ""}`);
+    $("notice").append(" ", el("button", { on: { click: take } }, "Take it"), " ", el("button", { on: { click: drop } }, "Drop it"));
+  }
+
+  // What is not on the disk is in the browser, too: a server that was killed has lost it.
+  hold(state) {
+    if (state.unsaved) localStorage.setItem(UNSAVED + state.path, state.text); else localStorage.removeItem(UNSAVED + state.path);
   }
 
   keep(text) { if (this.state) localStorage.setItem(DRAFT + this.state.path, text); }
@@ -103,9 +115,14 @@ class App {
     if (!this.state) return null;
     const node = this.node ? { node: this.node.path } : {};
     const before = this.state;
+    this.unsent = false;
     const state = await this.send(what, { path: before.path, version: before.version, ...node, ...given });
-    if (!state) return null;
-    localStorage.removeItem(DRAFT + before.path);
+    if (!state) {
+      if (this.unsent && what !== "text") localStorage.setItem(UNSENT + before.path, JSON.stringify({ what, given: { ...node, ...given } }));
+      return null;
+    }
+    for (const key of [DRAFT, UNSENT]) localStorage.removeItem(key + before.path);
+    this.hold(state);
     this.show(state);
     const undone = what === "undo" || what === "redo";
     this.say(undone ? `${what}: done` : `${GESTURES[what]?.[0] ?? what}: ${state.nodes.length} nodes, ${state.faults.length} faults`);

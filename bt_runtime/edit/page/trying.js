@@ -5,6 +5,7 @@ function tryForm(app) {
   const told = app.told, row = (...buttons) => el("div", { class: "chips" }, buttons);
   const move = (title, what, given = {}) => el("button", { on: { click: () => app.tried(what, given) } }, title);
   const story = app.story ? [el("div", { class: "box-note" }, el("p", { class: "said" }, app.story), move("Play this story", "begin", { story: true }))] : [];
+  if (app.asking) return [el("p", {}, "This tree imports Python of this folder. Playing it runs that code:"), el("ul", {}, app.asking.names.map((name) => el("li", { class: "code" }, name))), row(el("button", { id: "run-it", on: { click: () => app.tried("begin", { ...app.asking.given, run: true }) } }, "Run it"), el("button", { on: { click: () => { app.asking = null; app.panel(); } } }, "No"))];
   if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story];
   const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
   if (told.story) made.push(...storyForm(told.story, row, move));
@@ -36,6 +37,8 @@ function storyForm(story, row, move) {
 App.prototype.tried = async function (move, given = {}) {
   const told = await this.send("try", { path: this.state.path, move, ...given });
   if (!told) return;
+  this.asking = told.asks ? { names: told.asks, given } : null;
+  if (told.asks) { this.panel(); this.say("This tree imports Python: it is asked first"); return; }
   this.told = told;
   this.painted();
   this.panel();
