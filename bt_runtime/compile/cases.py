@@ -17,6 +17,7 @@ _HOLE = re.compile(r"\{[^{}]*\}|<\w+>")
 _ENDS = ("done", "expanded", "failure")
 LEAST = 3  # lives, and tasks, that a case needs
 ALIKE = 0.5  # of the words of two forms
+OFTEN = 5  # lives in which the same values show that they are no search
 
 
 @dataclass(slots=True)
@@ -44,7 +45,19 @@ def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dic
             if life.why in _ENDS and (life.why != "expanded" or life.succeeded):
                 goal = reader.read(life.goal)
                 found.setdefault(goal.form, []).append(story(life, goal, lexicon, trace.name, trace.task))
+    for form, told in found.items():
+        always = _always(told)
+        if always:
+            found[form] = [story(s.life, s.goal, lexicon, s.run, s.task, always) for s in told]
     return found
+
+
+def _always(told: list[Story]) -> frozenset[str]:
+    """Returns the values that nearly all lives go through in the same order, though no goal names them."""
+    good = [each for each in told if each.life.why != "failure"]
+    orders = Counter(each.free for each in good)
+    order, count = max(orders.items(), key=lambda each: (each[1], each[0]), default=((), 0))
+    return frozenset(order) if count >= OFTEN and count >= 0.9 * len(good) else frozenset()
 
 
 def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[Case]:

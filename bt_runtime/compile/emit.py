@@ -4,6 +4,7 @@ goals."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from bt_runtime.compile.yaml_text import N, scalar, text
 from bt_runtime.language.tidy import tidy
 
 MOST_NODES = 80
+_ENTRIES = frozenset(("goal", "form", "told", "tried", "found", "given_up", IT))
 
 
 @dataclass(slots=True)
@@ -108,6 +110,7 @@ class Writer:
         made: list[N] = []
         for item in items:
             made += self.choice(item) if isinstance(item, Choice) else self.block(item)
+        _numbered(made)
         return made
 
     def choice(self, item: Choice) -> list[N]:
@@ -128,8 +131,10 @@ class Writer:
 
     def act(self, block: Block) -> list[N]:
         step = block.step
-        open = [slot for slot, value in step.values.items() if NUMBER in value]
+        open = [slot for slot, value in step.values.items() if NUMBER in value or value == f"<{slot}>"]
+        entry = number_of(step.values[open[0]]) if open else ""
         values = {s: v.replace(NUMBER, f"{{{number_of(v)}.number}}") for s, v in step.values.items()}
+        values = {s: f"{{{entry}.{s}}}" if v == f"<{s}>" else v for s, v in values.items()}
         required = [f.name for f in self.lexicon.kinds[step.skill].fields if f.required]
         bare = len(values) == 1 and required == [*values]
         note = "" if block.when is not None else _counted(block)
@@ -138,7 +143,7 @@ class Writer:
             return [node]
         looked: dict[str, object] = {"form": step.said}
         if open:
-            looked["slots"] = number_of(step.values[open[0]])
+            looked["slots"] = entry
         if block.gave_up:
             looked["on_failure"] = {"given_up": True}
         seen = N("offered", looked, f"{block.gave_up} times there was none" if block.gave_up else "")
@@ -156,14 +161,14 @@ class Writer:
 
     def search(self, search: Search, wanted: str) -> list[N]:
         where = asked(self.lexicon, search.skill, search.slot)
-        chosen: dict[str, object] = {"form": where, "order": search.order, "tried": "tried", "next": search.slot}
+        chosen: dict[str, object] = {"form": where, "order": search.order, "tried": "tried", "next": self.entry(search.slot)}
         if search.told:
             chosen["among"] = "{told}"
         children = [N("invert", N("offered", wanted)), N("untried", chosen, _held(search.held, search.order))]
-        children.append(N(search.skill, f"{{{search.slot}}}"))
+        value = f"{{{self.entry(search.slot)}}}"
+        children.append(N(search.skill, value))
         for skill, slot, count in search.inner:
             if len(self.lexicon.kinds[skill].data["entry"].types) == 1:
-                value = f"{{{search.slot}}}"
                 test = N("offered", asked(self.lexicon, skill, slot).replace(f"<{slot}>", value))
                 done = {"if": test, "else": "skip", "child": N(skill, value)}
                 children.append(N("precondition", done, f"{count} times"))
@@ -172,13 +177,17 @@ class Writer:
         loop = N("until_failure", {"name": "search", "child": N("sequence", children)}, f"{search.lives} times")
         return [*begin, N("set", start), loop]
 
+    def entry(self, slot: str) -> str:
+        """Returns the entry of a search's value: the slot's name, unless it means something else in this tree."""
+        return f"next_{slot}" if slot in _ENTRIES or slot in self.source.inputs else slot
+
     def each(self, block: Block) -> list[N]:
         where = block.step.said
         slot = next(iter(re.findall(r"<(\w+)>", where)), "")
         if not slot or block.step.skill != "fallback":
             return []
-        goal = block.step.goals[0].replace(FREE, f"{{{slot}}}")
-        chosen = {"form": where, "order": block.order, "tried": "tried", "next": slot}
+        goal = block.step.goals[0].replace(FREE, f"{{{self.entry(slot)}}}")
+        chosen = {"form": where, "order": block.order, "tried": "tried", "next": self.entry(slot)}
         part = N("tree", {"file": self.name, "with": {"goal": goal}, "on_success": {"found": True}})
         children = [
             N("check", "not found"),
@@ -204,6 +213,16 @@ class Writer:
     def test(self, condition: Condition) -> N:
         node = N(condition.what, condition.form)
         return N("invert", node) if condition.negated else node
+
+
+def _numbered(siblings: list[N]) -> None:
+    """Makes names unique among siblings: `search`, `search 2`."""
+    seen = Counter[str]()
+    for node in siblings:
+        name = node.value.get("name") if isinstance(node.value, dict) else None
+        if name is not None:
+            seen[name] += 1
+            node.value["name"] = name if seen[name] == 1 else f"{name} {seen[name]}"
 
 
 def _often(block: Block) -> bool:

@@ -13,7 +13,7 @@ from py_trees.common import Status
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.compile.compiling import Compiled
-from bt_runtime.language.entry import ELSEWHERE
+from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.testing.trial import Trial
 from bt_runtime.types import Observation
@@ -83,7 +83,9 @@ def _played(file: Path, goal: str, world: RandomWorld, found: Compiled) -> str:
 
 
 def _own(kind: Kind) -> bool:
-    return kind.data["entry"].impl not in ELSEWHERE
+    """True for a skill that a random world cannot act by its sentence."""
+    impl = kind.data["entry"].impl
+    return impl == WORLD_SKILL or impl not in ELSEWHERE
 
 
 def _double(kind: Kind, world: RandomWorld) -> Any:

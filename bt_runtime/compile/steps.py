@@ -71,15 +71,25 @@ class Story:
     run: str = ""
     task: str = ""
 
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The values that it tried and that its goal does not name, in order."""
+        searched = (each.search for each in self.steps)
+        return tuple(dict.fromkeys(one.value for tries in (*searched, self.missing) for one in tries))
 
-def story(life: Life, goal: Goal, lexicon: Lexicon, run: str = "", task: str = "") -> Story:
-    return _Teller(life, goal, lexicon).told(run, task)
+
+def story(
+    life: Life, goal: Goal, lexicon: Lexicon, run: str = "", task: str = "", always: frozenset[str] = frozenset()
+) -> Story:
+    """Tells a life as steps. `always`: values that are the same whatever the goal."""
+    return _Teller(life, goal, lexicon, always).told(run, task)
 
 
 class _Teller:
-    def __init__(self, life: Life, goal: Goal, lexicon: Lexicon) -> None:
+    def __init__(self, life: Life, goal: Goal, lexicon: Lexicon, always: frozenset[str]) -> None:
         self.life, self.goal, self.lexicon = life, goal, lexicon
         self.known: dict[str, str] = {value: f"{{{IT}.{slot}}}" for slot, value in goal.slots.items()}
+        self.always = always
         self.steps: list[Step] = []
         self.tries: list[Try] = []
         self.unread = 0
@@ -102,10 +112,15 @@ class _Teller:
         if len(free) > 1:
             self.unread += 1
             return
-        if free:
+        if free and self.here(deed.values[free[0]]) and len(values) > 1:
+            values[free[0]] = f"<{free[0]}>"  # where it stands after the search: what is offered there tells it
+        elif free and len(values) > 1 and any(value.startswith("{") for value in values.values()):
+            self.unread += 1  # done to what the goal names: no try of a search
+            return
+        elif free:
             self.tried(deed.skill, free[0], deed.values[free[0]], act)
             return
-        if self.tries and any(self.tries[-1].value == value for value in deed.values.values()):
+        if not free and any(self.here(value) for value in deed.values.values()):
             self.tried(deed.skill, next(s for s, v in deed.values.items() if v == self.tries[-1].value), "", act)
             return
         key = ("act", deed.skill, *(f"{slot}={values[slot]}" for slot in sorted(values)))
@@ -114,6 +129,10 @@ class _Teller:
         for slot, value in values.items():
             if NUMBER in value:
                 self.known.setdefault(deed.values[slot], value.replace(NUMBER, f"{{{number_of(value)}.number}}"))
+
+    def here(self, value: str) -> bool:
+        """True for the value that was tried last."""
+        return bool(self.tries) and self.tries[-1].value == value
 
     def tried(self, skill: str, slot: str, value: str, act: Act) -> None:
         last = self.tries[-1] if self.tries else None
@@ -173,6 +192,8 @@ class _Teller:
     def template(self, value: str) -> str:
         if value in self.known:
             return self.known[value]
+        if value in self.always:
+            return value
         kind = base(value)
         if kind != value and kind in self.known:
             return f"{self.known[kind]} {NUMBER}"

@@ -14,21 +14,23 @@ from typing import NamedTuple
 
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT
-from bt_runtime.agents.surroundings import DONE, FAILURE
+from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.compile.trace import Act, Trace
 from bt_runtime.llm.local.header import INSTRUCT
 from bt_runtime.memory.hashing import Hashing
 from bt_runtime.types import Question
 
-OTHERS = 6  # actions that were offered and not taken, kept of each step
+OTHERS = 4  # actions that were offered and not taken, kept of each step: so many like the one taken, so many others
 DEEP, LEAST = 12, 20  # levels of the decision tree, and samples of a leaf
 _WORD = re.compile(r"[a-z]+")
 Policy = Callable[[Question], str]
 
 
 def offered(question: Question) -> list[str]:
-    """Returns the sentences of a question that can be acted."""
-    return [str(each).strip() for each in question.moves.get(ACT, question.options)]
+    """Returns the sentences of a question that act in the world. What is only remembered is left out: journals keep no
+    list of it."""
+    said = (str(each).strip() for each in question.moves.get(ACT, question.options))
+    return [each for each in said if not each.startswith(RECALL)]
 
 
 class Baseline(ScriptedModel):
@@ -98,7 +100,8 @@ class Decisions:
 
 
 def _acts(trace: Trace) -> list[Act]:
-    return [act for life in trace.lives for act in life.deeds() if act.succeeded]
+    deeds = (act for life in trace.lives for act in life.deeds())
+    return [act for act in deeds if act.succeeded and not act.sentence.startswith(RECALL)]
 
 
 def _samples(trace: Trace, chance: Random) -> Iterable[tuple[frozenset[str], bool]]:
@@ -107,14 +110,22 @@ def _samples(trace: Trace, chance: Random) -> Iterable[tuple[frozenset[str], boo
     acts = _acts(trace)
     for act in acts:
         state = _state(trace.goal, heard, done)
-        others = [each for each in (*act.offered, DONE) if each != act.sentence]
-        kept = chance.sample(others, min(OTHERS, len(others)))
+        kept = _kept(act, chance)
         for each, taken in ((act.sentence, True), *((other, False) for other in kept)):
             yield state | _action(each, trace.goal, heard, done), taken
         done.append(act.sentence)
         heard = act.observation
     state = _state(trace.goal, heard, done)
     yield state | _action(DONE, trace.goal, heard, done), True
+
+
+def _kept(act: Act, chance: Random) -> list[str]:
+    """Draws actions that were not taken: some with the verb of the one that was, which are the hard ones."""
+    verb = _words(act.sentence)[:1]
+    others = [each for each in (*act.offered, DONE) if each != act.sentence]
+    alike = [each for each in others if _words(each)[:1] == verb]
+    unlike = [each for each in others if _words(each)[:1] != verb]
+    return [each for group in (alike, unlike) for each in chance.sample(group, min(OTHERS, len(group)))]
 
 
 @lru_cache(maxsize=100_000)

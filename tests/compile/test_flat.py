@@ -1,0 +1,68 @@
+"""Runs of one agent without parts: what it did with things and places becomes steps, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from bt_runtime.compile.compiling import Compiled, of_traces
+from bt_runtime.compile.trace import Act, Life, Trace
+from bt_runtime.faults.diagnostic import BtError
+
+PLACES = ("fridge 1", "drawer 1", "drawer 2", "shelf 1")
+AGENT = 'version: 1\ntree: solo\nroot:\n  agent: {goal: "{goal}", moves: [think, act]}\n'
+
+
+def _acts(*sentences: str) -> list[Act | None]:
+    """Acts one after another; each is offered with its alternatives."""
+    found: list[Act | None] = []
+    heard = ""
+    for at, said in enumerate(sentences):
+        offered = tuple(f"go to {place}" for place in (*PLACES, "microwave 1", "table 1"))
+        found.append(Act(said, f"You did {said}.", True, (*offered, *sentences[at : at + 1]), heard))
+        heard = f"You did {said}."
+    return found
+
+
+def _run(number: int, thing: str, looked: tuple[str, ...], heat: bool = True) -> Trace:
+    place = looked[-1]
+    acts = [*(f"go to {each}" for each in looked), f"take {thing} 1 from {place}"]
+    acts += ["go to microwave 1", f"heat {thing} 1 with microwave 1"] if heat else []
+    acts += ["go to table 1", f"put {thing} 1 in/on table 1"]
+    life = Life("/", f"put a hot {thing} in table", list(filter(None, _acts(*acts))), "done")
+    return Trace(f"run {number}", f"task {number}", "", life.goal, True, "solo", 0, [life], AGENT, skills=("alfworld",))
+
+
+def _runs() -> list[Trace]:
+    things = ("apple", "egg", "mug")
+    return [_run(n, things[n % 3], PLACES[: n % 4 + 1]) for n in range(12)]
+
+
+@pytest.fixture(scope="module")
+def hot() -> Compiled:
+    return of_traces(_runs(), "hot")
+
+
+def test_a_search_ends_with_what_was_done_in_the_place(hot: Compiled) -> None:
+    """`take` names the thing of the goal and a place that the goal does not name: what is offered there tells it."""
+    assert 'offered: "take {it.thing} <number> from <place>"' in hot.text
+    assert 'take: {thing: "{it.thing} {the_thing.number}", place: "{the_thing.place}"}  # 12 times' in hot.text
+    assert 'heat: {thing: "{it.thing} {the_thing.number}", place: "{the_one.place}"}  # 12 times' in hot.text
+
+
+def test_the_second_search_of_a_goal_has_a_name_of_its_own(hot: Compiled) -> None:
+    """Names are unique among siblings, or the tree would be refused."""
+    assert hot.text.count("name: search\n") == 1
+    assert hot.text.count("name: search 2\n") == 1
+
+
+def test_what_is_done_to_a_thing_of_the_goal_is_never_a_try() -> None:
+    """An act with a place that nobody went to before is not understood: the agent keeps the goal."""
+    traces = []
+    for number, place in enumerate(PLACES * 2):
+        acts = list(filter(None, _acts(f"take apple 1 from {place}", "go to table 1", "put apple 1 in/on table 1")))
+        life = Life("/", "put a cold apple in table", acts, "done")
+        traces.append(
+            Trace(f"r{number}", f"t{number}", "", life.goal, True, "solo", 0, [life], AGENT, skills=("alfworld",))
+        )
+    with pytest.raises(BtError, match="nothing in common"):
+        of_traces(traces, "cold")
