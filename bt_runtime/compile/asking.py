@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from py_trees.common import Status
 
 from bt_runtime.agents.actions import Actions
+from bt_runtime.agents.facts import ANY
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.compile.form import Form, base, form
@@ -47,7 +48,11 @@ class Ear:
         self.text = answer.text if answer is not None else event.feedback or _plainly(event.value)
         if event.sentence in self.agents:
             self.agents.discard(event.sentence)
-        elif answer is not None and answer.ok:
+            return
+        if isinstance(event.value, Mapping):  # what a skill gave fills the slots of others, as after an agent's own
+            given = agent_services(self.context).skill_outputs
+            given.update({(ANY, str(name)): value for name, value in event.value.items()})
+        if answer is not None and answer.ok:
             if not event.sentence.startswith(RECALL):
                 self.notice(event.sentence, self.text)
             agent_services(self.context).did(event.sentence, self.text, event.sentence.startswith(RECALL))

@@ -161,7 +161,12 @@ class Writer:
 
     def search(self, search: Search, wanted: str) -> list[N]:
         where = asked(self.lexicon, search.skill, search.slot)
-        chosen: dict[str, object] = {"form": where, "order": search.order, "tried": "tried", "next": self.entry(search.slot)}
+        chosen: dict[str, object] = {
+            "form": where,
+            "order": search.order,
+            "tried": "tried",
+            "next": self.entry(search.slot),
+        }
         if search.told:
             chosen["among"] = "{told}"
         children = [N("invert", N("offered", wanted)), N("untried", chosen, _held(search.held, search.order))]
@@ -172,10 +177,11 @@ class Writer:
                 test = N("offered", asked(self.lexicon, skill, slot).replace(f"<{slot}>", value))
                 done = {"if": test, "else": "skip", "child": N(skill, value)}
                 children.append(N("precondition", done, f"{count} times"))
-        start: dict[str, object] = {"tried": []}
         begin = [N("heard", {"text": "told"})] if search.told else []
+        if not search.goes_on:
+            begin.append(N("set", {"tried": [f"{{{IT}.{search.slot}}}"] if search.named else []}))
         loop = N("until_failure", {"name": "search", "child": N("sequence", children)}, f"{search.lives} times")
-        return [*begin, N("set", start), loop]
+        return [*begin, loop]
 
     def entry(self, slot: str) -> str:
         """Returns the entry of a search's value: the slot's name, unless it means something else in this tree."""
@@ -218,11 +224,11 @@ class Writer:
 def _numbered(siblings: list[N]) -> None:
     """Makes names unique among siblings: `search`, `search 2`."""
     seen = Counter[str]()
-    for node in siblings:
-        name = node.value.get("name") if isinstance(node.value, dict) else None
+    for each in siblings:
+        name = each.value.get("name") if isinstance(each.value, dict) else None
         if name is not None:
             seen[name] += 1
-            node.value["name"] = name if seen[name] == 1 else f"{name} {seen[name]}"
+            each.value["name"] = name if seen[name] == 1 else f"{name} {seen[name]}"
 
 
 def _often(block: Block) -> bool:

@@ -33,6 +33,8 @@ class Search:
     lives: int
     held: dict[str, tuple[int, int]]  # kind → (how often it was enough, how often it was tried)
     told: bool = False  # the values stood in what was told last
+    named: bool = False  # a goal names values of these kinds, and those were never tried
+    goes_on: bool = False  # an earlier search of the same story was for such values, and none was tried twice
 
 
 @dataclass(slots=True)
@@ -176,11 +178,30 @@ def _block(key: tuple[str, ...], rows: list[Row], given_up: list[Row], other: in
     searched = [(row.steps[0].search, True) for row in rows if row.steps[0].search]
     missing = [(row.story.missing, False) for row in given_up if row.story.missing]
     if _enough(len(searched), len(rows)):
-        block.search = _search([*searched, *missing], len(searched))
+        block.search = search = _search([*searched, *missing], len(searched))
+        named = {base(row.story.goal.slots.get(search.slot, "")) for row in rows}
+        search.named = bool(named & {*search.order})
+        search.goes_on = all(_goes_on(row, search) for row in rows if row.steps[0].search)
+        if search.goes_on:
+            tried = Counter(base(value) for row in rows for value in _before(row, search))
+            search.order += [kind for kind, _ in tried.most_common() if kind not in search.order]
     return block
 
 
-def _search(found: list[tuple[tuple[Try, ...], bool]], lives: int) -> Search | None:
+def _goes_on(row: Row, search: Search) -> bool:
+    """True when the story has searched so before, among other values."""
+    before = {*_before(row, search)}
+    return bool(before) and not before & {t.value for t in row.steps[0].search}
+
+
+def _before(row: Row, search: Search) -> list[str]:
+    """Returns the values that earlier searches of this kind have tried in the story."""
+    at = next(i for i, step in enumerate(row.story.steps) if step is row.steps[0])
+    tries = (t for step in row.story.steps[:at] for t in step.search)
+    return [t.value for t in tries if (t.skill, t.slot) == (search.skill, search.slot)]
+
+
+def _search(found: list[tuple[tuple[Try, ...], bool]], lives: int) -> Search:
     main = Counter((each.skill, each.slot) for tries, _ in found for each in tries).most_common(1)[0][0]
     inner = Counter(one for tries, _ in found for each in tries for one in dict.fromkeys(each.inner))
     kinds = [(tuple(each.value for each in tries), tries[-1].value if hit else "") for tries, hit in found]

@@ -147,7 +147,8 @@ _COUNT: Schema = {"type": "integer", "minimum": 0}
 _SPAN: Schema = {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}
 _YES: Schema = {"type": "boolean"}
 _STRATEGY = {"type": "object",
-             **closed({"name": TEXT, "tree": TEXT, "inputs": {"type": "object"}}, ("name", "tree"))}  # fmt: skip
+             **closed({"name": TEXT, "tree": TEXT, "inputs": {"type": "object"}, "oracle": {"type": "boolean"}},
+                    ("name", "tree"))}  # fmt: skip
 _LESSONS = closed(_LESSON := {"suite": TEXT, "strategy": _STRATEGY, "episodes": _COUNT, "budget": _COUNT}, _LESSON)
 _EVALUATION = closed({
     "suite": TEXT, "strategies": {"type": "array", "items": _STRATEGY}, "budget": _COUNT, "share": {"type": "number"},
@@ -191,7 +192,7 @@ def _recording(each: Mapping[str, Any]) -> Recording:
 
 
 def _strategy(each: Mapping[str, Any]) -> Strategy:
-    return Strategy(each["name"], each["tree"], each.get("inputs", {}))
+    return Strategy(each["name"], each["tree"], each.get("inputs", {}), oracle=each.get("oracle", False))
 
 
 def _evaluation(each: Mapping[str, Any]) -> Evaluation:

@@ -66,3 +66,31 @@ def test_what_is_done_to_a_thing_of_the_goal_is_never_a_try() -> None:
         )
     with pytest.raises(BtError, match="nothing in common"):
         of_traces(traces, "cold")
+
+
+def _packed(number: int) -> Trace:
+    """A run of the clerk's desk: the named thing goes to one place, all others to another."""
+    things = ["apple", "egg", "mug"]
+    first = things[number % 3]
+    here, there = ("fridge", "shelf") if number % 2 else ("shelf", "fridge")
+    acts: list[Act] = []
+    left, heard = [first, *(each for each in things if each != first)], ""
+    for thing in [*left]:
+        place = here if thing == first else there
+        pick, put = f"pick up {thing}", f"go to {place}"
+        acts.append(Act(pick, f"You hold {thing}.", True, tuple(f"pick up {each}" for each in things), heard))
+        acts.append(Act(put, f"You are at {place}.", True, ("go to fridge", "go to shelf"), f"You hold {thing}."))
+        heard = f"You are at {place}."
+    goal = f"bring the {first} to the {here} and all others to the {there}"
+    life = Life("/", goal, list(acts), "done")
+    return Trace(f"run {number}", f"task {number}", "", goal, True, "solo", 0, [life], AGENT, skills=("house",))
+
+
+def test_a_search_that_goes_on_takes_no_value_again() -> None:
+    """What the goal names was never tried, and no value twice: both stay so, and every kind of value may come last."""
+    text = of_traces([_packed(number) for number in range(12)], "packed").text
+    assert text.count('set: {tried: ["{it.thing}"]}') == 1
+    assert text.count("tried: []") == 0
+    assert text.count("tried: tried") == 2
+    last = text.rpartition("order: ")[2].partition("]")[0]
+    assert {"apple", "egg", "mug"} <= {each.strip(" [") for each in last.split(",")}
