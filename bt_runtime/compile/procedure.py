@@ -179,19 +179,19 @@ def _block(key: tuple[str, ...], rows: list[Row], given_up: list[Row], other: in
     missing = [(row.story.missing, False) for row in given_up if row.story.missing]
     if _enough(len(searched), len(rows)):
         block.search = search = _search([*searched, *missing], len(searched))
-        named = {base(row.story.goal.slots.get(search.slot, "")) for row in rows}
-        search.named = bool(named & {*search.order})
+        of_goals = {base(row.story.goal.slots.get(search.slot, "")) for row in rows}
+        search.named = bool(of_goals & {*search.order})
         search.goes_on = all(_goes_on(row, search) for row in rows if row.steps[0].search)
         if search.goes_on:
-            tried = Counter(base(value) for row in rows for value in _before(row, search))
-            search.order += [kind for kind, _ in tried.most_common() if kind not in search.order]
+            kinds = Counter(base(value) for row in rows for value in _before(row, search))
+            search.order += [kind for kind, _ in kinds.most_common() if kind not in search.order]
     return block
 
 
 def _goes_on(row: Row, search: Search) -> bool:
     """True when the story has searched so before, among other values."""
-    before = {*_before(row, search)}
-    return bool(before) and not before & {t.value for t in row.steps[0].search}
+    earlier = {*_before(row, search)}
+    return bool(earlier) and not earlier & {t.value for t in row.steps[0].search}
 
 
 def _before(row: Row, search: Search) -> list[str]:
