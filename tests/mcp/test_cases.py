@@ -34,7 +34,7 @@ def test_cases_are_answered_beside_tools_that_nobody_starts(shop: Path, tmp_path
     judge = judge_of(tree)
 
     def judged(question: Question) -> str:
-        wanted = "true" if "till nine" in question.prompt else "false"
+        wanted = "yes" if "till nine" in question.prompt else "no"
         return next(option for option in question.options if wanted in option)
 
     model = ScriptedModel(judged)
