@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet
+.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet
 .DEFAULT_GOAL := help
 
 help:
@@ -184,6 +184,11 @@ $(SOURCES): | $(VENV)/bin/python
 
 families: setup $(SOURCES)
 	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families tests/author/test_tokens.py
+
+# a server of MCP's first SDK, in packages of its own
+old-mcp: setup
+	$(PY) -m pip install --quiet --target .cache/mcp-1 'mcp-server-sqlite==2025.4.25' 'mcp<2'
+	$(PY) -m pytest tests/mcp/test_first_sdk.py
 
 # on a machine with a GPU; without one it says so. GPU_LAYERS=0 tries the script on the processor, with a small file
 gpu-check: setup

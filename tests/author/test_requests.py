@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
+
+from bt_runtime.agents.scripted import ScriptedModel
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from authoring_requests import ONE_BRANCH, REQUESTS, Request, passes, project
@@ -39,3 +42,18 @@ def test_a_tree_for_another_request_passes_none(root: Path, wrong: str) -> None:
     text = f"version: 1\ntree: draft\nskills: [rover]\nroot: {wrong}\n"
     passed = [request.text for request in REQUESTS if passes(text, request, root)]
     assert passed == (["drive to the hall"] if wrong == "{drive: hall}" else [])
+
+
+def test_a_row_of_btgenbots_form_is_a_request_with_its_own_skills(tmp_path: Path) -> None:
+    """Its actions become skills, and a draft is held to the actions of the set's answer."""
+    import bench_authoring
+
+    said = "Follow a path.\n\nActions: [ComputePath (parameters: goal, path), Follow (parameters: "
+    xml = "<root><BehaviorTree><Sequence><ComputePath goal='x'/><Follow name='f'/></Sequence></BehaviorTree></root>"
+    path = tmp_path / "set.json"
+    path.write_text(json.dumps([{"instruction": "", "input": f"{said}path, name)]", "output": xml}] * 2))
+    head = "version: 1\ntree: draft\nskills: [robot]\nroot:\n"
+    right = f"{head}  sequence:\n    - compute_path: {{goal: x}}\n    - follow: {{}}\n"
+    model = ScriptedModel([right, f"{head}  follow: {{}}\n"])
+    found = list(bench_authoring.measured(path, model, 1, 100, None))
+    assert [row.measured for row in found] == [1.0, 0.5]
