@@ -104,6 +104,8 @@ class Chances:
             raise BtError("the tree asks a model, of which there is no rate", "take a tree of skills")
         for slot in (*self.model.outside, *self.model.stirred):
             self.model.doubt(f"`{self.model.names[slot]}` stays as it is at first")
+        self.start = self.model.first()
+        self.model.stirred = {}  # nobody writes them
 
     @property
     def skills(self) -> list[Skill]:
@@ -127,10 +129,17 @@ class Chances:
     # The chain -------------------------------------------------------------------------------
 
     def chain(self, rates: Mapping[str, float]) -> tuple[float, float, int]:
+        rows, waits = self.rows(rates)
+        success, seconds = _solved(rows, waits)
+        return success, seconds, len(rows)
+
+    def rows(self, rates: Mapping[str, float]) -> tuple[list[list[tuple[float, int]]], list[float]]:
+        """Returns the chain: for each state the probabilities of the next ones (-1: success, -2: another end), and the
+        seconds that it lasts."""
         numbers: dict[State, int] = {}
-        rows: list[list[tuple[float, int]]] = []  # to a state, or -1: success, -2: another end
+        rows: list[list[tuple[float, int]]] = []
         waits: list[float] = []
-        todo = [self.model.first()]
+        todo = [self.start]
         numbers[todo[0]] = 0
         while todo:
             if len(numbers) > MOST_STATES:
@@ -149,10 +158,11 @@ class Chances:
             while len(rows) <= max(at, len(numbers) - 1):
                 rows.append([])
                 waits.append(0.0)
+            if abs(sum(row.values()) - 1) > 1e-9:
+                raise BtError("the tree decides by a value that only a run knows", "give the entry with --set")
             rows[at] = [(p, to) for to, p in row.items() if p > 0]
             waits[at] = 1 / total if total and not state.urgent else 0.0
-        success, seconds = _solved(rows, waits)
-        return success, seconds, len(rows)
+        return rows, waits
 
     def enders(self, state: State) -> tuple[list[tuple[int, float]], float]:
         """Returns the running skills, each with how likely it ends next, and the rate at which one does."""
@@ -187,7 +197,7 @@ class Chances:
 
     def run(self, rates: Mapping[str, float], random: Random) -> tuple[int, float]:
         """One run of the model with concrete times."""
-        state, now = self.model.first(), 0.0
+        state, now = self.start, 0.0
         ends: dict[int, float] = {}  # slots of running skills → when each ends
         began: dict[int, float] = {}
         for _ in range(MOST_TICKS):
