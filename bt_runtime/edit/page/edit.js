@@ -86,7 +86,7 @@ class App {
     }
     const other = path !== this.state?.path;
     this.story = state.story;
-    this.show(state, other ? [] : undefined);
+    this.show(state, other ? [] : undefined, !other);
     if (other) { this.offer(state); requestAnimationFrame(() => this.view.open(this.fold, this.view.chosen)); }
     $("file").value = path;
   }
@@ -138,25 +138,26 @@ class App {
 
   // What is shown ------------------------------------------------------------------------------
 
-  show(state, path) {
+  // `foreign`: somebody else changed it; the chosen node is looked for, and what is being typed stays.
+  show(state, path, foreign = false) {
     if (path === undefined && this.state && state.path === this.state.path && state.version === this.state.version && state.text === this.state.text) {
       this.state = state; // told twice: nothing that somebody types meanwhile is drawn anew
       this.head();
       return;
     }
-    const chosen = path ?? this.node?.path ?? [], before = this.state?.text;
+    const chosen = path ?? this.node?.path ?? [], before = this.state?.text, old = this.state, node = this.node;
     const folded = [...this.view.byHand].map(([id, open]) => [this.fold?.nodes.get(id)?.path.join(), open]);
     this.state = state;
     this.view.byHand.clear(); // what was folded stays so, wherever its number went
     for (const [at, open] of folded) { const same = state.nodes.find((n) => n.path.join() === at); if (same) this.view.byHand.set(same.id, open); }
     this.fold = new EditFold(state, ++this.version);
-    const found = state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0];
+    const found = (foreign && old && this.found(node, old)) || (state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0]);
     if (this.told && before !== state.text) this.told = null; // another text: the story begins anew
     this.marked();
     this.picked.clear();
     this.view.chosen = found ? found.id : null;
     this.head();
-    this.panel();
+    this.panel(foreign && node?.kind === found?.kind);
     this.typing.show(state);
     this.frame();
   }
@@ -187,16 +188,20 @@ class App {
     for (const button of document.querySelectorAll("[data-gesture]")) button.disabled = !GESTURES[button.dataset.gesture][3](this);
   }
 
-  panel() {
+  // `typing`: an input in which somebody types keeps what was typed.
+  panel(typing = false) {
     for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-selected", String(tab.dataset.tab === this.shownTab));
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
     if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); this.typing.ace?.resize(); return; }
-    const focused = document.activeElement?.id, top = $("panel").scrollTop;
+    const active = document.activeElement, focused = active?.id, top = $("panel").scrollTop, { at, value } = this.began ?? {};
+    const half = typing && at === active && $("panel").contains(active) && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
     $("panel").scrollTop = top;
     if (focused?.startsWith("field-")) $(focused)?.focus();
+    const same = half && (focused ? $(focused) : [...$("panel").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === half.name));
+    if (same) { same.focus(); same.value = half.text; same.setSelectionRange?.(half.where, half.where); }
   }
 
   tab(name) {
@@ -346,7 +351,15 @@ class App {
     $("answer").value = value;
     $("answer").removeAttribute("list");
     $("ask").returnValue = "";
-    $("ask").onclose = () => { if ($("ask").returnValue === "yes" && $("answer").value.trim()) then($("answer").value.trim()); $("tree").focus(); };
+    const before = this.state, node = this.node;
+    $("ask").onclose = () => {
+      $("tree").focus();
+      if ($("ask").returnValue !== "yes" || !$("answer").value.trim()) return;
+      const now = this.state === before ? node : this.found(node, before); // of the text as it now stands
+      if (node && !now) { this.notice("The file was changed meanwhile, in the chosen node: nothing was done."); return; }
+      if (now !== node) this.pick(now.id);
+      then($("answer").value.trim());
+    };
     $("ask").showModal();
     $("answer").select();
   }

@@ -29,6 +29,7 @@ App.prototype.listen = function () {
     if (e.key === "Enter" && rows.length) { app.add(rows[Math.max(0, at)].dataset.kind); $("find").value = ""; app.list(); $("tree").focus(); }
   });
   document.addEventListener("keydown", (e) => app.key(e));
+  $("panel").addEventListener("focusin", (e) => (app.began = { at: e.target, value: e.target.value }));
   document.addEventListener("keydown", (e) => (app.adding = e.shiftKey));
   document.addEventListener("keyup", (e) => (app.adding = e.shiftKey));
   document.addEventListener("pointerdown", (e) => (app.adding = e.shiftKey || app.several), true);
