@@ -44,25 +44,30 @@ def rights(role: Role, name: str) -> Rights:
     if role == "coordinator":
         return Rights((">",), (">",))
     if role == "robot":
-        return Rights(_robot(name), (own, names.CALL, names.HALT, names.ping(name), *_told(names.ENTRIES)), (), True)
+        return Rights(
+            _robot(name),
+            (own, names.CALL, names.HALT, names.ping(name), f"{names.ANSWER}.{name}", *_told(names.ENTRIES)),
+            (),
+            True,
+        )
     if role == "operator":
         keep = tuple(f"$JS.API.STREAM.{word}.>" for word in _KEEP)
         writes = (names.TASKS, names.SETTINGS, names.ENTRIES, names.LOCKS, names.TREES)
         publish = (
-            names.HALT, "fleet.order.>", "fleet.verdict.*", "fleet.ask.>", "fleet.answer.>",
+            names.HALT, "fleet.order.>", "fleet.verdict.*", f"{names.ANSWER}.*",
             *(f"$KV.{bucket}.>" for bucket in writes), "$JS.API.>", "$JS.ACK.>", "$JS.FC.>",
         )  # fmt: skip
         return Rights(publish, (own, "fleet.>"), keep)
     if role == "mqtt":
         return Rights((f"{MQTT_ROOT}.>",), (f"{MQTT_ROOT}.>",))
-    return Rights(_reading(*_BUCKETS), (own, f"{names.CHANGED}.>", names.alive(), "fleet.said.>"))
+    return Rights(_reading(*_BUCKETS), (own, f"{names.CHANGED}.>", names.alive(), f"{names.SAID}.>"))
 
 
 def _robot(name: str) -> tuple[str, ...]:
     orders, durable = names.ORDERS, names.consumer(name)
     return (
         names.alive(name), names.report(name), names.claim(name, "*"),
-        f"fleet.journal.{name}.>", f"fleet.said.{name}.>",
+        f"fleet.journal.{name}.>", f"{names.SAID}.{name}.>",
         f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
         f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
         f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS, names.TREES),

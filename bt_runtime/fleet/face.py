@@ -47,7 +47,7 @@ class Fleet:
             return self
         self._thread.start()
         try:
-            self._call(self._open(seconds))
+            self.call(self._open(seconds))
         except BaseException:
             self._end()
             raise
@@ -58,7 +58,7 @@ class Fleet:
         self.store = Store(self.link)
 
     def close(self) -> None:
-        self._call(self.link.close())
+        self.call(self.link.close())
         self._end()
 
     def _end(self) -> None:
@@ -73,7 +73,8 @@ class Fleet:
                  trace: TracebackType | None) -> None:  # fmt: skip
         self.close()
 
-    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine on the connection's loop, and waits for it."""
         try:
             return asyncio.run_coroutine_threadsafe(work, self._loop).result()
         except TimeoutError as error:
@@ -87,7 +88,7 @@ class Fleet:
     ) -> tuple[str, bool]:
         """Sends a task; returns its id, and False when a task of this id was there before. `more`: fields of Task."""
         task = Task(id or new_id(), tree, dict(inputs or {}), sender=self.sender, **more)
-        return task.id, self._call(self.store.add(task))
+        return task.id, self.call(self.store.add(task))
 
     def send_all(self, tasks: list[Task]) -> int:
         """Sends many tasks at once; returns how many were new."""
@@ -98,14 +99,14 @@ class Fleet:
                 added += sum(await asyncio.gather(*(self.store.add(task) for task in tasks[first : first + 256])))
             return added
 
-        return self._call(each())
+        return self.call(each())
 
     def ls(self) -> list[Record]:
         """Returns all records, the oldest first."""
-        return sorted(self._call(self.store.records()), key=lambda held: held.sent)
+        return sorted(self.call(self.store.records()), key=lambda held: held.sent)
 
     def show(self, task: str) -> Record:
-        found = self._call(self.store.get(task))
+        found = self.call(self.store.get(task))
         if found is None:
             raise BtError(f"the fleet knows no task {task}", "btr fleet ls")
         return found[0]
@@ -128,19 +129,19 @@ class Fleet:
             return await asyncio.wait_for(done(), seconds)
 
         self.show(task)
-        return self._call(bounded())
+        return self.call(bounded())
 
     def cancel(self, task: str, reason: str = "") -> Record:
         """Wants a task to end: at once where nobody has begun it, else by its robot, which stops the run."""
         held = self.show(task)
         if held.state == DONE:
             raise BtError(f"task {task} is done: {held.verdict}")
-        after = self._call(
+        after = self.call(
             self.store.change(task, lambda r: r.cancelled(self.store.wall()) if r.state != DONE else None)
         )
         if after is not None and after.robot is not None:
             order = {"stop": "cancel", "task": task, "term": after.term, "reason": reason}
-            self._call(self.store.order(after.robot, task, order))
+            self.call(self.store.order(after.robot, task, order))
         return after or held
 
     def settle(self, task: str, how: str, by: str) -> Record:
@@ -149,30 +150,30 @@ class Fleet:
         if held.state == DONE:
             raise BtError(f"task {task} is done: {held.verdict}")
         if how == "again":
-            after = self._call(self.store.change(task, lambda r: r.returned(self.store.wall(), f"settled by {by}")))
+            after = self.call(self.store.change(task, lambda r: r.returned(self.store.wall(), f"settled by {by}")))
         else:
             report = {"what": "ended", "task": task, "term": held.term, "robot": held.robot, "verdict": how, "by": by,
                       "reason": f"settled by {by}"}  # fmt: skip
-            first = self._call(self.store.verdict(report))
-            after = self._call(self.store.change(task, lambda r: record.folded(r, first, self.store.wall())))
+            first = self.call(self.store.verdict(report))
+            after = self.call(self.store.change(task, lambda r: record.folded(r, first, self.store.wall())))
         return after or held
 
     def _set(self, key: str, value: Json) -> None:
         async def put() -> None:
             await (await self.link.bucket(names.SETTINGS)).put(key, json.dumps(value).encode())
 
-        self._call(put())
+        self.call(put())
 
     def halt(self, reason: str, robot: str | None = None) -> list[str]:
         """Halts one robot, or all; returns those that have answered within a second. The others halt when they are
         back, because the store keeps it."""
         self._set(f"halt.{robot}" if robot else "halt", {"reason": reason})
-        return self._call(self._told({"halt": reason, "robot": robot}))
+        return self.call(self._told({"halt": reason, "robot": robot}))
 
     def release(self, robot: str | None = None) -> list[str]:
         """Ends a halt: robots go on with what they were at."""
         self._set(f"halt.{robot}" if robot else "halt", None)
-        return self._call(self._told({"halt": None, "robot": robot}))
+        return self.call(self._told({"halt": None, "robot": robot}))
 
     async def _told(self, body: Mapping[str, Json]) -> list[str]:
         answered: list[str] = []
@@ -207,10 +208,10 @@ class Fleet:
             await settings.put(f"deploy.{tree}", after.text())
             return after
 
-        return self._call(put())
+        return self.call(put())
 
     def deployments(self) -> dict[str, Deployment]:
-        return self._call(self._deployments())
+        return self.call(self._deployments())
 
     async def _deployments(self) -> dict[str, Deployment]:
         kept = [each for each in await snapshot(self.link, names.SETTINGS) if each.key.startswith("deploy.")]
@@ -233,7 +234,7 @@ class Fleet:
             await watcher.stop()
             return found
 
-        return self._call(cards())
+        return self.call(cards())
 
 
 def each_change(fleet: Fleet, listener: Callable[[Record], None]) -> Callable[[], None]:

@@ -28,6 +28,8 @@ JOURNALS = "fleet_journals"  # lines of runs' journals
 CALL = "fleet.call"  # a question to all robots: what would these tasks cost you
 ALIVE = "fleet.alive"  # fleet.alive.ROBOT: heartbeat
 HALT = "fleet.halt"  # everybody stops
+SAID = "fleet.said"  # fleet.said.ROBOT.WHAT: what a run says of itself, as a question to a person
+ANSWER = "fleet.answer"  # fleet.answer.ROBOT: a person's answer
 CHANGED = "fleet.changed"  # fleet.changed.BUCKET.KEY: what was written to a bucket
 PING = "fleet.ping"  # fleet.ping.ROBOT: asked by a coordinator, answered at once
 

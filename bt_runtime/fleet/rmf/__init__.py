@@ -1,0 +1,1 @@
+"""The task API of Open-RMF on a fleet."""
