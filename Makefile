@@ -27,13 +27,14 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet
+.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo       set up what it needs (compiles llama.cpp once) and let the starter model decide (SEED=7: other tasks)"
 	@echo "make test       set up what it needs and run the whole suite"
 	@echo "make coverage   which branches of the core its tests take"
+	@echo "make policies   AgentDojo and planted notes against policies (30 minutes)"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 TASKS=10: a trial)"
@@ -325,6 +326,15 @@ proofs: setup
 fleet: setup
 	$(PY) -m tests.fleet.figures $(if $(ONLY),--only $(ONLY)) $(if $(TASKS),--tasks $(TASKS)) $(if $(KILLS),--kills $(KILLS)) \
 		$(if $(ROBOTS),--robots $(ROBOTS)) $(if $(SEED),--seed $(SEED))
+
+# AgentDojo's attacks and tasks by its own checks, and notes planted where a model reads; docs/policies.md shows the
+# figures. AgentDojo comes without the packages of model vendors, into a folder of its own. ONLY=planted, ONLY="agentdojo slack".
+DOJO := .cache/agentdojo
+$(DOJO): | setup
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $(DOJO) agentdojo==0.1.35 deepdiff \
+		orderly-set docstring-parser cachebox email-validator dnspython
+policies: setup $(DOJO)
+	PYTHONPATH=$(DOJO) $(PY) -m tests.benchmarks.policies $(ONLY)
 
 check: lint types generated wheel docs
 

@@ -62,14 +62,14 @@ class Actions:
 
     def offered(self, kinds: Sequence[Kind]) -> list[Kind]:
         """The skills that the policies let the agent choose now; without a policy all of them."""
-        guard = self.context.services.guard
-        return [k for k in kinds if guard is None or guard.offers(self.node, k.name, k.data["entry"].sentence)]
+        policy = self.context.services.policy
+        return [k for k in kinds if policy is None or policy.offers(self.node, k.name, k.data["entry"].sentence)]
 
     def let(self, sentences: Sequence[str]) -> Sequence[str]:
         """Returns the world's sentences that are allowed by `actions`, the policies and the remaining `at_most`."""
-        guard = self.context.services.guard
-        if guard is not None:
-            sentences = [said for said in sentences if guard.offers(self.node, "", said)]
+        policy = self.context.services.policy
+        if policy is not None:
+            sentences = [said for said in sentences if policy.offers(self.node, "", said)]
         if self.names is not None and WORLD not in self.names:
             sentences = [sentence for sentence in sentences if _entry_in(self.around, sentence) is not None]
         if not self.counted:

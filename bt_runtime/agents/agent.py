@@ -85,8 +85,8 @@ class Agent(Growing):
         sentences = self.sentences()
         said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
         offered = [m for m in self.moves if m != "think" or not self.thoughtless]
-        guard = self.context.services.guard
-        if guard is not None and guard.objection(self):
+        policy = self.context.services.policy
+        if policy is not None and policy.objection(self):
             offered = [m for m in offered if m != "expand"]
         moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in offered or o == ACT}
         self.thoughtless = False
@@ -196,8 +196,8 @@ class Agent(Growing):
         question = yield from self.line(opening)
         person = self.context.services.person
         answer = "Nobody is there to answer." if person is None else (yield person.ask(question))
-        if (guard := self.context.services.guard) is not None:
-            guard.heard(self, ("operator",))
+        if (policy := self.context.services.policy) is not None:
+            policy.heard(self, ("operator",))
         self.add(Step("ask", question, " ".join(str(answer).split())))
         return None
 
@@ -291,5 +291,5 @@ class Agent(Growing):
         agent_services(self.context).stories[self.goal] = (text, str(ending))
         notebook = agent_services(self.context).notebook
         if notebook is not None and ending.why != "cancelled":
-            guard = self.context.services.guard
-            notebook.note(self.path, self.goal, text, end, guard.labels(self) if guard is not None else "")
+            policy = self.context.services.policy
+            notebook.note(self.path, self.goal, text, end, policy.labels(self) if policy is not None else "")

@@ -184,8 +184,8 @@ class ModelNode(Parent):
 
     def grow(self, text: str, kinds: Sequence[Kind] = ()) -> Generator[Any, Any, None]:
         """Asks for a subtree below this node and waits until it is there. Raises what speaks against it."""
-        guard = self.context.services.guard
-        if guard is not None and (why := guard.objection(self)):
+        policy = self.context.services.policy
+        if policy is not None and (why := policy.objection(self)):
             self.context.emit(PlanRefused(self.path, ["policy"], text))
             raise BtError(why, "do without a plan")
         request = self.context.growth.plan(self, text, kinds)

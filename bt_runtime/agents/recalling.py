@@ -43,8 +43,8 @@ def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
         node.context.emit(RetrievalFailed(node.path, error.message))
         return ()
     node.context.emit(Retrieved(node.path, found.why()))
-    if (guard := node.context.services.guard) is not None:
-        guard.recalled(node, [str(getattr(each, "labels", "")) for each in found.taken])
+    if (policy := node.context.services.policy) is not None:
+        policy.recalled(node, [str(getattr(each, "labels", "")) for each in found.taken])
     if values["select"] == "semantic":
         return tuple(experience.text for experience in found.taken)
     taken = [experience.text for experience in found.taken[: values["examples"]]]

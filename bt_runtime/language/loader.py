@@ -58,12 +58,9 @@ class Loader:
     """Loads one tree and all it includes. `skills` are kinds that need no manifest (Python skills of the caller)."""
 
     def __init__(
-        self,
-        root: Path | None = None,
-        skills: tuple[Kind, ...] = (),
-        caps: Caps = DEFAULT_CAPS,
+        self, root: Path | None = None, skills: tuple[Kind, ...] = (), caps: Caps = DEFAULT_CAPS,
         limits: Limits | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.skills_given = skills
         self.found_by_file = root is None  # the project is that of the first file
         self.within(root or project.find_root())
@@ -85,8 +82,7 @@ class Loader:
         self.registry = known.with_kinds(_apart(self.skills_given, known))
 
     def beside(self, path: Path) -> None:
-        """Looks for the project upwards from the first file, unless the caller named one. Shipped trees have no
-        project."""
+        """Takes the project around the first file, unless the caller named one. Shipped trees have none."""
         self.found_by_file = False
         shipped = any(path.is_relative_to(place.resolve()) for place in project.installed("trees"))
         root = None if shipped else project.find_root(path.parent)
@@ -112,8 +108,7 @@ class Loader:
             return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
 
     def fragment(self, text: str | bytes, tree: TreeSpec, name: str, kinds: tuple[Kind, ...] = ()) -> NodeSpec:
-        """Loads a node and all below it for a graft: checks it with the kinds and ports of the tree it goes into.
-        Raises Faults."""
+        """Loads a node for a graft: checks it with the kinds and ports of the tree it goes into. Raises Faults."""
         registry = tree.registry.with_kinds(kinds) if kinds else tree.registry
         document = source.parse(text, name, self.limits)
         self.home = tree.folder
@@ -185,8 +180,7 @@ class Loader:
         return real(found) if self.allowed(found, folder) else "outside"
 
     def allowed(self, path: Path, folder: Path) -> bool:
-        """True when the named file lies where a tree of this folder may use it: in the project, or among the shipped
-        files."""
+        """True when a tree of this folder may use the file: it lies in the project, or among the shipped files."""
         roots = (self.project or self.home or folder, *project.installed("trees"), *project.installed("skills"))
         return any(real(path).is_relative_to(real(root)) for root in roots)
 
@@ -259,6 +253,10 @@ class Loader:
         if node is None:
             return None, None
         spec.root = node
+        if spec.policies:
+            from bt_runtime.language.policies import flow
+
+            flow.check(spec, self.diagnostics)
         self.foreign(spec)
         self.implementations(spec)
         return spec, reader.lost if reader.whole else None

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.services import agent_services
 from bt_runtime.language.policies.label import AUTHOR, MODEL, NOTHING, UNKNOWN, Labels
+from bt_runtime.language.values import is_entry
 from bt_runtime.policy.origin import decided_by, names_in, read_by, written_by
 
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ class Ledger:
         return AUTHORED.union(*(self.answers(agent) for agent in decided_by(node)))
 
     def value(self, node: Any, value: Json) -> Labels:
-        """Returns the labels of one value of a node."""
-        return self.content(node) | self.read(node.scope, names_in(value))
+        """Returns the labels of one value of a node. An author's `{entry}` has those of the entry alone."""
+        content = self.content(node)
+        own = NOTHING if content == AUTHORED and is_entry(value) else content
+        return own | self.read(node.scope, names_in(value))
 
     def inputs(self, node: Any) -> Labels:
         """Returns the labels of all that a node's fields are made of."""

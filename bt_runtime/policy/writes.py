@@ -26,7 +26,7 @@ class Sources(Protocol):
     policies: Policies
     assignments: Assignments
 
-    def gives(self, name: str, entry: Entry | None, context: Any) -> Labels: ...
+    def gives(self, name: str, entry: Entry | None, context: Any, output: str = "") -> Labels: ...
 
 
 def labels_written(of: Sources, node: Any, name: str) -> Labels:
@@ -35,8 +35,7 @@ def labels_written(of: Sources, node: Any, name: str) -> Labels:
         return UNKNOWN
     ledger, values = of.ledger, node.spec.values
     if isinstance(node, SkillNode):
-        gives = of.gives(node.spec.kind.name, node.entry, node.context)
-        return ledger.kept(node, gives.union(*slots_of(ledger, node).values()))
+        return given_by(of, node, name)
     if isinstance(node, Subtree):
         given = (values.get("with") or {}).get(name)
         within = ledger.read(node.within, names_in(given))
@@ -67,6 +66,22 @@ class Assignments:
             self.node = node
             self.labels = {each: ledger.value(node, value) for each, value in assigned.items()}
         return self.labels[name]
+
+
+def given_by(of: Sources, node: SkillNode, name: str) -> Labels:
+    """Returns the labels of a skill's output: its own, and those of all that the skill was given. A skill that the
+    policy endorses checks or cleans what it is given; its outputs count as the author's."""
+    skill = node.spec.kind.name
+    inputs = of.ledger.kept(node, NOTHING.union(*slots_of(of.ledger, node).values()))
+    if skill in of.policies.endorsed:
+        return AUTHORED
+    output = next((f.name for f in node.written if names_in_entry(node.spec.values[f.name]) == name), "")
+    return inputs | of.gives(skill, node.entry, node.context, output)
+
+
+def names_in_entry(value: Any) -> str:
+    """Returns the entry that an output is written to."""
+    return str(getattr(value, "text", value)).strip().removeprefix("{").removesuffix("}").strip()
 
 
 def slots_of(ledger: Ledger, node: SkillNode) -> dict[str, Labels]:

@@ -191,7 +191,7 @@ class Run:
         rules = self.spec.watched or self.spec.policies or self.spec.shared
         for watcher in plugins.entries("watchers") if rules else ():
             plugins.load(watcher)(self)
-        if self.spec.policies and self.context.services.guard is None:
+        if self.spec.policies and self.context.services.policy is None:
             raise BtError("the tree has policies, and nothing here holds them", "install bt_runtime anew")
 
     @property

@@ -10,7 +10,7 @@ import bt_runtime as bt
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.events import Labelled, Line, PlanRefused
 from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.policy.guard import Guard
+from bt_runtime.policy.enforcer import Enforcer
 from bt_runtime.testing import FAILURE, SUCCESS
 
 HEAD = """
@@ -65,7 +65,9 @@ def run(text: str, *answers: str, head: str = HEAD, **more: Any) -> tuple[Any, l
 )
 def test_a_value_that_was_made_of_outside_text_orders_nothing(way: str) -> None:
     """However an entry is passed on, its label goes with it: the skill does not start, and the leaf fails."""
-    status, places, refused = run(f"root: {{sequence: [{{{way}}}, {{unlock: {{place: '{{place}}'}}}}]}}")
+    status, places, refused = run(
+        f"root: {{sequence: [{{set: {{place: hall}}}}, {{{way}}}, {{unlock: {{place: '{{place}}'}}}}]}}"
+    )
     assert (status, places, len(refused)) == (FAILURE, [], 1)
 
 
@@ -83,9 +85,9 @@ root:
 
 
 def test_without_a_policy_nothing_is_followed() -> None:
-    """A tree without policies has no guard, and no listener of one."""
+    """A tree without policies has no enforcer, and no listener of one."""
     with bt.Run(bt.load("version: 1\ntree: t\nroot: {succeed: {}}\n")) as made:
-        assert made.context.services.guard is None and Guard not in made.extensions
+        assert made.context.services.policy is None and Enforcer not in made.extensions
         assert not made.context.stream.wanted(Labelled)
 
 
@@ -96,6 +98,7 @@ root:
   sequence:
     - infer: {prompt: "{mail}", outputs: {kind: {choices: [hall, porch]}}}
     - unlock: {place: "{kind}"}
+    - set: {other: hall}
     - infer: {prompt: "{mail}", outputs: {other: {choices: [hall, porch]}}}
     - unlock: {place: "{other}"}
 """
@@ -136,6 +139,52 @@ def test_a_refused_plan_is_what_the_model_reads_next() -> None:
         made.listen(refused.append, PlanRefused)
         assert made.spin(ticks=50) is FAILURE
     assert refused and refused[-1].codes == ["policy"]
+
+
+CERTAIN = """
+version: 1
+tree: t
+policies:
+  skills: {unlock: {place: [operator, author]}}
+  labels: {entries: {mail: outside}, skills: {read: outside}}
+  endorse: [kind]
+inputs: {room: {type: string, default: hall}}
+blackboard: {mail: {type: string, default: vault}}
+root:
+  sequence:
+    - STEP
+    - unlock: {place: PLACE}
+    - log: "{room} {mail}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "place", "faulty"),
+    [
+        ("set: {x: '{mail}'}", "'{x}'", True),
+        ("infer: {prompt: '{mail}', outputs: {x: {type: string}}}", "'{x}'", True),
+        ("infer: {prompt: '{mail}', outputs: {kind: {choices: [hall, porch]}}}", "'{kind}'", False),
+        ("set: {x: '{room}'}", "'{x}'", False),
+        ("sequence: [{set: {x: '{room}'}}, {set: {x: '{mail}'}}]", "'{x}'", False),
+        ("read: {text: '{x}'}", "'{x}'", True),
+        ("for_each: {in: [a], as: x, child: {succeed: {}}}", "'{x}'", False),
+    ],
+)
+def test_what_each_run_would_refuse_is_a_fault_of_the_tree(step: str, place: str, faulty: bool) -> None:
+    """A slot that is only filled from excluded sources is told when the tree is loaded; what may be allowed is not."""
+
+    @bt.skill("read", name="read", outputs={"text": str}, on_resume="repeat")
+    def reading() -> dict[str, str]:
+        return {"text": ""}
+
+    text = CERTAIN.replace("STEP", step).replace("PLACE", place)
+    if not faulty:
+        assert bt.load(text, skills=[unlock, reading])
+        return
+    with pytest.raises(Faults) as found:
+        bt.load(text, skills=[unlock, reading])
+    (fault,) = [each for each in found.value.diagnostics if each.code == "BT072"]
+    assert fault.span is not None and fault.span.line == 13
 
 
 @pytest.mark.parametrize(

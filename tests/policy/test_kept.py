@@ -11,7 +11,7 @@ from bt_runtime.events import Asked, Line
 from bt_runtime.journal.reading import Recording
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience, judged
-from bt_runtime.policy.guard import Guard
+from bt_runtime.policy.enforcer import Enforcer
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
 from bt_runtime.run.person import Person
@@ -67,7 +67,7 @@ def one_run(answers: list[str], **more: Any) -> tuple[Any, dict[str, frozenset[s
     with bt.Run(tree, model=ScriptedModel(answers), **more) as run:
         run.listen(lambda line: refused.append(line.text), Line)
         status = run.spin(ticks=50)
-        labels = {node.path: of for node, of in run.extensions[Guard].ledger.agents.items()}
+        labels = {node.path: of for node, of in run.extensions[Enforcer].ledger.agents.items()}
     return status, labels, refused
 
 
@@ -113,6 +113,7 @@ def test_a_journal_keeps_the_labels_and_a_resumed_run_has_them(tmp_path: Path) -
     text = """
 root:
   sequence:
+    - set: {place: hall}
     - set: {place: "{mail}"}
     - wait: {until: go}
     - unlock: {place: "{place}"}
@@ -125,7 +126,7 @@ root:
     (file,) = tmp_path.glob("*.btr")
     recording = Recording(file)
     told = [recording.body(event) for event in recording.events if event.kind == "labels"]
-    assert {"path": "", "name": "place", "labels": ["author", "outside"]} in told
+    assert {"path": "", "name": "place", "labels": ["outside"]} in told
     refused: list[str] = []
     with resume(file, skills=[unlock]) as again:
         again.listen(lambda line: refused.append(line.text), Line)
@@ -158,5 +159,5 @@ root:
         assert run.spin(ticks=20) is SUCCESS
     assert done == ["vault"]
     assert asked == [
-        "May I wire 10 to vault (decided from author, amount from author, account from author and outside)? (yes or no)"
+        "May I wire 10 to vault (decided from author, amount from author, account from outside)? (yes or no)"
     ]

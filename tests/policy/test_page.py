@@ -9,12 +9,14 @@ import pytest
 import yaml
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.events import Line
+from bt_runtime.events import Asked, Line
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language.policies.policy import robot
 from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.source import parse
+from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
-from bt_runtime.testing import FAILURE
+from bt_runtime.testing import FAILURE, SUCCESS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -51,7 +53,31 @@ def test_the_door_of_the_mail_stays_locked(project: Path) -> None:
         assert run.spin() is FAILURE
     assert (project / "unlocked").read_text() == "hall\n"
     assert BLOCKS["refused"].strip() in refused[0].text
-    assert [each.path for each in refused] == ["/porter/3"]
+    assert [each.path for each in refused] == ["/porter/4"]
+
+
+def test_the_draft_is_a_fault_with_a_place(project: Path) -> None:
+    """What each run would refuse is told when the tree is loaded."""
+    with pytest.raises(Faults) as found:
+        load("draft")
+    assert BLOCKS["draft"].strip() in str(found.value)
+
+
+@pytest.mark.parametrize("said", ["pantry", "laundry"])
+def test_an_endorsed_choice_unlocks_one_of_the_list(project: Path, said: str) -> None:
+    """The reader of a mail can choose among the author's rooms, and nothing else."""
+    with Run(load("reader"), model=ScriptedModel([f" {said}"])) as run:
+        assert run.spin() is SUCCESS
+    assert (project / "unlocked").read_text() == f"{said}\n"
+
+
+def test_a_person_reads_where_the_values_came_from(project: Path) -> None:
+    """The question is the one that is shown; without a yes nothing is opened."""
+    person, asked = Person(), list[str]()
+    with Run(load("window"), services={"person": person}) as run:
+        run.listen(lambda event: (asked.append(event.question), person.answer(event.number, "no")), Asked)
+        assert run.spin() is FAILURE
+    assert asked == [BLOCKS["asked"].strip()] and not (project / "unlocked").exists()
 
 
 def test_robot_is_what_the_page_says() -> None:

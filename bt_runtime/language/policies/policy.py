@@ -81,9 +81,18 @@ class Policies(NamedTuple):
         """The declared labels of an entry that programs write."""
         return join(policy.entries.get(name) for policy in self.all)
 
-    def gives(self, skill: str) -> Labels | None:
-        """The declared labels of what a skill gives."""
-        return join(policy.gives.get(skill) for policy in self.all)
+    def gives(self, skill: str, output: str = "") -> Labels | None:
+        """The declared labels of what a skill gives: of one output, or of all together. None: none are declared."""
+        if output:
+            own = join(policy.gives.get(f"{skill}.{output}") for policy in self.all)
+            whole = join(policy.gives.get(skill) for policy in self.all)
+            return own if own is not None else whole
+        parts = [of for policy in self.all for name, of in policy.gives.items() if name.partition(".")[0] == skill]
+        return join(parts)
+
+    def parted(self, skill: str) -> bool:
+        """True when only single outputs of the skill have declared labels."""
+        return not any(skill in policy.gives for policy in self.all)
 
     @property
     def world(self) -> Labels | None:

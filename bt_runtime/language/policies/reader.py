@@ -58,7 +58,9 @@ class PolicyReader:
         """Reports rules for skills and slots that are not there. A name with a blank is a world's sentence."""
         skills = {kind.name: {f.name for f in kind.fields if not f.writes} for kind in kinds if kind.family == "skill"}
         for policy in self.all:
-            for name in sorted(n for n in (*policy.gives, *policy.reads) if n not in skills and " " not in n):
+            for name in sorted(
+                n for n in (*policy.gives, *policy.reads) if n.partition(".")[0] not in skills and " " not in n
+            ):
                 if f"?{name}" in self.spans:
                     self.unknown(
                         f"the policy names `{name}`, and there is no such skill here", name, skills, f"?{name}"

@@ -50,8 +50,8 @@ class Deed:
             if node.status is not RUNNING:
                 self.check()
                 call = node.ready() if instant(self.kind) else None
-                guard = node.context.services.guard
-                why = guard.refusal(node, node.entry, node.sentence) if call and guard else ""
+                policy = node.context.services.policy
+                why = policy.refusal(node, node.entry, node.sentence) if call and policy else ""
                 if why:
                     return Ended(FAILURE, None, why)
                 if call is not None and not node.scripted:

@@ -48,8 +48,8 @@ class InstantNode(SkillNode):
 
     def ready(self) -> Call:
         target = self.find()
-        guarded = self.context.services.guard is not None and not self.entry.test
-        self.scripted = hasattr(target, "poll") or limited(self.entry) or guarded
+        checked = self.context.services.policy is not None and not self.entry.test
+        self.scripted = hasattr(target, "poll") or limited(self.entry) or checked
         if not self.scripted:
             refuse_slow(target, self.spec.kind.name)
             self.params()

@@ -19,7 +19,7 @@ YES = frozenset({"y", "yes", "ok", "allow", "true"})
 NOBODY = "Nobody is there to allow it."
 
 
-class Guard(Protocol):
+class Enforcer(Protocol):
     """Holds a run to its policies. `by` is the node that starts an action, or the agent that chose it."""
 
     def refusal(self, by: object, entry: Entry | None, sentence: str) -> str:
@@ -63,8 +63,8 @@ def permitted(
     context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity], by: object = None
 ) -> Activity:
     """Starts the action now or after a person's consent; else returns a failed action with the reason."""
-    guard: Guard | None = context.services.guard
-    why = guard.refusal(by, entry, sentence) if guard is not None else ""
+    policy: Enforcer | None = context.services.policy
+    why = policy.refusal(by, entry, sentence) if policy is not None else ""
     if why:
         return NotPermitted(why)
     if entry is None or not limited(entry):
@@ -73,7 +73,7 @@ def permitted(
         return NotPermitted(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
     if entry.agent_options.confirm:
         person = context.services.person
-        asked = f"{sentence} ({guard.sources(by, sentence)})" if guard is not None else sentence
+        asked = f"{sentence} ({policy.sources(by, sentence)})" if policy is not None else sentence
         return AsksPerson(context, entry, asked, start, person) if person is not None else NotPermitted(NOBODY)
     return _begun(context, entry, start)
 

@@ -161,14 +161,14 @@ class SkillNode(Node):
             self.activity = act(actor, self.sentence, context, self.entry, self)
             return
         form = self.form = self.form or form_of(target)
-        guarded = self.limited or context.services.guard is not None
-        if context.observed or guarded or context.stream.routes[SkillEnded]:
+        checked = self.limited or context.services.policy is not None
+        if context.observed or checked or context.stream.routes[SkillEnded]:
             start = partial(form, target, params, context.wake, context.loop)
             activity = started(context, start, self.sentence, target, self.entry, params, self)
         else:
             activity = form(target, params, context.wake, context.loop)
         self.activity = activity
-        if type(activity) is OfSkill and not guarded:
+        if type(activity) is OfSkill and not checked:
             self.quick = activity
             looks = self.written or self.follows or self.entry.uses or activity.lingers
             self.plain = self.constant is not None and not looks and hasattr(target, "feedback")

@@ -1,8 +1,8 @@
 """Holds a run to its policies: follows the labels of its values, and refuses what they may not order.
 
-`Services.guard` is asked before each start of a skill, each offer to an agent and each plan. The run's events tell what
-was written. A world names the source of its text by an attribute `label`: `outside` for pages that
-strangers write, `world` without one. A policy's own `labels` take precedence."""
+`Services.policy` is asked before each start of a skill, each offer to an agent and each plan; events of the run tell
+what was written. A world names the source of its text by an attribute `label`: `outside` for pages that strangers
+write, `world` without one. Results of `impl: mcp/…` are `outside`. A policy's own `labels` take precedence."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 LOOKS = ("infer", "route")  # kinds that see nothing of the world but what their fields say
 
 
-class Guard:
-    """The guard of one run."""
+class Enforcer:
+    """The enforcer of one run."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -114,11 +114,15 @@ class Guard:
         own = getattr(world, "label", WORLD)
         return self.policies.world or (frozenset((own,)) if own in LABELS else UNKNOWN)
 
-    def gives(self, name: str, entry: Entry | None, context: Any) -> Labels:
+    def gives(self, name: str, entry: Entry | None, context: Any, output: str = "") -> Labels:
         """Returns the labels of what a skill answers, besides those of what it was given."""
-        declared = self.policies.gives(name) if name else None
-        if declared is not None:
+        declared = self.policies.gives(name, output) if name else None
+        if declared is not None and (output or not self.policies.parted(name)):
             return declared
+        return self.usual(entry, context) | (declared or NOTHING)
+
+    def usual(self, entry: Entry | None, context: Any) -> Labels:
+        """Returns the labels of what a skill answers that no policy speaks of."""
         impl = entry.impl if entry is not None else "world"
         if impl.startswith("mcp/"):
             return frozenset((OUTSIDE,))
@@ -219,8 +223,8 @@ class Guard:
         self.ledger.hear(agent, frozenset(labels))
 
 
-def guard(run: Run) -> None:
+def enforce(run: Run) -> None:
     """Begins to hold a run to its policies, if its trees have any."""
     if run.spec.policies:
-        run.extensions[Guard] = made = Guard(run)
-        run.context.services.guard = made
+        run.extensions[Enforcer] = made = Enforcer(run)
+        run.context.services.policy = made
