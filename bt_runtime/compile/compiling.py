@@ -57,7 +57,8 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
     lexicon = lexicon_of(traces)
     if not lexicon.kinds:
         raise BtError(
-            "the actions of these runs stand in no manifest", "write one: `btr new skill`, and list it in the tree"
+            "nothing tells what the actions of these runs are",
+            "they stand in no manifest, and no program gave them as skills: `btr new skill` writes a manifest",
         )
     reader = Reader(roles(traces, lexicon))
     held_out = frozenset(trace.name for at, trace in enumerate(traces) if at % HELD_OUT == HELD_OUT - 1)

@@ -89,13 +89,15 @@ class Writer:
         manifests = list(self.lexicon.manifests)
         where = f" in {self.source.world}" if self.source.world else ""
         about = f"Compiled from {self.source.runs} runs of {self.source.strategy}{where}; the agent does the rest."
+        given = ", ".join(name for name in self.lexicon.given if self.uses(name))
         head = [
             "# yaml-language-server: $schema=../schemas/tree.schema.json",
             f"{MARK} Comments say how often each part was done. `btr compile` keeps edits.",
             "version: 1",
             f"tree: {self.name}",
             f"about: {scalar(about)}",
-            f"skills: {scalar(manifests)}",
+            *([f"skills: {scalar(manifests)}"] if manifests else []),
+            *([f"# Skills that a program gives: bt.load(FILE, skills=[{given}])"] if given else []),
             "inputs:",
             f"  goal: {{type: string, about: {scalar('what to achieve, such as: ' + self.source.example)}}}",
             *(f"  {name}: {scalar(port)}" for name, port in self.source.inputs.items()),
@@ -103,6 +105,9 @@ class Writer:
         ]
         made = "\n".join(head) + "\n" + text(self.root(), 2)
         return tidy(made) or made
+
+    def uses(self, skill: str) -> bool:
+        return any(node.kind == skill for made in (*self.told.values(), *self.made.values()) for node in made.every())
 
     # Parts -----------------------------------------------------------------------------------
 

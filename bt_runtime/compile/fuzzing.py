@@ -15,6 +15,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.compile.compiling import Compiled
 from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL
 from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.run.run import load
 from bt_runtime.testing.trial import Trial
 from bt_runtime.types import Observation
 
@@ -72,7 +73,8 @@ def _played(file: Path, goal: str, world: RandomWorld, found: Compiled) -> str:
     used = {name: each for name, each in doubles.items() if re.search(rf"^\s*(?:- )?{name}:", found.text, re.MULTILINE)}
     given: dict[str, Any] = {"world": world} if found.traces[0].world or not used else {}
     model = ScriptedModel(lambda question: "Act: failure")
-    with Trial(file, skills=used, inputs={"goal": goal}, services={"model": model}, **given) as trial:
+    tree = load(file, skills=found.lexicon.given.values())
+    with Trial(tree, skills=used, inputs={"goal": goal}, services={"model": model}, **given) as trial:
         for _ in range(MOST_TICKS):
             if trial.step() is not Status.RUNNING:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from bt_runtime.compile.merge import Conflict, merged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.difference import compare
 from bt_runtime.language.difference import lines as difference_lines
+from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.project import disk
 from bt_runtime.run.run import load
 
@@ -29,8 +31,10 @@ def base_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.compiled")
 
 
-def keep(path: Path, text: str, take: str = "", write: bool = True) -> Kept:
+def keep(path: Path, text: str, take: str = "", write: bool = True, skills: Iterable[Kind] = ()) -> Kept:
     """Writes a compiled tree. A file that is there is merged; one that was not compiled is refused.
+
+    `skills`: those that a program gives.
 
     Nothing is written on a conflict, unless `take` says whose side stands."""
     there = disk.read_or_nothing(path)
@@ -51,7 +55,7 @@ def keep(path: Path, text: str, take: str = "", write: bool = True) -> Kept:
         if write:
             _write(path, mine, text)
         return Kept(path, "unchanged")
-    changes = _changes(path, mine, found.text)
+    changes = _changes(path, mine, found.text, tuple(skills))
     if write:
         if disk.read_or_nothing(path) != there:
             raise BtError(f"{path} was changed meanwhile", "nothing was written: try again")
@@ -65,11 +69,11 @@ def _write(path: Path, text: str, base: str) -> None:
     disk.write(base_of(path), base)
 
 
-def _changes(path: Path, mine: str, text: str) -> list[str]:
+def _changes(path: Path, mine: str, text: str, skills: tuple[Kind, ...]) -> list[str]:
     """Returns the changes, node by node; raises when the merged tree would be invalid."""
     trial = path.with_name(f".{path.stem}.merged.yaml")
     try:
         disk.write(trial, text)
-        return list(difference_lines(compare(load(path).spec, load(trial).spec)))
+        return list(difference_lines(compare(load(path, skills=skills).spec, load(trial, skills=skills).spec)))
     finally:
         trial.unlink(missing_ok=True)

@@ -35,7 +35,7 @@ class Proposal:
 
     def accept(self, take: str = "") -> Kept:
         """Writes the change, as `btr compile --out` does."""
-        return keep(self.path, self.compiled.text, take)
+        return keep(self.path, self.compiled.text, take, skills=self.compiled.lexicon.given.values())
 
     def lines(self) -> Iterator[str]:
         yield f"{self.runs} runs since {self.path} was compiled; its agent was asked in {self.asked}"
@@ -69,7 +69,7 @@ def proposal(path: Path, runs: Path, after: int = AFTER) -> Proposal | None:
     found = _compiled(path, runs, base)
     names = {journal.stem for journal in new}
     asked = sum(trace.name in names and bool(trace.lives) for trace in found.traces if trace.compiled)
-    kept = keep(path, found.text, write=False)
+    kept = keep(path, found.text, write=False, skills=found.lexicon.given.values())
     text = kept.text if kept.state == "merged" else ""
     difference = _difference(path, text) if text else []
     return Proposal(path, found, kept, len(new), asked, fuzzed(found, FUZZED), difference)

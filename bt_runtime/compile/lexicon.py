@@ -26,9 +26,10 @@ class Deed(NamedTuple):
 class Lexicon:
     """Reads sentences by the manifests of the runs' trees and worlds."""
 
-    def __init__(self, manifests: Iterable[str]) -> None:
+    def __init__(self, manifests: Iterable[str], given: Iterable[Kind] = ()) -> None:
         self.manifests = tuple(dict.fromkeys(manifests))
-        self.kinds: dict[str, Kind] = {}
+        self.given = {kind.name: kind for kind in given if "entry" in kind.data}  # of a program, in no manifest
+        self.kinds: dict[str, Kind] = dict(self.given)
         for name in self.manifests:
             path = project.find("skills", name)
             for kind in manifest.read(path).kinds if path is not None else ():
@@ -59,16 +60,19 @@ class Lexicon:
 
 
 def lexicon_of(traces: Iterable[Trace]) -> Lexicon:
-    """Returns the manifests that the trees of these runs list, and those of their worlds."""
+    """Returns the skills of the manifests that the trees of these runs list, of their worlds', and those that programs
+    gave."""
     names: list[str] = []
+    given: list[Kind] = []
     for trace in traces:
+        given += trace.given
         names += trace.skills
         if trace.world:
             try:
                 names.append(str(open_suite(trace.world).skills))
             except BtError:
                 continue
-    return Lexicon(filter(None, names))
+    return Lexicon(filter(None, names), given)
 
 
 def roles(traces: Iterable[Trace], lexicon: Lexicon) -> dict[str, str]:

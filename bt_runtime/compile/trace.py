@@ -12,7 +12,9 @@ from typing import Any
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.sources import kinds_of
 from bt_runtime.language import source
+from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.source import YamlList, YamlMap
 
 _CONTROLS = ("sequence", "fallback", "parallel")
@@ -87,6 +89,7 @@ class Trace:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     content: str = ""  # a digest of the task, whatever it is called
     look: str = ""  # what the world showed first
+    given: tuple[Kind, ...] = ()  # skills that a program gave to the run, without a manifest
 
     @property
     def compiled(self) -> bool:
@@ -189,7 +192,7 @@ class _Reader:
             self.recording.name, str(task.get("id") or ""), str(task.get("kind") or ""), goal, good,
             str(head.get("tree") or ""), self.decisions, self.top, text,
             str(world.get("suite") or ""), _listed(head), self.written, inputs, task_digest(task) if task else "",
-            self.look,
+            self.look, kinds_of(head.get("kinds") or ()),
         )  # fmt: skip
 
     def on_goal(self, body: dict[str, Any]) -> None:

@@ -23,7 +23,13 @@ class N:
 
     def count(self) -> int:
         """Returns the number of nodes here and below."""
-        return 1 + sum(each.count() for each in _inside(self.value))
+        return sum(1 for _ in self.every())
+
+    def every(self) -> Iterator[N]:
+        """Yields this node and all below."""
+        yield self
+        for each in _inside(self.value):
+            yield from each.every()
 
 
 def _inside(value: Any) -> Iterator[N]:

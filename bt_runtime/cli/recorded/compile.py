@@ -85,7 +85,7 @@ def _journals(args: argparse.Namespace) -> list[Path]:
 def _kept(args: argparse.Namespace, found: Compiled) -> int:
     from bt_runtime.compile.keeping import keep
 
-    kept = keep(args.out, found.text, args.take, not args.dry)
+    kept = keep(args.out, found.text, args.take, not args.dry, found.lexicon.given.values())
     would = "would be " if args.dry else ""
     show_conflicts(kept)
     if kept.state == "conflict":
