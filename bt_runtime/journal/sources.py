@@ -90,9 +90,11 @@ def _sha256(data: bytes) -> Digest:
     raise BtError("this Python has no SHA-256", "install one that has")
 
 
-def lay_out(files: Iterable[Mapping[str, str]], folder: Path) -> None:
-    """Writes the recorded trees and manifests to a project folder, without Python and settings."""
-    (folder / project.PROJECT_FILE).write_text(LAID_OUT, encoding="utf-8")
+def lay_out(files: Iterable[Mapping[str, str]], folder: Path, policies: str = "") -> None:
+    """Writes the recorded trees and manifests to a project folder, without Python, and of the settings only what holds
+    the run: its policies, in JSON."""
+    settings = f"policies: {policies}\n" if policies else ""
+    (folder / project.PROJECT_FILE).write_text(LAID_OUT + settings, encoding="utf-8")
     for file in files:
         place = PurePosixPath(file["place"])
         if place.is_absolute() or ".." in place.parts:

@@ -9,7 +9,7 @@ from bt_runtime.language.validate import Check
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
-LAID_OUT = "# laid out from a journal\n"  # the whole project file of a run that is made again
+LAID_OUT = "# laid out from a journal\n"  # how the project file begins of a run that is made again
 Type = Literal[
     "text", "word", "number", "integer", "boolean", "model", "models", "allow", "kinds", "properties", "policies",
     "servers", "names",

@@ -201,6 +201,7 @@ class Enforcer:
 
     def objection(self, agent: Any) -> str:
         """Returns why the agent may not grow a plan now; "" when it may."""
+        self.ledger.hear(agent, self.ledger.inputs(agent))  # a plan is given what its entries hold now
         allowed, labels = self.policies.plans, self.ledger.answers(agent)
         if allowed is None or labels <= allowed:
             return ""

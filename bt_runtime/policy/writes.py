@@ -17,7 +17,15 @@ from bt_runtime.tree.nodes.subtree import Subtree
 if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry
 
-LOOKING = ("fits", "offered", "untried", "heard", "holds")  # kinds that look at the world and at what was heard
+LOOKING = (
+    "fits",
+    "offered",
+    "untried",
+    "heard",
+    "holds",
+    "episode",
+    "rollback",
+)  # kinds that look at the world and at what was heard
 CLOSED = ("boolean", "integer", "number")  # types of answers that may be endorsed; numbers with both bounds
 
 
@@ -31,7 +39,7 @@ class Sources(Protocol):
 
 def labels_written(of: Sources, node: Any, name: str) -> Labels:
     """Returns the labels of what this node writes into this entry now."""
-    if not isinstance(node, Node) or node.spec.kind.foreign:
+    if not isinstance(node, Node) or not ours(node):
         return UNKNOWN
     ledger, values = of.ledger, node.spec.values
     if isinstance(node, SkillNode):
@@ -82,6 +90,12 @@ def given_by(of: Sources, node: SkillNode, name: str) -> Labels:
 def names_in_entry(value: Any) -> str:
     """Returns the entry that an output is written to."""
     return str(getattr(value, "text", value)).strip().removeprefix("{").removesuffix("}").strip()
+
+
+def ours(node: Node) -> bool:
+    """True for a kind of this package. What a `py` node or a plugin's kind writes may be made of anything."""
+    kind = node.spec.kind
+    return not kind.foreign and (kind.family == "skill" or str(kind.impl).startswith("bt_runtime."))
 
 
 def slots_of(ledger: Ledger, node: SkillNode) -> dict[str, Labels]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import bt_runtime as bt
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.events import Asked, Line
@@ -161,3 +163,36 @@ root:
     assert asked == [
         "May I wire 10 to vault (decided from author, amount from author, account from outside)? (yes or no)"
     ]
+
+
+def test_the_policy_of_a_project_holds_in_a_replay_and_in_a_resumed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A journal keeps the project's policy: without the project its replay refuses what the run refused."""
+    project = tmp_path / "project"
+    project.mkdir()
+    rules = "{use: robot, skills: {unlock: {place: [operator, author]}}, labels: {entries: {mail: outside}}}"
+    (project / "btr.yaml").write_text(f"version: 1\npolicies: {rules}\n")
+    text = """
+version: 1
+tree: t
+blackboard: {mail: {type: string, default: vault}}
+root:
+  sequence:
+    - set: {place: hall}
+    - set: {place: "{mail}"}
+    - fallback: [unlock: {place: "{place}"}, set: {refused: true}]
+outputs: {refused: boolean}
+"""
+    (project / "t.yaml").write_text(text)
+    done.clear()
+    monkeypatch.chdir(project)
+    with bt.Run(bt.load(project / "t.yaml", skills=[unlock], project=project), journal=tmp_path / "runs") as run:
+        assert run.spin(ticks=20) is SUCCESS
+        assert run.outputs == {"refused": True}
+    monkeypatch.chdir(tmp_path)
+    (project / "btr.yaml").unlink()
+    (project / "t.yaml").unlink()
+    (file,) = (tmp_path / "runs").glob("*.btr")
+    told = replay(file)
+    assert (told.status, told.difference) == ("SUCCESS", "") and done == []

@@ -112,7 +112,7 @@ def root_of(folder: Path) -> Path | None:
     """The project whose servers a manifest of this folder means. For a run that is made again from its journal that is
     the project where one stands: a journal names no servers."""
     root = find_root(folder)
-    return find_root() if root is not None and read_project(root).text == LAID_OUT else root
+    return find_root() if root is not None and read_project(root).text.startswith(LAID_OUT) else root
 
 
 def named(impl: str) -> tuple[str, str]:
@@ -126,7 +126,7 @@ def check(kind: Kind) -> Iterator[tuple[str, str, str]]:
     entry = kind.data["entry"]
     server, tool = named(entry.impl)
     root = find_root(Path(entry.folder))
-    if root is not None and read_project(root).text == LAID_OUT:
+    if root is not None and read_project(root).text.startswith(LAID_OUT):
         return  # nothing is started to replay; `btr resume` tells when it is
     try:
         config = find(server, root)
