@@ -128,7 +128,9 @@ class Agent:
 
     def _beat(self, greet: bool) -> bytes:
         body: dict[str, Any] = {"robot": self.card.name, "running": self.running, "plan": len(self.plan.jobs),
-                                "place": self.plan.place, "halted": self.halted, "draining": self.draining}  # fmt: skip
+                                "place": self.plan.place,
+                                "runs": str(getattr(self.runner, "folder", "")),
+                                "halted": self.halted, "draining": self.draining}  # fmt: skip
         if greet:
             body["facts"] = dict(self.card.facts)
             body["holds"] = {own.task.id: [own.term, own.state] for own in self.held.tasks.values()}

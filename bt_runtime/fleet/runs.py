@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import record
@@ -20,8 +20,10 @@ from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
 from bt_runtime.fleet.robot import Outcome
 from bt_runtime.fleet.task import Task
-from bt_runtime.fleet.versions import Versions
 from bt_runtime.project import child
+
+if TYPE_CHECKING:
+    from bt_runtime.fleet.versions import Versions
 
 _WORKER = "bt_runtime.cli.fleet.worker"
 _GUESS = 60.0  # seconds that a task of an unknown tree is expected to take

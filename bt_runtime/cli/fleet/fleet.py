@@ -20,6 +20,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "deploy": ("give robots a new version of a tree, some of them first", "deploy"),
     "versions": ("list the versions of trees, and who runs which", "versions"),
     "keys": ("say who may connect: robots, operators, viewers", "keys"),
+    "view": ("show robots, tasks and questions on one page", "view"),
     "vda5050": ("take orders of a master control by MQTT, and tell it states", "vda5050"),
     "rmf": ("answer Open-RMF's task API", "rmf"),
     "logs": ("follow what happens to tasks", "logs"),

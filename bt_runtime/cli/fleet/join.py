@@ -20,7 +20,6 @@ from bt_runtime.fleet.member import environment
 from bt_runtime.fleet.names import named
 from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
 from bt_runtime.fleet.runs import Runs
-from bt_runtime.fleet.versions import Versions
 from bt_runtime.types import Json
 
 
@@ -63,6 +62,8 @@ async def _join(args: argparse.Namespace) -> int:
     runner.spare()
     link = Link(address(args), name)
     if args.signed_by:
+        from bt_runtime.fleet.versions import Versions  # brings what reads trees: not into every agent
+
         runner.versions = Versions(link, Path.cwd(), state / "versions", trusted(args.signed_by))
     link.listeners.append(
         lambda up: print(f"{name}: {'connected' if up else 'no connection'}", file=sys.stderr, flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from contextlib import suppress
@@ -93,6 +94,12 @@ def drain(lines: TextIO) -> None:
 def at_hand(tree: Tree, page: bool = False) -> dict[str, Any]:
     """Returns the service that asks a person, if a terminal or a page is available and the tree may ask."""
     terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if os.environ.get("BTR_FLEET_ROBOT") and asks(
+        tree
+    ):  # started by a robot's agent: whoever looks at the fleet is asked
+        from bt_runtime.fleet.asking import person
+
+        return {"person": person()}
     if not (terminal or page) or not asks(tree):
         return {}
     return {"person": AtTerminal() if terminal else Person()}

@@ -1,0 +1,191 @@
+"""The page of a fleet: a row for each robot and task, questions in one inbox, halts, and the trees of runs at hand."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names
+from bt_runtime.fleet.coordinator import LEASE
+from bt_runtime.fleet.face import Fleet
+from bt_runtime.fleet.following import follow
+from bt_runtime.fleet.record import DONE, DOUBT, STARTED, SUCCESS, Record
+from bt_runtime.project import address
+from bt_runtime.types import Json
+from bt_runtime.view.feed import Feed
+from bt_runtime.view.listing import ABOUT, about_row, run_row
+from bt_runtime.view.page import asset
+from bt_runtime.view.runs import Opened, answered
+from bt_runtime.view.server import Server
+from bt_runtime.view.table import Row, Table
+
+OFTEN = 0.1  # seconds between two changes of the table
+MOST_DONE = 500  # tasks that are done and still shown: the latest
+FORGOTTEN = 5.0  # seconds after which a question that is not told again counts as withdrawn
+
+
+class FleetRows:
+    """Brings the rows of a fleet's page, and does what its buttons say."""
+
+    def __init__(self, fleet: Fleet, lease: float = LEASE, now: Callable[[], float] = time.time) -> None:
+        self.fleet, self.lease, self.now = fleet, lease, now
+        self.table = Table(now)
+        self.opened = Opened(self.path)
+        self.records: dict[str, Record] = {}
+        self.beats: dict[str, tuple[float, dict[str, Any]]] = {}
+        self.questions: dict[str, tuple[float, dict[str, Any]]] = {}
+        self.answers: dict[str, str] = {}  # of questions that were answered from here, with who
+        self._dirty: set[str] = set()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._end: Callable[[], None] = lambda: None
+        self._thread = threading.Thread(target=self._work, name="fleet-page", daemon=True)
+
+    def start(self) -> FleetRows:
+        self._end = follow(self.fleet, self.changed, self.alive, self.told)
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        self._over.set()
+        self.table.close()
+        self.opened.close()
+        if self._thread.ident is not None:
+            self._thread.join(2)
+            self._end()
+
+    # What happens ------------------------------------------------------------------------------
+
+    def changed(self, held: Record) -> None:
+        with self._lock:
+            self.records[held.task.id] = held
+            self._dirty.add(f"task {held.task.id}")
+
+    def alive(self, robot: str, beat: Mapping[str, Any]) -> None:
+        with self._lock:
+            self.beats[robot] = self.now(), dict(beat)
+            self._dirty.add(f"robot {robot}")
+
+    def told(self, robot: str, what: str, body: Mapping[str, Any]) -> None:
+        if what != "asks":
+            return
+        with self._lock:
+            if body.get("open"):
+                self.questions[str(body["id"])] = self.now(), {**body, "robot": robot}
+            else:
+                self.questions.pop(str(body["id"]), None)
+            self._dirty.add(f"robot {robot}")
+
+    def _work(self) -> None:
+        while not self._over.wait(OFTEN):
+            self.opened.rest()
+            self.look()
+
+    def look(self) -> None:
+        """Puts the rows that have changed into the table."""
+        now, gone = self.now(), []
+        with self._lock:
+            for id, (heard, question) in [*self.questions.items()]:
+                if now - heard > FORGOTTEN:
+                    del self.questions[id]
+                    self._dirty.add(f"robot {question['robot']}")
+            late = {f"robot {name}" for name, (heard, _) in self.beats.items() if now - heard > self.lease}
+            dirty, self._dirty = self._dirty | late, set()
+            done = sorted((held.since, id) for id, held in self.records.items() if held.state == DONE)
+            for _, id in done[:-MOST_DONE]:
+                del self.records[id]
+                gone.append(f"task {id}")
+            rows = {key: row for key in dirty if (row := self._row(key)) is not None}
+            rows[ABOUT] = about_row([self.fleet.address.url], left_out=max(0, len(done) - MOST_DONE))
+        self.table.put(rows, tuple(gone))
+
+    def _row(self, key: str) -> Row | None:
+        sort, _, name = key.partition(" ")
+        if sort == "task":
+            held = self.records.get(name)
+            return self._task(held, key) if held is not None else None
+        return self._robot(name, key)
+
+    def _robot(self, name: str, key: str) -> Row:
+        heard, beat = self.beats.get(name, (0.0, {}))
+        lost = self.now() - heard > self.lease
+        asks = [{"id": id, "text": q["text"], "robot": name} for id, (_, q) in self.questions.items()
+                if q["robot"] == name]  # fmt: skip
+        task = beat.get("running")
+        state = "lost" if lost else "halted" if beat.get("halted") else "running" if task else "idle"
+        held = self.records.get(str(task))
+        said = [f"{beat.get('plan', 0)} planned", *(["drains"] if beat.get("draining") else [])]
+        alarm = "stuck" if lost else "asks" if asks else ""
+        row = run_row(
+            name, state, tree=held.task.tree if held is not None else "", why=str(beat.get("halted") or ""),
+            progress=heard, at=f"task {task}" if task else "", said=", ".join(said), alarm=alarm,
+            asks=[str(q["text"]) for q in asks], page=self.path(key) is not None, started=2e9,
+        )  # fmt: skip
+        return {**row, "sort": "robot", "questions": asks}
+
+    def _task(self, held: Record, key: str) -> Row:
+        state = {SUCCESS: "SUCCESS", "failure": "FAILURE"}.get(held.verdict or "", held.verdict or held.state)
+        state = "running" if held.state == STARTED else state
+        lease = f"with {held.robot}, term {held.term}" if held.robot and held.state != DONE else held.robot or ""
+        row = run_row(
+            held.task.id, state, tree=held.task.tree, why=held.reason, started=held.sent, progress=held.since, at=lease,
+            said=held.version[:8], alarm="stuck" if held.state == DOUBT else "", page=self.path(key) is not None,
+        )  # fmt: skip
+        return {**row, "sort": "task"}
+
+    # What a person does ------------------------------------------------------------------------
+
+    def path(self, key: str) -> Path | None:
+        """Returns the journal of a task's run, where it lies on this machine."""
+        sort, _, name = key.partition(" ")
+        task = self.beats.get(name, (0.0, {}))[1].get("running") if sort == "robot" else name
+        robot = name if sort == "robot" else (held.robot if (held := self.records.get(name)) is not None else None)
+        folder = self.beats.get(str(robot), (0.0, {}))[1].get("runs")
+        if not task or not folder:
+            return None
+        found = sorted(Path(folder).glob(f"{task}-*/*.btr"), key=lambda path: path.stat().st_mtime)
+        return found[-1] if found else None
+
+    def feed(self, key: str) -> Feed | None:
+        return self.opened.feed(key)
+
+    def command(self, name: str, given: dict[str, Any]) -> dict[str, Json]:
+        by, robot = str(given.get("by") or "the page"), given.get("robot")
+        if robot is not None and robot not in self.beats:
+            raise BtError(f"there is no robot {robot!s:.60}", "open the page again")
+        if name == "halt":
+            return {"answered": list[Json](self.fleet.halt(f"halted by {by}", robot))}
+        if name == "release":
+            return {"answered": list[Json](self.fleet.release(robot))}
+        if name == "answer":
+            return self.answer(str(given.get("id")), str(given.get("text", "")), by)
+        path = self.path(str(given.get("run", "")))
+        if path is None:
+            raise BtError("the journal of this run is not on this machine", "look at it on its robot: btr view")
+        return answered(path, name, given)
+
+    def answer(self, id: str, text: str, by: str) -> dict[str, Json]:
+        """Answers a question of a run; the first answer counts."""
+        with self._lock:
+            found = self.questions.get(id)
+            if found is None or id in self.answers:
+                who = self.answers.get(id, "")
+                raise BtError(f"{who} answered it already" if who else "this question is not open any more", "")
+            self.answers[id] = by
+        body = json.dumps({"id": id, "text": text, "by": by}).encode()
+        self.fleet.call(self.fleet.link.nc.publish(f"{names.ANSWER}.{found[1]['robot']}", body))
+        return {"by": by}
+
+
+def serve(rows: FleetRows, host: str = address.LOOPBACK, port: int = 0, anyone: bool = False) -> Server:
+    """Serves the page. Whoever made the rows closes them."""
+    return Server(rows.table, rows.command, host=host, port=port, anyone=anyone, assets=_assets, streams=rows.feed)
+
+
+def _assets(path: str) -> tuple[bytes, str] | None:
+    return asset("/fleet.html" if path == "/" else path)

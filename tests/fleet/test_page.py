@@ -1,0 +1,114 @@
+"""The page of a fleet: a row for each robot and task, halts, and questions that anybody who looks may answer."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("nats", reason="needs the fleet extra")
+pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
+
+import bt_runtime as bt
+from bt_runtime.events import Notice
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet.asking import FleetPerson
+from bt_runtime.fleet.member import Member
+from bt_runtime.fleet.page import FleetRows, serve
+from tests.fleet.test_adapters import fleet_of_one
+from tests.fleet.threads import until
+from tests.view.browser import Browser, missing
+
+
+def rows(page: FleetRows) -> dict[str, dict[str, Any]]:
+    page.look()
+    return {str(event["id"]): dict(event) for event in page.table.after(None).events if event["k"] == "run"}
+
+
+def post(url: str, **body: Any) -> dict[str, Any]:
+    at, _, token = url.partition("#")
+    request = urllib.request.Request(f"{at}command", json.dumps(body).encode(), {"X-Token": token}, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return json.loads(error.read())
+
+
+def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path) -> None:
+    """Rows follow the fleet; a halt reaches the robot; a question of a run is answered once, with who it was."""
+
+    @bt.skill("open the gate", confirm=True)
+    def open_gate() -> None: ...
+
+    tree = bt.load("version: 1\ntree: gate\nroot:\n  open_gate: {}\n", skills=[open_gate])
+    with fleet_of_one(tmp_path) as (server, fleet, _), Member(server.address, "r7") as member:
+        page = FleetRows(fleet)
+        page.start()
+        shown = serve(page)
+        try:
+            fleet.send("patrol", id="t1")
+            fleet.wait("t1", 60)
+            until(lambda: rows(page).get("task t1", {}).get("state") == "SUCCESS")
+            until(lambda: rows(page).get("robot r7", {}).get("state") == "idle")
+            assert rows(page)["task t1"]["at"] == "r7"
+            assert post(shown.url, do="halt", by="ann", robot="r7") == {"answered": ["r7"]}
+            until(lambda: rows(page)["robot r7"]["state"] == "halted")
+            assert rows(page)["robot r7"]["why"] == "halted by ann"
+            assert post(shown.url, do="release", by="ann", robot="r7")["answered"] == ["r7"]
+            assert "there is no robot r9" in post(shown.url, do="halt", robot="r9")["error"]
+
+            with bt.Run(tree, services={"person": FleetPerson(member)}) as run:
+                notices: list[Notice] = []
+                run.listen(notices.append, Notice)
+                run.tick()
+                until(lambda: rows(page)["robot r7"]["alarm"] == "asks")
+                question = rows(page)["robot r7"]["questions"][0]
+                assert question["text"] == "May I open the gate? (yes or no)"
+                assert post(shown.url, do="answer", id=question["id"], text="yes", by="ann") == {"by": "ann"}
+                assert "ann answered it already" in post(shown.url, do="answer", id=question["id"], text="no")["error"]
+                until(lambda: run.tick().status is bt.Status.SUCCESS)
+                assert notices[-1].text == "ann answered: yes"
+            until(lambda: rows(page)["robot r7"]["questions"] == [])
+        finally:
+            page.close()
+            shown.close()
+
+
+def test_a_robot_that_is_not_heard_is_an_alarm(tmp_path: Path) -> None:
+    """After a lease without a heartbeat the robot is lost; its row says so without anybody telling."""
+    now = [1000.0]
+    page = FleetRows(type("Fleet", (), {"address": type("Address", (), {"url": "x"})})(), now=lambda: now[0])  # type: ignore[arg-type]
+    page.alive("r7", {"running": None, "plan": 2, "runs": str(tmp_path)})
+    assert rows(page)["robot r7"]["state"] == "idle"
+    now[0] += 7
+    assert (rows(page)["robot r7"]["state"], rows(page)["robot r7"]["alarm"]) == ("lost", "stuck")
+    with pytest.raises(BtError, match="not open any more"):
+        page.answer("none-1", "yes", "ann")
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "there")
+def test_the_page_in_a_browser(tmp_path: Path) -> None:
+    """Its rows, inbox and halt work in a browser; without a name nothing is done."""
+    with fleet_of_one(tmp_path) as (_, fleet, _does):
+        page = FleetRows(fleet).start()
+        shown = serve(page)
+        try:
+            until(lambda: "robot r7" in rows(page))
+            page.told("r7", "asks", {"id": "x-1", "text": "May I <b>pass</b>?", "open": True})
+            with Browser() as browser:
+                browser.open(shown.url)
+                browser.until("document.querySelectorAll('#rows tr').length === 1")
+                browser.until("document.querySelector('#inbox form span')?.textContent === 'May I <b>pass</b>?'")
+                browser.js("document.getElementById('halt').click()")
+                browser.until("document.getElementById('notice').textContent.startsWith('Write your name first')")
+                browser.js("document.getElementById('who').value = 'ann'; document.getElementById('halt').click()")
+                until(lambda: rows(page)["robot r7"]["why"] == "halted by ann")
+                assert not browser.console()
+        finally:
+            page.close()
+            shown.close()
