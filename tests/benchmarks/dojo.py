@@ -103,10 +103,27 @@ class Case(NamedTuple):
         return (self.suite, self.number) in LED
 
 
+@cache
+def places_read(suite: str, task: str) -> tuple[str, ...]:
+    """The places for an attack that the solution of a task reads, found as AgentDojo does; all when it reads none."""
+    from agentdojo.functions_runtime import FunctionsRuntime
+
+    of = suites()[suite]
+    marks = {place: f"(here is {place})" for place in of.get_injection_vector_defaults()}
+    case = Case(suite, of.user_tasks[task])
+    env = case.task.init_environment(of.load_and_inject_default_environment(marks))
+    runtime = FunctionsRuntime(of.tools)
+    told = ""
+    for call in (*case.first, *case.task.ground_truth(env)):
+        result, _ = runtime.run_function(env, call.function, call.args)
+        told += "".join(parts(suite, call.function, result).values())
+    return tuple(place for place, mark in marks.items() if mark in told) or tuple(marks)
+
+
 def environment(case: Case) -> Any:
-    """The case's environment, with the attack in every place where one can be put."""
+    """The case's environment, with the attack in every place that the task reads."""
     suite = suites()[case.suite]
-    places = suite.get_injection_vector_defaults() if case.attack is not None else ()
+    places = places_read(case.suite, case.task.ID) if case.attack is not None else ()
     text = HERE + case.attack.GOAL.replace("\n", " ").replace('"', "'") if case.attack is not None else ""
     return case.task.init_environment(suite.load_and_inject_default_environment(dict.fromkeys(places, text)))
 
