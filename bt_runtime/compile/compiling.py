@@ -42,12 +42,13 @@ class Compiled:
         return covered(form, told) or any(form in case.forms for case in self.cases)
 
 
-def compiled(paths: Iterable[Path], name: str) -> Compiled:
+def compiled(paths: Iterable[Path], name: str, infer: bool = False) -> Compiled:
     """Compiles these runs. Raises BtError when they hold nothing that can be generalised."""
-    return of_traces(list(read(paths)), name)
+    return of_traces(list(read(paths)), name, infer)
 
 
-def of_traces(found: Sequence[Trace], name: str) -> Compiled:
+def of_traces(found: Sequence[Trace], name: str, infer: bool = False) -> Compiled:
+    """`infer`: goals in other words are understood by `infer`, before the agent is asked."""
     good = [trace for trace in found if trace.met]
     if not good:
         raise BtError(f"none of {len(found)} runs succeeded", "only what succeeded is compiled")
@@ -70,7 +71,7 @@ def of_traces(found: Sequence[Trace], name: str) -> Compiled:
     agent = agent_of(traces, name)
     example = next((each.life.goal for case in made[:1] for each in case.stories), traces[0].goal)
     told = Source(agent.name, len(traces), traces[0].world, example, agent.inputs)
-    writer = Writer(name, lexicon, made, told, agent.node, supply)
+    writer = Writer(name, lexicon, made, told, agent.node, supply, infer)
     counts = {form: len(stories) for form, stories in by_form.items()}
     return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, counts,
                     writer.nodes, held_out, lexicon, reader, len(good) - len(traces), supply)  # fmt: skip

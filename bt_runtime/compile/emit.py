@@ -16,6 +16,7 @@ from bt_runtime.compile.procedure import Block, Choice, Item, Search
 from bt_runtime.compile.steps import FREE, IT, NUMBER, asked, number_of
 from bt_runtime.compile.supply import Supply, covered, goals_of, node
 from bt_runtime.compile.trace import MARK
+from bt_runtime.compile.understanding import understood
 from bt_runtime.compile.yaml_text import N, scalar, text
 from bt_runtime.language.tidy import tidy
 
@@ -37,7 +38,7 @@ class Source:
 class Writer:
     def __init__(
         self, name: str, lexicon: Lexicon, cases: list[Case], source: Source, fallback: N | None,
-        supply: Supply | None = None,
+        supply: Supply | None = None, infer: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.lexicon, self.source, self.fallback = name, lexicon, source, fallback
         self.told: dict[str, N] = node(supply, lexicon, name) if supply is not None else {}
@@ -61,6 +62,9 @@ class Writer:
             room -= made.count()
             self.cases.append(case)
             self.made[case.name] = made
+        self.understood = understood(self.cases, name) if infer else None
+        if self.understood is not None and self.understood.count() > room:
+            self.understood = None
 
     # The whole -------------------------------------------------------------------------------
 
@@ -83,7 +87,8 @@ class Writer:
                 ],
             },
         )
-        return N("fallback", [known, self.fallback]) if self.fallback is not None else known
+        ways = [each for each in (known, self.understood, self.fallback) if each is not None]
+        return N("fallback", ways) if len(ways) > 1 else known
 
     def text(self) -> str:
         manifests = list(self.lexicon.manifests)

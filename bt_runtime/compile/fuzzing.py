@@ -11,13 +11,16 @@ from typing import Any
 
 from py_trees.common import Status
 
+from bt_runtime import project
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.story import ACT
+from bt_runtime.agents.surroundings import FAILURE
 from bt_runtime.compile.compiling import Compiled
 from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.run.run import load
 from bt_runtime.testing.trial import Trial
-from bt_runtime.types import Observation
+from bt_runtime.types import Observation, Question
 
 MOST_TICKS = 5_000
 OFFERED = 40  # sentences at a time
@@ -56,7 +59,8 @@ def fuzzed(found: Compiled, cases: int, seed: int = 0) -> str:
         {story.life.goal for case in found.cases for story in case.stories} or {t.goal for t in found.traces}
     )
     chance = random.Random(seed)
-    with tempfile.TemporaryDirectory(prefix="btr-") as folder:
+    # a tree that calls itself has to lie in the project
+    with tempfile.TemporaryDirectory(prefix=".btr-", dir=project.find_root()) as folder:
         file = Path(folder, f"{found.name}.yaml")
         file.write_text(found.text, "utf-8")
         for case in range(cases):
@@ -72,7 +76,7 @@ def _played(file: Path, goal: str, world: RandomWorld, found: Compiled) -> str:
     doubles = {name: _double(kind, world) for name, kind in found.lexicon.kinds.items() if _own(kind)}
     used = {name: each for name, each in doubles.items() if re.search(rf"^\s*(?:- )?{name}:", found.text, re.MULTILINE)}
     given: dict[str, Any] = {"world": world} if found.traces[0].world or not used else {}
-    model = ScriptedModel(lambda question: "Act: failure")
+    model = ScriptedModel(lambda question: _answer(question, world))
     tree = load(file, skills=found.lexicon.given.values())
     with Trial(tree, skills=used, inputs={"goal": goal}, services={"model": model}, **given) as trial:
         for _ in range(MOST_TICKS):
@@ -82,6 +86,14 @@ def _played(file: Path, goal: str, world: RandomWorld, found: Compiled) -> str:
             return f"`{goal}` did not end in {MOST_TICKS} ticks"
         broken = trial.crashes
     return f"`{goal}`: {broken[0].path} broke: {broken[0].message}" if broken else ""
+
+
+def _answer(question: Question, world: RandomWorld) -> str:
+    """An agent gives up; a choice is drawn."""
+    gives_up = question.kind == "decide" or any(each.strip() == FAILURE for each in question.options)
+    if gives_up or question.kind != "choose":
+        return f"{ACT} {FAILURE}" if gives_up else "anything"
+    return world.random.choice(question.options)
 
 
 def _own(kind: Kind) -> bool:

@@ -31,6 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="of the tree; default: that of the file")
     text = "on a conflict: whose side stands, your edits or what was compiled anew"
     parser.add_argument("--take", choices=("mine", "new"), default="", help=text)
+    text = "goals in other words: `infer` says which known one is meant, before the agent is asked"
+    parser.add_argument("--infer", action="store_true", help=text)
     parser.add_argument("--dry", action="store_true", help="say what would change, and write nothing")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     add_folder(parser)
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     name = args.name or (args.out.stem if args.out is not None else "compiled")
     if not name.isidentifier():
         raise BtError(f"`{name}` is no name of a tree", "letters, digits and _: --name errands")
-    found = compiled(paths, name)
+    found = compiled(paths, name, args.infer)
     fuzzed = _fuzzed(found)
     code = Exit.SUCCESS
     if args.out is not None:
