@@ -258,4 +258,4 @@ def test_a_box_that_is_zoomed_in_says_ports_and_entries(browser: Browser, tmp_pa
         "btr.tree.all(true); btr.tree.zoom(1.6 / btr.tree.at.scale); btr.draw(); btr.tree.centre(btr.fold.roots[0])"
     )
     browser.until(f"{shown}.length >= 3")
-    assert {"→ a = 4", "n = 4"} <= set(browser.js(f"return {shown}"))
+    assert {"→ a = 4", "n 4"} <= set(browser.js(f"return {shown}"))

@@ -172,7 +172,7 @@ function portOf(fold, node, name) {
 function boxValues(fold, node) {
   const facts = node.facts ?? {}, writes = facts.writes ?? {}, ports = facts.ports ?? [];
   const said = (event) => (event ? short(event.value) : "–"), now = (key) => said(fold.board.get(key));
-  if (ports.length) return ports.map(([name, , way]) => `${way === "out" ? "→ " : ""}${name} = ${said(portOf(fold, node, name).event)}`).join(", ");
+  if (ports.length) return ports.map(([name, , way]) => `${way === "out" ? "→ " : ""}${name} ${said(portOf(fold, node, name).event).replace(/^"([^"]*)"$/, "$1")}`).join(", "); // a box has little room
   const reads = Object.entries(facts.names ?? {}).filter(([name]) => !(name in writes)).map(([name, way]) => `${name} = ${now(fold.entry(way))}`);
   return [...reads, ...Object.entries(writes).map(([name, way]) => `→ ${name} = ${now(fold.entry(way))}`)].join(", ");
 }
