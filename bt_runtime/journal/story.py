@@ -13,6 +13,7 @@ SHOWN = {
     "begin": ("sentence",), "in doubt": ("sentence", "then", "why"), "write": ("name", "value"),
     "change": ("how", "text"), "halt": ("by", "reason"), "crash": ("message",), "log": ("level", "text"),
     "result": ("status",), "verdict": ("met", "total"), "resumed": ("tick",), "retrieval": ("why",),
+    "labels": ("name", "labels"),
     "debug": ("do", "moment", "condition", "acts", "which", "text"),
 }  # fmt: skip
 
@@ -31,7 +32,8 @@ def told(recording: Recording) -> Iterator[str]:
 def _line(kind: str, body: dict[str, object]) -> str:
     """Describes one event on one line."""
     place = f"{body.get('path', '')}: " if body.get("path") else ""
-    said = " · ".join(str(body.get(key)) for key in SHOWN[kind] if body.get(key) not in (None, ""))
+    values = [value for key in SHOWN[kind] if (value := body.get(key)) not in (None, "")]
+    said = " · ".join(", ".join(map(str, each)) if isinstance(each, list) else str(each) for each in values)
     line = " ".join(f"{kind} {place}{said}".split())
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)  # models write escape codes
     return clean if len(clean) <= 200 else f"{clean[:199]}…"

@@ -73,6 +73,7 @@ class Enforcer:
             self.ledger.write(event, frozenset((OPERATOR,)) if event.by else declared or frozenset((WORLD,)))
         else:
             self.ledger.write(event, labels_written(self, node, event.name))
+            self.tell()  # in its tick: the last one has no later
 
     def unset(self, event: Unset) -> None:
         self.ledger.forget(event.scope, event.names)
@@ -103,6 +104,10 @@ class Enforcer:
                     self.ledger.label((home.path, at), now | labels_written(self, node, name))
 
     def ticked(self, tick: Tick) -> None:
+        self.tell()
+
+    def tell(self) -> None:
+        """Tells listeners which labels have changed."""
         for path, name, labels in self.ledger.told():
             self.run.context.emit(Labelled(path, name, [each for each in LABELS if each in labels]))
 
@@ -148,6 +153,7 @@ class Enforcer:
             self.ledger.given[start.name] = self.ledger.given.get(start.name, NOTHING) | labels
         if start.agent is not None:
             self.ledger.hear(start.agent, labels)
+        self.tell()
         return ""
 
     def told(self, path: str, action: str, why: str) -> str:

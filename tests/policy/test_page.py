@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.cli import main
 from bt_runtime.events import Asked, Line
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language.policies.policy import robot
@@ -86,3 +87,13 @@ def test_robot_is_what_the_page_says() -> None:
     assert node is not None and yaml.safe_load(BLOCKS["robot"])
     (read,) = PolicyReader(node, "", "tree").all
     assert (read.acts, read.plans) == (robot().acts, robot().plans)
+
+
+def test_the_journal_shows_the_labels(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`btr runs show` tells which entry has which labels, and what was refused."""
+    with Run(load("porter"), inputs={"room": "hall"}, model=ScriptedModel(["vault"]), journal="runs") as run:
+        run.spin()
+    assert main(["runs", "show", "porter"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    lines = [" ".join(line.split()) for line in BLOCKS["journal"].splitlines()]
+    assert [line for line in lines if line not in shown] == []
