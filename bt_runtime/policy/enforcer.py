@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry
     from bt_runtime.run.run import Run
 
+PAGE = "page"  # what a person writes there
+# who writes from outside the tree; anybody else, such as another robot, may write what is made of anything
+WRITERS = {"": frozenset((WORLD,)), PAGE: frozenset((OPERATOR,))}
 LOOKS = ("infer", "route")  # kinds that see nothing of the world but what their fields say
 
 
@@ -69,8 +72,9 @@ class Enforcer:
     def wrote(self, event: Written) -> None:
         node = working_node()
         if node is None:
-            declared = self.policies.entry(event.name)
-            self.ledger.write(event, frozenset((OPERATOR,)) if event.by else declared or frozenset((WORLD,)))
+            person = event.by == PAGE
+            declared = None if person else self.policies.entry(event.name)
+            self.ledger.write(event, declared or WRITERS.get(event.by, UNKNOWN))
         else:
             self.ledger.write(event, labels_written(self, node, event.name))
             self.tell()  # in its tick: the last one has no later

@@ -10,6 +10,7 @@ import bt_runtime as bt
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.events import Labelled, Line, PlanRefused
 from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.policies.label import LABELS
 from bt_runtime.policy.enforcer import Enforcer
 from bt_runtime.testing import FAILURE, SUCCESS
 
@@ -204,3 +205,16 @@ def test_a_faulty_policy_has_a_line_and_a_column(policies: str, message: str) ->
     (fault,) = found.value.diagnostics
     assert message in f"{fault.message} {fault.label} {fault.help}" and fault.span is not None
     assert fault.span.line == 3
+
+
+@pytest.mark.parametrize(
+    ("by", "labels"),
+    [("", {"world"}), ("page", {"operator"}), ("fleet", set(LABELS))],
+    ids=["program", "page", "fleet"],
+)
+def test_what_is_written_from_outside_the_tree_has_its_writers_label(by: str, labels: set[str]) -> None:
+    """A program's writes are the world's, a person's on the page the operator's; another robot's may be anything."""
+    with bt.Run(bt.load(HEAD + "root: {log: '{room}{mail}'}", skills=[unlock, read])) as made:
+        board = made.context.blackboard
+        board.write(board.root, {"room": "hall"}, by)
+        assert made.extensions[Enforcer].ledger.entry(made.blackboard, "room") == labels
