@@ -254,12 +254,16 @@ class Session:
     def watch(self, over: threading.Event, seconds: float = 0.5) -> None:
         """Watches the disk, in a thread of its own, until `over` is set."""
         stamps: dict[Path, tuple[int, int]] = {}
+        empty: set[Path] = set()  # seen empty once: another program may be about to write it
         while not over.wait(seconds):
             for path in self._opened():
                 with suppress(OSError):
                     found = path.stat()
                     stamp = (found.st_mtime_ns, found.st_size)
-                    if stamps.get(path) != stamp:
+                    if not found.st_size and path not in empty:
+                        empty.add(path)
+                    elif stamps.get(path) != stamp:
+                        empty.discard(path)
                         stamps[path] = stamp
                         self.look(path)
 
