@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names
+from bt_runtime.fleet import metrics, names
 from bt_runtime.fleet.coordinator import LEASE
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
 from bt_runtime.fleet.record import DONE, DOUBT, STARTED, SUCCESS, Record
+from bt_runtime.interop.metrics import KIND
 from bt_runtime.project import address
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
@@ -138,6 +140,12 @@ class FleetRows:
         )  # fmt: skip
         return {**row, "sort": "task"}
 
+    def metrics(self) -> str:
+        """Returns the fleet's counters for Prometheus."""
+        with self._lock:
+            asks = Counter(str(question["robot"]) for _, question in self.questions.values())
+            return metrics.text(dict(self.beats), list(self.records.values()), asks, self.now())
+
     # What a person does ------------------------------------------------------------------------
 
     def path(self, key: str) -> Path | None:
@@ -184,8 +192,10 @@ class FleetRows:
 
 def serve(rows: FleetRows, host: str = address.LOOPBACK, port: int = 0, anyone: bool = False) -> Server:
     """Serves the page. Whoever made the rows closes them."""
-    return Server(rows.table, rows.command, host=host, port=port, anyone=anyone, assets=_assets, streams=rows.feed)
 
+    def assets(path: str) -> tuple[bytes, str] | None:
+        if path == "/metrics":
+            return rows.metrics().encode(), KIND
+        return asset("/fleet.html" if path == "/" else path)
 
-def _assets(path: str) -> tuple[bytes, str] | None:
-    return asset("/fleet.html" if path == "/" else path)
+    return Server(rows.table, rows.command, host=host, port=port, anyone=anyone, assets=assets, streams=rows.feed)

@@ -3,12 +3,13 @@ adds numbers; the server's thread formats them."""
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import accumulate
 from types import TracebackType
@@ -21,6 +22,7 @@ from bt_runtime.run.run import Run
 
 BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)  # seconds
 PATIENCE = 2.0  # seconds that somebody has for a request and its answer
+ROBOT = "BTR_FLEET_ROBOT"  # set by the agent of a fleet's robot for the runs that it starts
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -105,6 +107,15 @@ def _one(name: str, kind: str, about: str, value: float) -> Family:
     return Family(f"bt_{name}", kind, about, [Sample(f"bt_{name}", value)])
 
 
+def formatted(families: Iterable[Family]) -> str:
+    """Returns the Prometheus text of families whose samples have all their labels."""
+    lines: list[str] = []
+    for family in families:
+        lines += [f"# HELP {family.name} {family.about}", f"# TYPE {family.name} {family.kind}"]
+        lines += [_line(sample, sample.labels) for sample in family.samples]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def text(counted: Mapping[Counts, Mapping[str, str]]) -> str:
     """The Prometheus text for several runs, each with its labels, with one heading a family."""
     lines: list[str] = []
@@ -127,7 +138,7 @@ def _quoted(value: str) -> str:
 
 class Metrics:
     """Serves from its creation until `close`, one request at a time. Each sample has the labels `tree`, `run` and
-    `robot`: the given name, else the machine's."""
+    `robot`: the given name, else that of its fleet, else the machine's."""
 
     def __init__(
         self, run: Run, port: int = 0, *, host: str = address.LOOPBACK, anyone: bool = False, robot: str | None = None
@@ -151,7 +162,11 @@ class Metrics:
     def add(self, run: Run, robot: str | None = None) -> Callable[[], None]:
         """Adds a run to this address; returns a function that removes it."""
         counts = Counts(run)
-        labels = {"tree": run.spec.name, "run": run.name, "robot": robot or socket.gethostname()}
+        labels = {
+            "tree": run.spec.name,
+            "run": run.name,
+            "robot": robot or os.environ.get(ROBOT) or socket.gethostname(),
+        }
         self._counted = {**self._counted, counts: labels}
 
         def end() -> None:

@@ -85,7 +85,10 @@ def maker() -> Any:
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
     from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-    resource = Resource.create({} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": SERVICE})
+    about = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": SERVICE}
+    if robot := os.environ.get("BTR_FLEET_ROBOT"):  # a run that a fleet's agent has started
+        about["service.instance.id"] = robot
+    resource = Resource.create(about)
     scope, kinds, codes = InstrumentationScope(SCOPE), list(SpanKind), list(StatusCode)
 
     def context(trace: str, span: str) -> Any:

@@ -60,6 +60,10 @@ def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path) -> None:
             until(lambda: rows(page)["robot r7"]["state"] == "halted")
             assert rows(page)["robot r7"]["why"] == "halted by ann"
             assert post(shown.url, do="release", by="ann", robot="r7")["answered"] == ["r7"]
+            with urllib.request.urlopen(f"{shown.url.partition('#')[0]}metrics", timeout=60) as answer:
+                said = answer.read().decode()
+            assert 'bt_fleet_halted{robot="r7"} ' in said
+            assert 'bt_fleet_verdicts{robot="r7",verdict="success"} 1' in said
             assert "there is no robot r9" in post(shown.url, do="halt", robot="r9")["error"]
 
             with bt.Run(tree, services={"person": FleetPerson(member)}) as run:
