@@ -36,6 +36,11 @@ def configuration(folder: Path, mqtt: str = "") -> str:
     return "".join(lines)
 
 
+def url(folder: Path, plain: str) -> str:
+    """Returns the address as clients name it: `tls://` where the server has a certificate."""
+    return plain.replace("nats://", "tls://") if (folder / CERTIFICATE).is_file() else plain
+
+
 def coordinator(folder: Path, url: str) -> Address:
     """Returns the address by which the coordinator beside the server connects."""
     creds = folder / COORDINATOR if Keys(folder).exist else None

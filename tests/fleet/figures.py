@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -99,6 +101,17 @@ def overhead(args: argparse.Namespace) -> Iterator[Row]:
     yield Row("  memory of its own", f"{memory:.1f} MB", "<= 15 MB", memory <= 15.0)
 
 
+def steps(args: argparse.Namespace) -> Iterator[Row]:
+    """Each command of docs/fleet-keys.md, on loopback."""
+    words = [sys.executable, "-m", "pytest", "-q", "-n", "0", "tests/fleet/test_docs_fleet.py"]
+    done = subprocess.run(words, env={**os.environ, "FLEET_STEPS": "1"}, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stdout[-3000:], file=sys.stderr)
+    yield Row(
+        "the steps of docs/fleet-keys.md", "done" if done.returncode == 0 else "failed", "done", not done.returncode
+    )
+
+
 def page(args: argparse.Namespace) -> Iterator[Row]:
     """The page in headless Chromium while 200 robots beat and their tasks change."""
     from tests.fleet.page_frames import measured as frames
@@ -119,6 +132,7 @@ ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "alone": alone,
     "overhead": overhead,
     "page": page,
+    "steps": steps,
     "chaos": lambda args: chaos(args, field=False),
     "field": lambda args: chaos(args, field=True),
 }

@@ -52,19 +52,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _join(args: argparse.Namespace) -> int:
-    name = named(args.robot, "a robot")
+    name, at = named(args.robot, "a robot"), address(args)
+    keys = trusted(args.signed_by)
     state = (args.state or args.project / ".fleet" / name).resolve()
     card = Card(name, facts(args.has), _pair(args.at) if args.at else None, args.speed, args.alone, args.alone_after)
     places = {key: _pair(value) for key, _, value in (each.partition("=") for each in args.place)}
     held = Held(state / "held.db")
     os.chdir(args.project)
-    runner = Runs(state / "runs", held, places, environment(address(args), name))
+    runner = Runs(state / "runs", held, places, environment(at, name))
     runner.spare()
-    link = Link(address(args), name)
-    if args.signed_by:
+    link = Link(at, name)
+    if keys:
         from bt_runtime.fleet.versions import Versions  # brings what reads trees: not into every agent
 
-        runner.versions = Versions(link, Path.cwd(), state / "versions", trusted(args.signed_by))
+        runner.versions = Versions(link, Path.cwd(), state / "versions", keys)
     link.listeners.append(
         lambda up: print(f"{name}: {'connected' if up else 'no connection'}", file=sys.stderr, flush=True)
     )

@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.link import Address
 
@@ -21,7 +22,11 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 def address(args: argparse.Namespace) -> Address:
     creds = args.creds or (Path(given) if (given := os.environ.get("BTR_FLEET_CREDS")) else None)
     url = args.server or os.environ.get("BTR_FLEET") or Address().url
-    return Address(url, creds=creds, ca=args.tls_ca, cert=args.tls_cert, key=args.tls_key)
+    for name, file in (("--creds", creds), ("--tls-ca", args.tls_ca), ("--tls-cert", args.tls_cert)):
+        if file is not None and not file.is_file():
+            raise BtError(f"{name}: there is no file {file}", "btr fleet keys makes keys and certificates")
+    creds, ca, cert, key = (file and file.resolve() for file in (creds, args.tls_ca, args.tls_cert, args.tls_key))
+    return Address(url, creds=creds, ca=ca, cert=cert, key=key)
 
 
 def opened(args: argparse.Namespace) -> Fleet:

@@ -43,7 +43,7 @@ async def _up(args: argparse.Namespace) -> int:
     if args.server is None:
         more = guarded.configuration(args.data, args.mqtt)
         server = await Server(ServerOptions(args.data, args.host, args.port, args.anyone, args.sync, more)).start()
-        url = server.url
+        url = guarded.url(args.data, server.url)
     else:
         url = address(args).url
     link = Link(address(args) if server is None else guarded.coordinator(args.data, url), "coordinator")
