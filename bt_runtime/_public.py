@@ -21,6 +21,7 @@ PUBLIC = {
     "bt_runtime.testing.fuzz": "fuzz",
     "bt_runtime.view": "View",
     "bt_runtime.view.scene": "image",
+    "bt_runtime.fleet.face": "Fleet",
     "bt_runtime.journal.lines": "lines",
     "bt_runtime.journal.reading": "Recording",
     "bt_runtime.journal.record": "Recorder",

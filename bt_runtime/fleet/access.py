@@ -67,7 +67,7 @@ def _robot(name: str) -> tuple[str, ...]:
     orders, durable = names.ORDERS, names.consumer(name)
     return (
         names.alive(name), names.report(name), names.claim(name, "*"),
-        f"fleet.journal.{name}.>", f"{names.SAID}.{name}.>",
+        f"fleet.journal.{name}.>", f"$JS.API.DIRECT.GET.{names.JOURNALS}", f"{names.SAID}.{name}.>",
         f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
         f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
         f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS, names.TREES),

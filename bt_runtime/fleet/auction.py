@@ -59,7 +59,8 @@ async def collected(
         await link.nc.publish(names.CALL, json.dumps(body, separators=(",", ":")).encode(), reply=inbox)
         if expected():
             with suppress(TimeoutError):
-                await asyncio.wait_for(complete.wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await complete.wait()
     finally:
         await subscription.unsubscribe()
     return offers

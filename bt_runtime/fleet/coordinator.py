@@ -65,16 +65,8 @@ class Coordinator:
         await self.link.once(self.store.prepare)
         self.link.listeners.append(self._linked)
         await self.link.nc.subscribe(names.alive(), cb=self._alive)
-        async with asyncio.TaskGroup() as group:
-            for each in (
-                self._watching,
-                self._settings,
-                self._reports,
-                self._auctions,
-                self._sweeping,
-                self._balancing,
-            ):
-                group.create_task(self.link.always(each))
+        parts = (self._watching, self._settings, self._reports, self._auctions, self._sweeping, self._balancing)
+        await self.link.together(*(self.link.always(part) for part in parts))
 
     def _linked(self, up: bool) -> None:
         self._since = self.mono()
@@ -121,7 +113,12 @@ class Coordinator:
         seen = self.robots.setdefault(name, Seen(self.mono()))
         fresh = self.mono() - seen.heard > self.lease or not seen.beat
         seen.heard, seen.beat = self.mono(), beat
-        answer: dict[str, Any] = {"now": self.wall(), "halt": self._halted(name), "drain": self._drained(name)}
+        answer: dict[str, Any] = {
+            "now": self.wall(),
+            "lease": self.lease,
+            "halt": self._halted(name),
+            "drain": self._drained(name),
+        }
         if "holds" in beat and self.ready.is_set():
             seen.facts = beat.get("facts", {})
             if name not in self._consumers:
@@ -262,7 +259,7 @@ class Coordinator:
 
     async def _auctions(self) -> None:
         await self.ready.wait()
-        while True:
+        while not self.link.closing:
             await self._waiting.wait()
             self._waiting.clear()
             await asyncio.sleep(0.001)  # what comes with it is auctioned with it
@@ -364,7 +361,7 @@ class Coordinator:
 
     async def _sweeping(self) -> None:
         await self.ready.wait()
-        while True:
+        while not self.link.closing:
             await asyncio.sleep(SWEEP)
             self._waiting.set()
             alive, now = self.alive(), self.wall()
@@ -398,7 +395,7 @@ class Coordinator:
     async def _balancing(self) -> None:
         """Takes back what nobody has begun, where another robot would be done with it earlier."""
         await self.ready.wait()
-        while True:
+        while not self.link.closing:
             await asyncio.sleep(BALANCE)
             planned = [held for held, _ in self.open.values() if held.state == ASSIGNED and held.task.to is None]
             alive = self.alive()

@@ -25,6 +25,7 @@ from bt_runtime.fleet.deployment import Deployment
 from bt_runtime.fleet.keys import Key
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, Record
+from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task, new_id
 from bt_runtime.types import Json
@@ -130,6 +131,15 @@ class Fleet:
 
         self.show(task)
         return self.call(bounded())
+
+    def journal(self, task: str, path: Path) -> Path:
+        """Writes what has reached the store of a task's latest run to a file that `btr runs show` reads."""
+        held = self.show(task)
+        for term in range(held.term, 0, -1):
+            for robot in self.robots():
+                if pieces := self.call(self.store.journal(robot, task, term)):
+                    return restored(pieces, path)
+        raise BtError(f"of task {task} no journal has reached the store", "its robot hands it in when it has a network")
 
     def cancel(self, task: str, reason: str = "") -> Record:
         """Wants a task to end: at once where nobody has begun it, else by its robot, which stops the run."""

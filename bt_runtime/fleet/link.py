@@ -77,6 +77,7 @@ class Link:
         self.refused = ""  # what the server last refused to whom this key is for
         self._client: Client | None = None
         self._buckets: dict[str, KeyValue] = {}
+        self.closing = False  # what works on this link is to end
         self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
         self._last: Exception = TimeoutError("no answer")
 
@@ -176,11 +177,22 @@ class Link:
             trying.cancel()
             await asyncio.gather(trying, ending, return_exceptions=True)
 
+    async def together(self, *parts: Coroutine[Any, Any, None]) -> None:
+        """Runs parts until one of them fails, or all are cancelled. Their loops go by `closing`, because a wait that
+        ends at the moment of its cancellation may swallow it."""
+        async with asyncio.TaskGroup() as group:
+            for part in parts:
+                group.create_task(part)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.closing = True
+
     async def always(self, part: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Runs a part for ever: anew after each reconnection, because what it had asked of the server is lost then, and
         after each answer that the server did not give."""
         nats = library()
-        while True:
+        while not self.closing:
             await self.up.wait()
             again = asyncio.ensure_future(self.relinked.wait())
             work = asyncio.ensure_future(part())
@@ -193,8 +205,9 @@ class Link:
                     await asyncio.sleep(_WAIT)
             finally:
                 again.cancel()
-                work.cancel()
-                await asyncio.gather(again, work, return_exceptions=True)
+                while not work.done():
+                    work.cancel()
+                    await asyncio.wait({work}, timeout=1)
 
     async def close(self) -> None:
         if self._client is not None and not self._client.is_closed:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from nats.aio.msg import Msg
@@ -20,8 +21,9 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names, record
 from bt_runtime.fleet import task as tasks
 from bt_runtime.fleet.bid import Known, Offer, job_of
+from bt_runtime.fleet.hand_in import HandIn, unanswered
 from bt_runtime.fleet.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
-from bt_runtime.fleet.link import Link, library
+from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.plan import Place, Robot
 from bt_runtime.fleet.store import BEFORE, NO, Store
 from bt_runtime.fleet.task import Task
@@ -53,6 +55,12 @@ class Runner(Protocol):
     def stop(self, task: str) -> None:
         """Stops a run: `run` returns soon."""
 
+    def journal(self, own: Own) -> Path | None:
+        """Returns the file in which the run is recorded; None while there is none."""
+
+    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+        """Takes over the journal of another robot's run: `run` goes on with it."""
+
     async def close(self) -> None: ...
 
 
@@ -81,11 +89,13 @@ class Agent:
         self.running: str | None = None
         self.halted: str | None = None  # why it stands still
         self.draining = False
-        self._stopped: set[str] = set()  # tasks whose run was told to stop
+        self._stopped: dict[str, str] = {}  # task → why its run was told to stop
         self._ends = 0.0  # when the run that goes on is expected to end, by `mono`
         self._heard = -1e9  # when the last heartbeat was sent that was answered
+        self._lease = card.alone_after  # seconds of silence after which others may have our tasks
         self._greeted = asyncio.Event()  # a coordinator has said what of our tasks is still ours
-        self._wake, self._reports = asyncio.Event(), asyncio.Event()
+        self._wake = asyncio.Event()
+        self.hand_in = HandIn(card.name, self.store, held, runner.journal)
         self._known: dict[tuple[str, str], Known] = {}
 
     async def work(self) -> None:
@@ -93,10 +103,10 @@ class Agent:
         for own in self.held.tasks.values():
             if own.state != RUNNING:
                 self.plan.insert(self._job(own))
-        self.link.listeners.append(lambda up: self._reports.set() if up else self._greeted.clear())
-        async with asyncio.TaskGroup() as group:
-            for each in (self._connected(), self._scheduled(), self._handing_in()):
-                group.create_task(each)
+        self.link.listeners.append(lambda up: None if up else self._greeted.clear())
+        await self.link.together(
+            self._connected(), self._scheduled(), self._silent(), self.hand_in.reporting(),
+            self.hand_in.copying(lambda: self.running))  # fmt: skip
 
     # ---- the network
 
@@ -105,14 +115,12 @@ class Agent:
         nc = self.link.nc
         await nc.subscribe(names.CALL, cb=self._called)
         await nc.subscribe(names.HALT, cb=self._told_to_halt)
-        self._reports.set()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._beating())
-            group.create_task(self.link.always(self._ordered))
+        self.hand_in.reports.set()
+        await self.link.together(self._beating(), self.link.always(self._ordered))
 
     async def _beating(self) -> None:
         count = 0
-        while True:
+        while not self.link.closing:
             greet = not self._greeted.is_set() or count % 10 == 0
             sent = self.mono()
             try:
@@ -120,10 +128,9 @@ class Agent:
                 self._answered(json.loads(answer.data), sent)
                 count += 1
             except Exception as error:  # no coordinator, no network: the next one may be answered
-                if not isinstance(error, TimeoutError | library().errors.Error):
+                if not unanswered(error):
                     raise
                 _LOG.debug("%s: heartbeat: %s", self.card.name, error)
-            self._alone()
             await asyncio.sleep(max(0.05, BEAT - (self.mono() - sent)))
 
     def _beat(self, greet: bool) -> bytes:
@@ -140,6 +147,7 @@ class Agent:
         self._heard = sent
         self.shift = answer["now"] - self.wall()
         self.draining = answer.get("drain", False)
+        self._lease = answer.get("lease", self._lease)
         self._halt(answer.get("halt"))
         if "drop" in answer:
             for task in answer["drop"]:
@@ -147,13 +155,17 @@ class Agent:
             self._greeted.set()
             self._wake.set()
 
-    def _alone(self) -> None:
-        """Holds to the robot's rule for when it hears nothing."""
-        alone = self.mono() - self._heard > self.card.alone_after
-        if alone and self.running is not None:
-            own = self.held.tasks[self.running]
-            if self.card.alone == STOP or own.policy == record.MOVES:
-                self._stop(self.running)
+    async def _silent(self) -> None:
+        """Holds to the robot's rule for when it hears nothing. A run that another robot may go on with ends at half of
+        the lease, so that the two never act at the same time."""
+        while not self.link.closing:
+            await asyncio.sleep(0.25)
+            own = self.held.tasks.get(self.running or "")
+            silence = self.mono() - self._heard
+            if own is not None and (
+                (own.policy == record.MOVES and silence > self._lease / 2) or (self.card.alone == STOP and self.alone)
+            ):
+                self._stop(own.task.id, "alone")
 
     @property
     def alone(self) -> bool:
@@ -190,7 +202,7 @@ class Agent:
             self._dropped(task)
         elif own.state == RUNNING:
             if how == "cancel":
-                self._stop(task)
+                self._stop(task, record.CANCELLED)
         else:
             self._unplan(task)
             if how == "cancel":
@@ -208,7 +220,7 @@ class Agent:
 
     def _halt(self, why: str | None) -> None:
         if why and not self.halted and self.running is not None:
-            self._stop(self.running)
+            self._stop(self.running, "halted")
         self.halted = why or None
         self._wake.set()
 
@@ -243,30 +255,37 @@ class Agent:
     def _job(self, own: Own) -> Any:
         return job_of(own.task, Known(own.takes, own.policy), self.wall() + self.shift)
 
+    def _ours(self) -> bool:
+        """True while a coordinator has just said what is still ours."""
+        return self._greeted.is_set() and self.mono() - self._heard < self._lease / 4
+
     # ---- runs
 
     async def _scheduled(self) -> None:
         with suppress(TimeoutError):  # what was being run when this robot died may be another one's now
-            await asyncio.wait_for(self._greeted.wait(), 3)
-        while True:
+            async with asyncio.timeout(3):
+                await self._greeted.wait()
+        while not self.link.closing:
             self._wake.clear()
             own, again, wait = self._next()
             if own is None:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), wait)
+                    async with asyncio.timeout(wait):
+                        await self._wake.wait()
                 continue
             if await self._may_begin(own):
                 await self._run(self.held.tasks[own.task.id], again)
             else:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), 0.5)
+                    async with asyncio.timeout(0.5):
+                        await self._wake.wait()
 
     def _next(self) -> tuple[Own | None, bool, float | None]:
         """Returns the task to run now, and whether it was begun before; else the seconds until one may be begun."""
         if self.halted or (self.card.alone != WORK and self.alone):
             return None, False, 1.0
         for own in list(self.held.tasks.values()):
-            if own.state == RUNNING and (own.policy == record.STAYS or not self.alone or own.policy == record.REPEAT):
+            if own.state == RUNNING and (own.policy != record.MOVES or self._ours()):
                 return own, True, None
         now, wait = self.wall() + self.shift, None
         for job in self.plan.jobs:
@@ -298,7 +317,7 @@ class Agent:
         try:
             how = await self.store.claim(self.card.name, own.task.id, own.term, self.card.name)
         except Exception as error:
-            if not isinstance(error, TimeoutError | library().errors.Error | BtError):
+            if not unanswered(error):
                 raise
             return False
         if self.held.tasks.get(own.task.id) != own:
@@ -319,8 +338,10 @@ class Agent:
         self.held.put(own, self._report(own, what="started"), synced=own.policy != record.REPEAT)
         self.running, begun = task.id, self.mono()
         self._ends = begun + own.takes
-        self._reports.set()
+        self.hand_in.reports.set()
         try:
+            await self._moved_in(own, again)
+            self.hand_in.begin(own)
             outcome = await self.runner.run(own, again)
         except BtError as error:
             outcome = Outcome(record.FAILURE, error.message)
@@ -328,20 +349,19 @@ class Agent:
             self.running = None
         if self.held.tasks.get(task.id) != own:
             return  # it is another robot's by now
-        if outcome.verdict is None:  # stopped: by a halt it is gone on with, by a cancel it has ended
-            if task.id in self._stopped and not self.halted and not self.alone:
-                outcome = Outcome(record.CANCELLED, "cancelled")
-            else:
+        why = self._stopped.pop(task.id, "")
+        if outcome.verdict is None:  # cut off; unless it was cancelled it is gone on with
+            if why != record.CANCELLED:
                 await asyncio.sleep(0.1)
                 return
-        self._stopped.discard(task.id)
+            outcome = Outcome(record.CANCELLED, "cancelled")
         if outcome.verdict != record.CANCELLED:
             self.held.took(task.tree, self.mono() - begun, outcome.verdict == record.SUCCESS)
         self._report_drop(own, what="ended", verdict=outcome.verdict, reason=outcome.reason, outputs=outcome.outputs,
                           seconds=round(self.mono() - begun, 3))  # fmt: skip
 
-    def _stop(self, task: str) -> None:
-        self._stopped.add(task)
+    def _stop(self, task: str, why: str) -> None:
+        self._stopped[task] = why
         self.runner.stop(task)
 
     def _dropped(self, task: str) -> None:
@@ -356,6 +376,13 @@ class Agent:
     def _unplan(self, task: str) -> None:
         self.plan.jobs = [job for job in self.plan.jobs if job.id != task]
 
+    async def _moved_in(self, own: Own, again: bool) -> None:
+        """Fetches the journal of the run that this one goes on with."""
+        if own.resume is not None and not again:
+            pieces = await self.store.journal(own.resume[0], own.task.id, own.resume[1])
+            if pieces:
+                self.runner.move_in(own, pieces)
+
     # ---- reports
 
     def _report(self, own: Own, **body: Any) -> dict[str, Any]:
@@ -364,25 +391,5 @@ class Agent:
 
     def _report_drop(self, own: Own, **body: Any) -> None:
         self.held.drop(own.task.id, self._report(own, **body))
-        self._reports.set()
+        self.hand_in.reports.set()
         self._wake.set()
-
-    async def _handing_in(self) -> None:
-        """Sends reports in their order, each until it is acknowledged."""
-        while True:
-            await self._reports.wait()
-            self._reports.clear()
-            await self.link.up.wait()
-            try:
-                while unsent := self.held.unsent():
-                    for number, body in unsent:
-                        await self.store.report(
-                            self.card.name, body, f"{self.card.name}.{body['task']}.{number}.{body['at']}"
-                        )
-                    self.held.sent(unsent[-1][0])
-            except Exception as error:
-                if not isinstance(error, TimeoutError | library().errors.Error | BtError):
-                    raise
-                _LOG.debug("%s: reports: %s", self.card.name, error)
-                await asyncio.sleep(0.2)
-                self._reports.set()

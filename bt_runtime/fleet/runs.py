@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
@@ -138,13 +137,10 @@ class Runs:
     async def run(self, own: Own, again: bool) -> Outcome:
         place = self.path(own)
         for _ in range(_TRIES):
-            begun = any(place.glob("*.btr"))
-            if not begun:
-                shutil.rmtree(place, ignore_errors=True)
             place.mkdir(exist_ok=True)
-            words = (
-                ["resume", "last"] if begun else ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
-            )
+            words = ["resume", "last"]
+            if self.journal(own) is None:
+                words = ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
             outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
             if outcome is not None:
                 return outcome
@@ -154,12 +150,12 @@ class Runs:
         worker, self._spare = self.spare(), None
         self._at_work[own.task.id] = worker
         try:
-            answer = await worker.ask({"words": words})
+            answer = await worker.ask({"words": words, "folder": str(self.path(own))})
         finally:
             del self._at_work[own.task.id]
             worker.close()
             self.spare()
-        if answer is None:
+        if answer is None or answer["exit"] is None:
             return None
         said = answer["result"] or {}
         if answer["exit"] == _INTERRUPTED or said.get("status") == "INTERRUPTED":
@@ -173,6 +169,16 @@ class Runs:
     def stop(self, task: str) -> None:
         if (worker := self._at_work.get(task)) is not None:
             worker.signal(signal.SIGTERM)
+
+    def journal(self, own: Own) -> Path | None:
+        return next(iter(self.path(own).glob("*.btr")), None)
+
+    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+        from bt_runtime.fleet.replica import restored
+
+        self.path(own).mkdir(exist_ok=True)
+        with suppress(BtError):  # nothing whole has come: it begins anew
+            restored(pieces, self.path(own) / "moved.btr")
 
     async def close(self) -> None:
         for worker in (*self._at_work.values(), self._spare):

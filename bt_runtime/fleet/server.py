@@ -87,7 +87,8 @@ class Server:
         disk.write(options.folder / "server.conf", configuration(options, self.port), mode=0o600)
         log = (options.folder / "server.log").open("ab")
         with closing(log):
-            self._process = child.start([program(), "-c", str(options.folder / "server.conf")],
+            words = [program(), "-c", str(options.folder / "server.conf")]
+            self._process = child.start(child.python("bt_runtime.fleet.starter", *words),
                                         stdout=log, stderr=log, stdin=subprocess.DEVNULL)  # fmt: skip
         await self._answers(seconds)
         return self

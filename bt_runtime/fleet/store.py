@@ -58,7 +58,7 @@ class Store:
         # orders repeat what the records say, and are given again where one is missing: they need no disk
         await stream(names.ORDERS, "fleet.order.*.*", max_age=30 * DAY, storage=api.StorageType.MEMORY)
         await stream(names.REPORTS, "fleet.report.*.*", max_age=30 * DAY, duplicate_window=600)
-        await stream(names.JOURNALS, "fleet.journal.*.*.*", max_age=30 * DAY, duplicate_window=600)
+        await stream(names.JOURNALS, "fleet.journal.*.*.*", max_age=30 * DAY, allow_direct=True)
 
     async def _bucket(self) -> KeyValue:
         return await self.link.bucket(names.TASKS)
@@ -165,7 +165,7 @@ class Store:
         """Yields the messages of a durable consumer, for ever. Who takes one acknowledges it when it is dealt with."""
         source = await self.js.pull_subscribe_bind(stream=stream, consumer=consumer)
         try:
-            while True:
+            while not self.link.closing:
                 with suppress(TimeoutError):
                     for message in await source.fetch(64, timeout=30):
                         yield message
@@ -174,6 +174,20 @@ class Store:
 
     async def order(self, robot: str, task: str, body: Mapping[str, Any]) -> None:
         await self.js.publish(names.order(robot, task), _text(body))
+
+    async def journal(self, robot: str, task: str, term: int | str) -> list[bytes]:
+        """Returns what has reached the store of a run's journal."""
+        from nats.js.errors import NotFoundError
+
+        pieces: list[bytes] = []
+        seq, subject = 1, names.journal(robot, task, term)
+        while True:
+            try:
+                found = await self.js.get_msg(names.JOURNALS, seq, subject, direct=True, next=True)
+            except NotFoundError:
+                return pieces
+            pieces.append(found.data or b"")
+            seq = (found.seq or 0) + 1
 
     async def report(self, robot: str, body: Mapping[str, Any], number: str) -> None:
         """Publishes a robot's report; a repetition with the same number within ten minutes is dropped by the server."""

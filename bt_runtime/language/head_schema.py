@@ -31,6 +31,8 @@ def head_properties(manifests: list[str]) -> Schema:
         "tree": {"type": "string", "pattern": NAME, "description": "The tree's name: ASCII letters, digits and _.",
                  "errorMessage": "The tree's name: ASCII letters, digits and _"},
         "about": {"type": [*SCALAR, "null"], "description": "What the tree is for, in a sentence."},
+        "moves": {"type": "boolean", "description": "May another robot of a fleet go on with a run that was cut off?",
+                  "errorMessage": "`moves` is true or false"},
         "skills": {"type": ["array", "null"], "items": name, "description": "Manifests whose skills are kinds here.",
                    "errorMessage": "`skills` takes a list of manifests: `skills: [house]`"},
         "inputs": _section("What the tree takes: checked before the first tick, never written by the tree."),

@@ -237,6 +237,7 @@ class Loader:
         header = Header(top, document.name, self.diagnostics)
         spec = TreeSpec(header.name(), document.name, document.text, folder, self.registry)
         spec.about = header.text("about")
+        spec.moves = header.text("moves") == "true"
         spec.inputs, spec.outputs, spec.entries = (header.ports(k) for k in ("inputs", "outputs", "blackboard"))
         if "shared:" in document.text or "stale" in document.text:
             from bt_runtime.language import shared

@@ -104,8 +104,8 @@ class TreeSpec:
     """A checked tree: ports and a root."""
 
     __slots__ = (
-        "about", "entries", "file", "folder", "inputs", "name", "outputs", "policies", "properties", "registry",
-        "root", "shared", "text", "watched",
+        "about", "entries", "file", "folder", "inputs", "moves", "name", "outputs", "policies", "properties",
+        "registry", "root", "shared", "text", "watched",
     )  # fmt: skip
 
     def __init__(self, name: str, file: str, text: str, folder: Path, registry: Registry) -> None:
@@ -115,6 +115,7 @@ class TreeSpec:
         self.folder = folder
         self.registry = registry  # the kinds this tree may use: a graft into it may use the same
         self.about = ""
+        self.moves = False  # may another robot of a fleet go on with a run of it
         self.inputs: Mapping[str, Port] = {}
         self.outputs: Mapping[str, Port] = {}
         self.entries: Mapping[str, Port] = {}  # declared under `blackboard:`

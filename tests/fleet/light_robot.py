@@ -71,6 +71,12 @@ class Waits:
         if task in self._stops:
             self._stops[task].set()
 
+    def journal(self, own: Own) -> Path | None:
+        return None
+
+    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+        raise AssertionError
+
     async def close(self) -> None:
         return None
 

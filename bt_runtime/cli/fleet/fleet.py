@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "view": ("show robots, tasks and questions on one page", "view"),
     "vda5050": ("take orders of a master control by MQTT, and tell it states", "vda5050"),
     "rmf": ("answer Open-RMF's task API", "rmf"),
+    "journal": ("fetch the journal of a task's run, also of one that goes on", "journal"),
     "logs": ("follow what happens to tasks", "logs"),
 }
 

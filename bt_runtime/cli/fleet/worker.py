@@ -6,11 +6,13 @@ standard error, so that it never reads as an answer.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from typing import IO, Any
 
 from bt_runtime.cli import _guard, call
@@ -21,11 +23,12 @@ from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.language.entry import REPEAT
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.project import trust
+from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
 
 
 def main() -> int:
+    orphan.heed()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     trust.guard = _guard("run")  # what a tree names is imported from a trusted folder only
@@ -34,7 +37,7 @@ def main() -> int:
         if "known" in question:
             _tell(answers, known(question["known"]))
         else:
-            _tell(answers, _ran(question["words"]))
+            _tell(answers, _alone(question["words"], Path(question["folder"])))
             return 0
     return 0
 
@@ -55,7 +58,8 @@ def known(tree: str) -> dict[str, Any]:
     skills, agents = _skills(spec)
     repeat = not agents and all(entry.on_resume == REPEAT or entry.instant for entry in skills)
     takes = sum(entry.takes or 0.0 for entry in skills)
-    return {"policy": "repeat" if repeat else "stays", "takes": takes or None, "inputs": sorted(spec.inputs)}
+    policy = "stays" if not repeat else "moves" if spec.moves else "repeat"
+    return {"policy": policy, "takes": takes or None, "inputs": sorted(spec.inputs)}
 
 
 def _skills(spec: TreeSpec) -> tuple[list[Any], bool]:
@@ -70,6 +74,16 @@ def _skills(spec: TreeSpec) -> tuple[list[Any], bool]:
                 more, also = _skills(inner)
                 skills, agents = skills + more, agents or also
     return skills, agents
+
+
+def _alone(words: list[str], folder: Path) -> dict[str, Any]:
+    """Runs a command as the only process that writes into this folder of runs. An earlier worker may still be at it,
+    and may have begun a journal since: then nothing is run."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if words[0] == "run" and any(folder.glob("*.btr")):
+            return {"exit": None, "result": None}
+        return _ran(words)
 
 
 def _ran(words: list[str]) -> dict[str, Any]:
