@@ -54,6 +54,12 @@ class Does:
 
     def stop(self, task: str) -> None: ...
 
+    def journal(self, own: Own) -> Path | None:
+        return None
+
+    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+        raise AssertionError
+
     async def close(self) -> None: ...
 
 

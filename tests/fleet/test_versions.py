@@ -133,6 +133,12 @@ class Tries:
 
     def stop(self, task: str) -> None: ...
 
+    def journal(self, own: Own) -> Path | None:
+        return None
+
+    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+        raise AssertionError
+
     async def close(self) -> None: ...
 
 
