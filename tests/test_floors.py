@@ -112,6 +112,8 @@ def test_no_files_need_each_other() -> None:
 
 # What is imported when a function is called, and why; anything else of ours is imported at the top of a file.
 LATE = {
+    "fleet/replica.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
+    "fleet/runs.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
     "language/implementations.py": "only a project with skills in Python has files to look at",
     "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
     "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
