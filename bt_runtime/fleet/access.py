@@ -60,7 +60,10 @@ def rights(role: Role, name: str) -> Rights:
         return Rights(publish, (own, "fleet.>"), keep)
     if role == "mqtt":
         return Rights((f"{MQTT_ROOT}.>",), (f"{MQTT_ROOT}.>",))
-    return Rights(_reading(*_BUCKETS), (own, f"{names.CHANGED}.>", names.alive(), f"{names.SAID}.>"))
+    looks = tuple(
+        f"$JS.API.DIRECT.GET.{stream}{end}" for stream in (names.JOURNALS, names.VERDICTS) for end in ("", ".>")
+    )
+    return Rights((*_reading(*_BUCKETS), *looks), (own, f"{names.CHANGED}.>", names.alive(), f"{names.SAID}.>"))
 
 
 def _robot(name: str) -> tuple[str, ...]:
@@ -70,6 +73,7 @@ def _robot(name: str) -> tuple[str, ...]:
         f"fleet.journal.{name}.>", f"$JS.API.DIRECT.GET.{names.JOURNALS}", f"{names.SAID}.{name}.>",
         f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
         f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
+        f"$JS.API.DIRECT.GET.{names.JOURNALS}",  # of any run: a spare goes on where another robot has stopped
         f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS, names.TREES),
     )  # fmt: skip
 

@@ -40,10 +40,16 @@ class Address:
         """Returns the TLS context; None where the address names no certificate and no `tls://`."""
         if self.ca is None and self.cert is None and not self.url.startswith("tls://"):
             return None
+        logging.getLogger("asyncio").addFilter(_no_eof)
         context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH, cafile=self.ca)
         if self.cert is not None:
             context.load_cert_chain(self.cert, self.key)
         return context
+
+
+def _no_eof(entry: logging.LogRecord) -> bool:
+    """Drops what asyncio says whenever a TLS connection of the client ends."""
+    return "eof_received" not in entry.getMessage()
 
 
 def library() -> Any:

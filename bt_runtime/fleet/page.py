@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from bt_runtime.fleet import metrics, names
 from bt_runtime.fleet.coordinator import LEASE
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
-from bt_runtime.fleet.record import DONE, DOUBT, STARTED, SUCCESS, Record
+from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, SUCCESS, Record
 from bt_runtime.interop.metrics import KIND
 from bt_runtime.project import address
 from bt_runtime.types import Json
@@ -43,6 +45,8 @@ class FleetRows:
         self.questions: dict[str, tuple[float, dict[str, Any]]] = {}
         self.answers: dict[str, str] = {}  # of questions that were answered from here, with who
         self._dirty: set[str] = set()
+        self._copies = tempfile.TemporaryDirectory(prefix="btr-fleet-")
+        self._numbers = count()
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._end: Callable[[], None] = lambda: None
@@ -57,6 +61,7 @@ class FleetRows:
         self._over.set()
         self.table.close()
         self.opened.close()
+        self._copies.cleanup()
         if self._thread.ident is not None:
             self._thread.join(2)
             self._end()
@@ -126,7 +131,7 @@ class FleetRows:
         row = run_row(
             name, state, tree=held.task.tree if held is not None else "", why=str(beat.get("halted") or ""),
             progress=heard, at=f"task {task}" if task else "", said=", ".join(said), alarm=alarm,
-            asks=[str(q["text"]) for q in asks], page=self.path(key) is not None, started=2e9,
+            asks=[str(q["text"]) for q in asks], page=self.begun(key), started=2e9,
         )  # fmt: skip
         return {**row, "sort": "robot", "questions": asks}
 
@@ -136,7 +141,7 @@ class FleetRows:
         lease = f"with {held.robot}, term {held.term}" if held.robot and held.state != DONE else held.robot or ""
         row = run_row(
             held.task.id, state, tree=held.task.tree, why=held.reason, started=held.sent, progress=held.since, at=lease,
-            said=held.version[:8], alarm="stuck" if held.state == DOUBT else "", page=self.path(key) is not None,
+            said=held.version[:8], alarm="stuck" if held.state == DOUBT else "", page=self.begun(key),
         )  # fmt: skip
         return {**row, "sort": "task"}
 
@@ -148,18 +153,37 @@ class FleetRows:
 
     # What a person does ------------------------------------------------------------------------
 
-    def path(self, key: str) -> Path | None:
-        """Returns the journal of a task's run, where it lies on this machine."""
+    def named(self, key: str) -> tuple[str, str]:
+        """Returns the task whose run a row leads to, and its robot; "" where there is none."""
         sort, _, name = key.partition(" ")
-        task = self.beats.get(name, (0.0, {}))[1].get("running") if sort == "robot" else name
-        robot = name if sort == "robot" else (held.robot if (held := self.records.get(name)) is not None else None)
-        folder = self.beats.get(str(robot), (0.0, {}))[1].get("runs")
-        if not task or not folder:
-            return None
-        found = sorted(Path(folder).glob(f"{task}-*/*.btr"), key=lambda path: path.stat().st_mtime)
-        return found[-1] if found else None
+        task = str(self.beats.get(name, (0.0, {}))[1].get("running") or "") if sort == "robot" else name
+        held = self.records.get(task)
+        return task, held.robot or "" if held is not None else ""
+
+    def here(self, key: str) -> Path | None:
+        """Returns the journal of a row's run, where it lies on this machine and grows there."""
+        task, robot = self.named(key)
+        folder = self.beats.get(robot, (0.0, {}))[1].get("runs")
+        found = sorted(Path(folder).glob(f"{task}-*/*.btr"), key=lambda path: path.stat().st_mtime) if folder else []
+        return found[-1] if found and task else None
+
+    def begun(self, key: str) -> bool:
+        """True when a row's run has begun: then its journal is here or in the store."""
+        held = self.records.get(self.named(key)[0])
+        return held is not None and held.term > 0 and held.state != ASSIGNED
+
+    def path(self, key: str) -> Path | None:
+        """Returns the journal of a row's run: as it grows here, else as the store has it now."""
+        path, task = self.here(key), self.named(key)[0]
+        if path is None and self.begun(key):
+            path = Path(self._copies.name) / f"{task}-{next(self._numbers)}.btr"
+            self.fleet.journal(task, path)
+        return path
 
     def feed(self, key: str) -> Feed | None:
+        """Returns the events of a run's page. A run elsewhere is shown as it is now; opened again, as it is then."""
+        if self.here(key) is None:
+            self.opened.leave(key)
         return self.opened.feed(key)
 
     def command(self, name: str, given: dict[str, Any]) -> dict[str, Json]:
@@ -174,7 +198,7 @@ class FleetRows:
             return self.answer(str(given.get("id")), str(given.get("text", "")), by)
         path = self.path(str(given.get("run", "")))
         if path is None:
-            raise BtError("the journal of this run is not on this machine", "look at it on its robot: btr view")
+            raise BtError("this run has not begun, or its journal is not in the store yet", "open it again")
         return answered(path, name, given)
 
     def answer(self, id: str, text: str, by: str) -> dict[str, Json]:

@@ -193,6 +193,12 @@ class Opened:
                     self._end(old)
             return self.feeds[key][0]
 
+    def leave(self, key: str) -> None:
+        """Forgets the stream of a run that nobody reads: the next one is made anew."""
+        with self.lock:
+            if key in self.feeds and not self.feeds[key][0].readers:
+                self._end(key)
+
     def rest(self) -> None:
         """Ends following runs whose pages were closed a while ago."""
         with self.lock:
