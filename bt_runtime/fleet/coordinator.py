@@ -17,9 +17,10 @@ from typing import Any
 from nats.aio.msg import Msg
 
 from bt_runtime.fleet import auction, deployment, names, record
+from bt_runtime.fleet.balance import balance, take_back
 from bt_runtime.fleet.bid import Offer, job_of
 from bt_runtime.fleet.deployment import Deployment
-from bt_runtime.fleet.link import Link, library
+from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
 from bt_runtime.fleet.store import NO, Store
@@ -122,7 +123,8 @@ class Coordinator:
         if "holds" in beat and self.ready.is_set():
             seen.facts = beat.get("facts", {})
             if name not in self._consumers:
-                await self._consumer(name)
+                await self.store.ordering(name)
+                self._consumers.add(name)
                 await self._card(name, seen)
             answer["drop"] = await self._greeted(name, beat["holds"])
         if fresh:
@@ -139,19 +141,6 @@ class Coordinator:
 
     def _drained(self, name: str) -> bool:
         return bool(self.settings.get(f"drain.{name}"))
-
-    async def _consumer(self, name: str) -> None:
-        from nats.js import api
-
-        config = api.ConsumerConfig(
-            durable_name=names.consumer(name), filter_subject=names.order(name), ack_policy=api.AckPolicy.EXPLICIT,
-            deliver_policy=api.DeliverPolicy.ALL, ack_wait=10, max_ack_pending=2000)  # fmt: skip
-        try:
-            await self.link.js.add_consumer(names.ORDERS, config)
-        except library().js.errors.NotFoundError:  # the server was started anew, and orders are not on its disk
-            await self.store.prepare()
-            await self.link.js.add_consumer(names.ORDERS, config)
-        self._consumers.add(name)
 
     async def _card(self, name: str, seen: Seen) -> None:
         body = {"facts": dict(seen.facts), "joined": self.wall()}
@@ -402,24 +391,10 @@ class Coordinator:
             stands = {name for name in alive if self._drained(name) or self._halted(name)}
             for held in planned:
                 if held.robot in stands:
-                    await self._take_back(held, f"{held.robot} takes no tasks")
-            idle = [
-                n
-                for n in alive - stands
-                if not self.robots[n].beat.get("running") and not self.robots[n].beat.get("plan")
-            ]
+                    await take_back(self.store, held, f"{held.robot} takes no tasks")
+            beats = [self.robots[name].beat for name in alive - stands]
             planned = [held for held in planned if held.robot in alive - stands]
-            if idle and planned:
-                await self._balance(planned[: auction.BATCH])
-
-    async def _balance(self, planned: list[Record]) -> None:
-        offers = await auction.collected(self.link, planned, self._expected, _SILENT)
-        self._overlay(offers)
-        moves = await asyncio.to_thread(auction.better, planned, offers, self.wall())
-        for held in planned:
-            if (name := moves.get(held.task.id)) is not None:
-                await self._take_back(held, f"{name} is done with it earlier")
-
-    async def _take_back(self, held: Record, why: str) -> None:
-        body = {"stop": "return", "task": held.task.id, "term": held.term, "reason": why}
-        await self.store.order(held.robot or "", held.task.id, body)
+            if planned and any(not beat.get("running") and not beat.get("plan") for beat in beats):
+                offers = await auction.collected(self.link, planned[: auction.BATCH], self._expected, _SILENT)
+                self._overlay(offers)
+                await balance(self.store, planned[: auction.BATCH], offers, self.wall())

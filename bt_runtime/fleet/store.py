@@ -172,6 +172,19 @@ class Store:
         finally:
             await source.unsubscribe()
 
+    async def ordering(self, name: str) -> None:
+        """Makes the durable consumer from which a robot takes its orders."""
+        from nats.js import api
+
+        config = api.ConsumerConfig(
+            durable_name=names.consumer(name), filter_subject=names.order(name), ack_policy=api.AckPolicy.EXPLICIT,
+            deliver_policy=api.DeliverPolicy.ALL, ack_wait=10, max_ack_pending=2000)  # fmt: skip
+        try:
+            await self.js.add_consumer(names.ORDERS, config)
+        except library().js.errors.NotFoundError:  # the server was started anew, and orders are not on its disk
+            await self.prepare()
+            await self.js.add_consumer(names.ORDERS, config)
+
     async def order(self, robot: str, task: str, body: Mapping[str, Any]) -> None:
         await self.js.publish(names.order(robot, task), _text(body))
 

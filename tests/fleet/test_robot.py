@@ -251,3 +251,25 @@ def test_a_lost_robots_task_is_done_by_another(tmp_path: Path) -> None:
         assert two.ran == ["a"]
 
     played(tmp_path, story, lease=1.0)
+
+
+def test_a_robot_that_drains_gives_what_it_has_not_begun_to_others(tmp_path: Path) -> None:
+    """It finishes what it is at; the rest is done by the other robot, whose plan was no longer than its own."""
+
+    async def story(made: Scene) -> None:
+        one, two = Instant(made.clock), Instant(made.clock)
+        one.hold.clear()
+        await made.join("r1", one)
+        await asyncio.gather(*(made.store.add(Task(f"t{n}", "stays")) for n in range(4)))
+        await one.begun.wait()
+        bucket = await made.link.bucket(names.SETTINGS)
+        await bucket.put("drain.r1", b"true")
+        await made.join("r2", two)
+        begun = one.ran[0]
+        for task in {f"t{n}" for n in range(4)} - {begun}:
+            assert (await made.until(task, DONE)).robot == "r2"
+        one.hold.set()
+        assert (await made.until(begun, DONE)).robot == "r1"
+        assert one.ran == [begun]
+
+    played(tmp_path, story)

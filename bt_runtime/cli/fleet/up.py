@@ -7,6 +7,7 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.fleet import guarded
@@ -16,6 +17,9 @@ from bt_runtime.fleet.server import Server, ServerOptions
 from bt_runtime.project import address as addresses
 
 FOLDER = Path("fleet")
+
+
+_PATIENCE = 30.0  # seconds in which a server that is slow, or is being started, must answer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,11 +51,12 @@ async def _up(args: argparse.Namespace) -> int:
     else:
         url = address(args).url
     link = Link(address(args) if server is None else guarded.coordinator(args.data, url), "coordinator")
+    work: list[asyncio.Task[Any]] = [asyncio.create_task(stop.wait())]
+    if server is not None:
+        work.append(asyncio.create_task(server.watch()))  # from its start on: it may end before it is connected to
     try:
-        async with link:
-            work = [asyncio.create_task(Coordinator(link, args.lease).work()), asyncio.create_task(stop.wait())]
-            if server is not None:
-                work.append(asyncio.create_task(server.watch()))
+        async with await link.opened(_PATIENCE):
+            work.append(asyncio.create_task(Coordinator(link, args.lease).work()))
             print(f"the fleet is up at {url}", file=sys.stderr, flush=True)
             done, left = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for each in left:
