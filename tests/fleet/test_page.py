@@ -16,6 +16,7 @@ pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
 import bt_runtime as bt
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import page as page_module
 from bt_runtime.fleet.asking import FleetPerson
 from bt_runtime.fleet.member import Member
 from bt_runtime.fleet.page import FleetRows, serve
@@ -39,6 +40,12 @@ def post(url: str, **body: Any) -> dict[str, Any]:
         return json.loads(error.read())
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is busy forgets no question, and loses no robot."""
+    monkeypatch.setattr(page_module, "FORGOTTEN", 1e9)
+
+
 def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path) -> None:
     """Rows follow the fleet; a halt reaches the robot; a question of a run is answered once, with who it was."""
 
@@ -47,7 +54,7 @@ def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path) -> None:
 
     tree = bt.load("version: 1\ntree: gate\nroot:\n  open_gate: {}\n", skills=[open_gate])
     with fleet_of_one(tmp_path) as (server, fleet, _), Member(server.address, "r7") as member:
-        page = FleetRows(fleet)
+        page = FleetRows(fleet, lease=1e6)
         page.start()
         shown = serve(page)
         try:
@@ -99,7 +106,7 @@ def test_a_robot_that_is_not_heard_is_an_alarm(tmp_path: Path) -> None:
 def test_the_page_in_a_browser(tmp_path: Path) -> None:
     """Its rows, inbox and halt work in a browser; without a name nothing is done."""
     with fleet_of_one(tmp_path) as (_, fleet, _does):
-        page = FleetRows(fleet).start()
+        page = FleetRows(fleet, lease=1e6).start()
         shown = serve(page)
         try:
             until(lambda: "robot r7" in rows(page))

@@ -38,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def two(server: Server) -> Iterator[tuple[Member, Member]]:
-    with Member(server.address, "r1", lease=1.0) as one, Member(server.address, "r2", lease=1.0) as other:
+    with Member(server.address, "r1", lease=30.0) as one, Member(server.address, "r2", lease=30.0) as other:
         assert one.ready.wait(60)
         assert other.ready.wait(60)
         yield one, other
@@ -80,8 +80,8 @@ def test_of_two_writes_at_once_the_first_stands(two: tuple[Member, Member]) -> N
     refused: list[Refused] = []
     other.board.refusals.append(refused.append)
     other.board.write("gate", "b")
-    until(lambda: "gate" in one.board.known)
-    stale, other.board.known["gate"] = other.board.known["gate"], other.board.known["gate"]
+    until(lambda: "gate" in one.board.known and not other.board.writes("gate"))
+    stale = other.board.known["gate"]
     one.board.write("gate", "a")
     until(lambda: one.board.known["gate"].value == "a")
     until(lambda: other.board.known["gate"].value == "a")
@@ -175,9 +175,9 @@ def test_only_one_robot_at_a_time_has_the_lift_and_none_waits_for_ever(two: tupl
     assert Ride.inside == []
 
 
-def test_a_robot_that_is_cut_off_leaves_the_lift_before_another_gets_it(two: tuple[Member, Member]) -> None:
+def test_a_robot_that_is_cut_off_leaves_the_lift_before_another_gets_it(server: Server) -> None:
     """Its skill is cancelled and fails by its own clock; the server then gives the lease to the other robot."""
-    one, other = two
+    one, other = (Member(server.address, name, lease=2.0) for name in ("r5", "r6"))
 
     class Stay(bt.Skill):
         cancelled = False
@@ -200,6 +200,8 @@ def test_a_robot_that_is_cut_off_leaves_the_lift_before_another_gets_it(two: tup
         assert "the lease of `shaft` was lost" in run.root.feedback_message
     until(lambda: other.locks.holds("shaft"))
     other.locks.leave("shaft")
+    one.close()
+    other.close()
 
 
 def test_a_run_outside_a_fleet_says_that_nothing_is_shared() -> None:

@@ -25,6 +25,7 @@ from bt_runtime.fleet.robot import Agent, Card, Outcome
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.versions import Versions
 from tests.fleet.test_keys import guarded_fleet
+from tests.fleet.threads import until
 
 TREE = "version: 1\ntree: patrol\nskills: [home]\nroot:\n  sequence:\n    - tree: {file: inner.yaml}\n    - ROOT: {}\n"
 INNER = "version: 1\ntree: inner\nroot:\n  succeed: {}\n"
@@ -160,6 +161,7 @@ def test_a_worse_version_is_tried_by_some_robots_and_taken_back(tmp_path: Path) 
             for number in range(3):
                 fleet.send("patrol", id=f"b{number}", to=canary)
                 fleet.wait(f"b{number}", 60)
+                until(lambda number=number: number != 1 or not fleet.deployments()["patrol"].candidate)
             return fleet.deployments()["patrol"], {held.task.id: held.verdict or "" for held in fleet.ls()}
 
     async def main() -> None:
