@@ -112,6 +112,7 @@ def test_no_files_need_each_other() -> None:
 
 # What is imported when a function is called, and why; anything else of ours is imported at the top of a file.
 LATE = {
+    "fleet/bundle.py": "an agent loads no tree but to check a version that has come: its process stays small",
     "fleet/replica.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
     "fleet/runs.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
     "language/implementations.py": "only a project with skills in Python has files to look at",

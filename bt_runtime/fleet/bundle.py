@@ -15,7 +15,6 @@ from typing import NamedTuple
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.keys import Key, public_of, verified
 from bt_runtime.project import PROJECT_FILE, disk
-from bt_runtime.run.run import load
 
 MOST = 6 * 2**20  # bytes of one version, below what the server takes in one message
 _PLAIN = frozenset({".yaml", ".yml", ".md", ".txt", ".json", ".jsonl", ".j2"})
@@ -50,6 +49,8 @@ class Bundle(NamedTuple):
 
 def made(tree: str | Path, project: Path, code: bool = False) -> Bundle:
     """Checks a tree and returns its version. Raises Faults for a tree with faults."""
+    from bt_runtime.run.run import load
+
     project = project.resolve()
     loaded = load(_file(tree, project), project=project)
     files = {path: text for path, text in loaded.first.files.items() if path.is_relative_to(project)}
@@ -96,6 +97,8 @@ def unpacked(bundle: Bundle, project: Path, to: Path, code: bool = False) -> Pat
             target.parent.mkdir(parents=True, exist_ok=True)
             disk.write(target, [text])
         (draft / PROJECT_FILE).touch()
+        from bt_runtime.run.run import load
+
         load(draft / bundle.tree, project=draft)
         shutil.rmtree(to, ignore_errors=True)
         draft.rename(to)

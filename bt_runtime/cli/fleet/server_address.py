@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.link import Address
+
+if TYPE_CHECKING:  # an agent needs none, and its process stays small
+    from bt_runtime.fleet.face import Fleet
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
@@ -30,4 +33,6 @@ def address(args: argparse.Namespace) -> Address:
 
 
 def opened(args: argparse.Namespace) -> Fleet:
+    from bt_runtime.fleet.face import Fleet
+
     return Fleet(address(args), os.environ.get("USER", "")).open()
