@@ -118,6 +118,7 @@ LATE = {
     "language/implementations.py": "only a project with skills in Python has files to look at",
     "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
     "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
+    "bench/forks/forking.py": "forks of a run without a memory load no database",
     "bench/run/readonly_memory.py": "an evaluation without a memory loads no database",
     "bench/run/training.py": "an evaluation without a memory loads no database",
     "distill/parity.py": "llama.cpp",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "fork.md").read_text("utf-8")
-FILE = re.compile(r"```(?:yaml|python) (\S+/\S+)\n(.*?)```", re.DOTALL)
+FILE = re.compile(r"```(?:yaml|python) (\S+\.\w+)\n(.*?)```", re.DOTALL)
 
 
 def step(name: str) -> list[str]:
@@ -45,6 +45,42 @@ def test_each_step_of_the_page_leads_from_the_failed_run_to_the_edit_that_saves_
     kept = re.sub(r"    - check: .*\n", lambda _: inner, text)
     (rover / "trees" / "deliver.yaml").write_text(kept)
     assert btr("run", "deliver").code == 0
+
+
+def test_a_sweep_prints_the_table_of_the_page_and_keeps_no_fork(rover, btr) -> None:
+    failed = next((rover / "runs").glob("*.btr")).stem
+    done = btr(*(failed if word == "RUN" else word for word in step("sweep")))
+    assert done.code == 0, done.err
+    table = PAGE.partition("```sh sweep")[2].partition("```text\n")[2].partition("```")[0]
+    assert done.out == table
+    assert len([*(rover / "runs").glob("*.btr")]) == 1
+    told = json.loads(btr(*(failed if word == "RUN" else word for word in step("sweep")), "--json").out)
+    assert told["smallest"] == "charge 3" and [e["passed"] for e in told["edits"]] == [0, 4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("  - set: {charg: 5}", "edits.yaml:3:11: `deliver` has no input and no entry `charg`"),
+     ("  - set: {charge: much}", "edits.yaml:3:19: `charge` takes an integer"),
+     ("  - force: {a: maybe}", "edits.yaml:3:16: "), ("  - sett: {charge: 3}", "edits.yaml:3:5: "),
+     ("  - replace: {a: none.yaml}", "there is no file none.yaml"), ("  - name: nothing", "changes nothing"),
+     ("  - set: {charge: 3}\n  - set: {charge: 3}", "edits.yaml:4:5: there are two edits `charge=3`")],
+)  # fmt: skip
+def test_a_fault_in_a_file_of_edits_is_told_with_its_line_and_column(rover, btr, text, said) -> None:
+    (rover / "edits.yaml").write_text(f"version: 1\nedits:\n{text}\n")
+    done = btr("fork", "last", "--at", "2", "--sweep", "edits.yaml")
+    assert done.code == 2 and said in done.err, done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [([], "name the moment"), (["--sweep", "edits.yaml"], "name the moment"),
+     (["--flip", "--sweep", "edits.yaml"], "two questions"), (["--flip", "--dry"], "--dry does not go with --flip"),
+     (["--at", "2", "--pairs", "p.jsonl"], "add --sweep FILE or --flip"), (["--flip"], "made no decision")],
+)  # fmt: skip
+def test_options_that_do_not_go_together_are_refused_with_the_way_out(rover, btr, words, said) -> None:
+    done = btr("fork", "last", *words)
+    assert done.code == 2 and said in done.err, done.err
 
 
 def test_a_dry_fork_names_the_first_action_and_leaves_no_journal(rover, btr) -> None:

@@ -6,9 +6,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.recorded import sweep
 from bt_runtime.cli.recorded.resume import trusted
 from bt_runtime.cli.running import person
 from bt_runtime.cli.running.log_lines import LogLines
@@ -33,7 +35,7 @@ RESULTS = ("success", "failure", "running")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
     text = "a tick (12: right after it) or a decision (decision:3: before its answer; decision:-1: the last)"
-    parser.add_argument("--at", required=True, metavar="MOMENT", help=text)
+    parser.add_argument("--at", metavar="MOMENT", help=text)
     edits = parser.add_argument_group("what is different from there on")
     edits.add_argument("--model", metavar="FILE", help="another model")
     edits.add_argument("--memory", metavar="FILE", help="another memory")
@@ -43,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edits.add_argument("--force", action="append", default=[], metavar="PATH=RESULT", help=text)
     text = "the node at a path is replaced by the YAML of a file"
     edits.add_argument("--replace", action="append", default=[], metavar="PATH=FILE", help=text)
+    sweep.configure(parser)
     text = "ask the model, begin no action, keep no journal: stop before the first action, and name it"
     parser.add_argument("--dry", action="store_true", help=text)
     text = "what was done outside is as it was at that moment: I have put it back"
@@ -52,18 +55,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_folder(parser)
-    parser.epilog = "Exits: 0 success, 1 failure, 4 time is up, 130 interrupted. A dry fork: 0."
+    parser.epilog = (
+        "Exits: 0 success, 1 failure, 4 time is up, 130 interrupted. A dry fork: 0. "
+        "A sweep and flips: 0 when one saves the run, 1 when none does."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    many = sweep.wanted(args)
     path = folder.find(args.journal, reading(args))
     recording = Recording(path)
+    if many:
+        trusted(path, recording, args.model)
+        key.named(args.model)
+        return sweep.run(args, path, _services(recording))
     edits = _edits(args, recording)
     trusted(path, recording, args.model)
     key.named(args.model)
     if args.dry:
         return _dry(args, path, edits)
-    services = {"person": person.AtTerminal()} if "person" in recording.head["given"].get("services", ()) else {}
+    services = _services(recording)
     with (
         printed_apart(args.json),
         fork(path, args.at, edits, services=services, changed=args.changed, anyway=args.anyway) as going,
@@ -77,6 +88,10 @@ def run(args: argparse.Namespace) -> int:
     _said(args, {"run": going.name, "of": recording.name, "status": status.name, "ticks": count, "why": why})
     code = Exit.SUCCESS if status.name == "SUCCESS" else Exit.FAILURE
     return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)
+
+
+def _services(recording: Recording) -> dict[str, Any]:
+    return {"person": person.AtTerminal()} if "person" in recording.head["given"].get("services", ()) else {}
 
 
 def _dry(args: argparse.Namespace, path: Path, edits: Edits) -> int:
