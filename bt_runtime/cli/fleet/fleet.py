@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
+from typing import Any
 
 # word → its sentence and its module here
 WORDS: dict[str, tuple[str, str]] = {
@@ -28,13 +29,24 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 
 
+class Word(argparse.ArgumentParser):
+    """The parser of one word. Its module is imported when the word is used, so that an agent's process stays small."""
+
+    module = ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self.module:
+            found = import_module(f"bt_runtime.cli.fleet.{self.module}")
+            self.module = ""
+            found.configure(self)
+            self.set_defaults(word=found.run)
+        return super().parse_known_args(args, namespace)
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
-    words = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    words = parser.add_subparsers(dest="what", metavar="WHAT", required=True, parser_class=Word)
     for name, (text, module) in WORDS.items():
-        sub = words.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        found = import_module(f"bt_runtime.cli.fleet.{module}")
-        found.configure(sub)
-        sub.set_defaults(word=found.run)
+        words.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.").module = module
 
 
 def run(args: argparse.Namespace) -> int:
