@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.backchain.operator import Operator
+from bt_runtime.backchain.recorded import Record, costed
+
 PAGE = (Path(__file__).parents[2] / "docs" / "plan.md").read_text("utf-8")
 
 
@@ -48,6 +51,49 @@ def test_json_has_steps_reasons_and_the_tree(kitchen, btr) -> None:
     told = json.loads(done.out)
     assert [step["skill"] for step in told["steps"]] == ["fill", "put_on", "boil"]
     assert told["seconds"] == 205 and len(told["reasons"]) == 3 and "put_on: kettle" in told["tree"]
+
+
+TWO_WAYS = """
+version: 1
+skills: door
+impl: door.py:act
+kinds:
+  push:
+    sentence: push {door}
+    params: {door: string}
+    brings: ["{door} is open"]
+    takes: 1
+  pull:
+    sentence: pull {door}
+    params: {door: string}
+    brings: ["{door} is open"]
+    takes: 2
+"""
+
+
+def test_recorded_runs_tell_how_long_skills_took_and_how_often_they_succeeded(kitchen, btr) -> None:
+    """Of four recorded pushes none succeeded; the one pull did."""
+    Path("skills/door.yaml").write_text(TWO_WAYS)
+    Path("skills/door.py").write_text("def act(door: str) -> bool:\n    return door == 'b'\n")
+    Path("trees/push.yaml").write_text("version: 1\ntree: push\nskills: [door]\nroot: {push: a}\n")
+    Path("trees/pull.yaml").write_text("version: 1\ntree: pull\nskills: [door]\nroot: {pull: b}\n")
+    words = ("plan", "c is open", "--skills", "door")
+    for name in ("pull", *["push"] * 4):
+        btr("run", name)
+    told = json.loads(btr(*words, "--recorded", "--json").out)
+    push, pull = told["recorded"]["push"], told["recorded"]["pull"]
+    assert [(push["ended"], push["succeeded"]), (pull["ended"], pull["succeeded"])] == [(4, 0), (1, 1)]
+    assert re.search(r"recorded: pu(sh|ll): \d of \d succeeded, ", btr(*words, "--recorded").err)
+
+
+@pytest.mark.parametrize(
+    ("record", "cost"), [(Record(), 20), (Record(20, 1, 1), 20), (Record(60, 3, 0), 80), (Record(40, 4, 3), 15)]
+)
+def test_a_skill_costs_its_recorded_seconds_over_its_successes(record, cost) -> None:
+    """What the manifest says counts as one more success."""
+    assert record.cost(20) == cost
+    push, pull = Operator("push", {}, cost=1), Operator("pull", {}, cost=2)
+    assert [o.cost for o in costed([push, pull], {"push": Record(8, 4, 0)})] == [9, 2]
 
 
 def test_a_goal_without_a_plan_exits_1_and_names_the_fact_that_is_missing(kitchen, btr) -> None:

@@ -17,6 +17,7 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 
 WORLDS = ("house", "textcraft")
+MORE = ("webshop", "hotpotqa", "field")  # in `make forks`
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "reflexion", "try_again")
 PASSING = {"resumed"}  # what befell a process
 

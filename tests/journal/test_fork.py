@@ -17,12 +17,12 @@ from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
-from tests.journal.forks import STRATEGIES, WORLDS, course, dice, recorded, state, told
+from tests.journal.forks import MORE, STRATEGIES, WORLDS, course, dice, recorded, state, told
 
-FORKS = int(os.environ.get("FORKS", "2"))  # of each world and strategy; `make forks`: 84
+FORKS = int(os.environ.get("FORKS", "2"))  # of each world and strategy; `make forks`: 34, and more worlds
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", (*WORLDS, *MORE) if "FORKS" in os.environ else WORLDS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_prefix_of_a_fork_is_equal_bit_for_bit_and_nothing_of_it_is_asked_again(world, strategy, runs) -> None:
     """Entries, statuses, working memory, clock, seeds and world; with the same model, the future is the same too."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.faults.format import visible
 from bt_runtime.language import manifest
@@ -17,6 +18,7 @@ from bt_runtime.project import disk
 
 if TYPE_CHECKING:
     from bt_runtime.backchain.planning import Planned
+    from bt_runtime.backchain.recorded import Record
     from bt_runtime.language.kinds.kind import Kind
 
 
@@ -34,6 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--times", type=int, default=3, metavar="N", help="attempts of the whole [default: 3]")
     text = "sets of facts that are looked at before the search gives up [default: 50000]"
     parser.add_argument("--most", type=int, metavar="N", help=text)
+    text = "costs from the recorded runs: how long each skill took, over how often it succeeded"
+    parser.add_argument("--recorded", action="store_true", help=text)
+    add_folder(parser)
     parser.add_argument("--json", action="store_true", help="steps, reasons and tree as JSON")
     parser.epilog = "Exits: 0 a plan, 1 there is none, or none was found within the bound."
 
@@ -46,8 +51,10 @@ def run(args: argparse.Namespace) -> int:
         raise BtError(f"`{name}` is no name of a tree", "letters, digits and _: --name cool_apple")
     if args.out is not None and args.out.exists():
         raise BtError(f"there is {args.out} already", "remove it, or name another file")
+    kinds = _kinds(args.skills)
+    known = _records(args, kinds) if args.recorded else {}
     try:
-        found = _planned(args, name)
+        found = _planned(args, name, kinds, known)
     except (NoPlan, TooLarge) as error:
         print(f"{visible(f'no plan: {error.message}')}\n  {visible(error.hint)}", file=sys.stderr)
         return Exit.FAILURE
@@ -56,23 +63,34 @@ def run(args: argparse.Namespace) -> int:
         disk.write(args.out, found.text)
     if args.json:
         steps = [{"skill": s.skill, "params": dict(s.params), "seconds": s.cost * s.times} for s in found.steps]
-        told = {"goal": list(found.goal), "seconds": found.cost, "steps": steps, "reasons": found.reasons()}
+        told = {"goal": list(found.goal), "seconds": found.cost, "steps": steps, "reasons": found.reasons(),
+                "recorded": {skill: each._asdict() for skill, each in known.items()}}  # fmt: skip
         print(json.dumps({**told, "tree": found.text}, ensure_ascii=False, indent=2))
         return Exit.SUCCESS
     if args.out is None:
         sys.stdout.write(found.text)
     said = f"{len(found.steps)} steps, about {found.cost:g} s" if found.steps else "the goal holds already"
-    print("\n".join(map(visible, [said, *found.reasons()])), file=sys.stderr)
+    used = [skill for skill in dict.fromkeys(step.skill for step in found.steps) if skill in known]
+    costs = [f"recorded: {skill}: {known[skill]}" for skill in used]
+    print("\n".join(map(visible, [said, *found.reasons(), *costs])), file=sys.stderr)
     return Exit.SUCCESS
 
 
-def _planned(args: argparse.Namespace, name: str) -> Planned:
+def _records(args: argparse.Namespace, kinds: list[Kind]) -> dict[str, Record]:
+    from bt_runtime.backchain.recorded import records
+    from bt_runtime.journal import folder
+
+    return records(kinds, folder.journals(reading(args)))
+
+
+def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict[str, Record]) -> Planned:
     from bt_runtime.backchain.operator import operators
     from bt_runtime.backchain.planning import planned
+    from bt_runtime.backchain.recorded import costed
     from bt_runtime.backchain.search import MOST_SETS, Bound
     from bt_runtime.backchain.tree_text import Head
 
-    every = operators(_kinds(args.skills))
+    every = costed(operators(kinds), known)
     bound = Bound(sets=MOST_SETS if args.most is None else max(args.most, 1))
     head = Head(name, tuple(args.skills), max(args.times, 1))
     return planned(args.goal, every, args.given, dict(map(_filling, args.values)), head, bound)
