@@ -14,7 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.keys import CONFIGURATION, COORDINATOR, Keys
 from bt_runtime.fleet.link import Address
 from bt_runtime.fleet.server import program
-from bt_runtime.project import disk
+from bt_runtime.project import child, disk
 
 PID = "server.pid"
 AUTHORITY, CERTIFICATE, PRIVATE = "ca.pem", "server.pem", "server-key.pem"
@@ -60,7 +60,10 @@ def running(folder: Path) -> int | None:
 
 def reload(folder: Path) -> None:
     """Makes the running server read its keys again. Connections of revoked keys end at once."""
-    subprocess.run([program(), "--signal", f"reload={running(folder)}"], check=True, capture_output=True)
+    words = [program(), "--signal", f"reload={running(folder)}"]
+    done = child.answer(words, b"", 10.0, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise BtError(f"the server does not read its keys again: {child.last_line(done.stdout)}", "start it again")
 
 
 def certify(folder: Path, hosts: list[str]) -> Path:

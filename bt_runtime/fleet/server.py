@@ -88,7 +88,7 @@ class Server:
         log = (options.folder / "server.log").open("ab")
         with closing(log):
             words = [program(), "-c", str(options.folder / "server.conf")]
-            self._process = child.start(child.python("bt_runtime.fleet.starter", *words),
+            self._process = child.start(child.python("bt_runtime.project.guarded", *words),
                                         stdout=log, stderr=log, stdin=subprocess.DEVNULL)  # fmt: skip
         await self._answers(seconds)
         return self

@@ -13,7 +13,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.names import named
 from bt_runtime.types import Json
 
-_NEED = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:(<=|>=|!=|==|=|<|>)\s*([\w.+-]+))?\s*\Z")
+_NEED = re.compile(r"([A-Za-z_]\w*)(?:\s*(<=|>=|!=|==|=|<|>)\s*([\w.+-]+))?\Z")
 _WORLD = ("env", "task", "seed", "option")
 
 
@@ -68,7 +68,7 @@ def needed(text: str) -> list[tuple[str, str, str]]:
     """Returns the needs as name, comparison, value; BtError for a text that is none."""
     found = []
     for each in filter(str.strip, text.split(",")):
-        match = _NEED.match(each)
+        match = _NEED.match(each.strip())
         if match is None:
             raise BtError(f"`{each.strip()}` is no need", "write a fact's name, or compare it: --needs gripper,level<3")
         found.append((match[1], match[2] or "", match[3] or ""))

@@ -17,7 +17,7 @@ PACKAGE = Path(child.__file__).parents[1]
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 OF_OS = ("system", "popen", "exec", "spawn", "fork", "posix_spawn", "startfile")
 OF_MULTIPROCESSING = {"get_context", "Process", "Pool", "Manager", "set_start_method"}
-BECOMES = {"mcp/leaf/guarded.py"}  # a child already, which becomes the command that it was started for
+BECOMES = {"project/guarded.py"}  # a child already, which becomes the command that it was started for
 PAYLOAD = "import pathlib, sys\npathlib.Path({folder!r}, 'EXECUTED-' + __name__).write_text(' '.join(sys.argv))\n"
 
 

@@ -14,7 +14,7 @@ from bt_runtime.language.expression import Expression, compile
 NODE, SKILL, TREE = "node", "skill", "tree"  # the names by which an atom reads statuses
 WORDS = ("running", "success", "failure", "idle")
 _IS = re.compile(
-    r"(?<![\w\])./])(?:(?P<path>(?:/[\w.-]+)+)|(?P<name>[A-Za-z_]\w*)(?:\((?P<given>(?:[^()]|\([^()]*\))*)\))?)"
+    r"(?<![\w\])./-])(?:(?P<path>(?:/[\w.-]+)+)|(?P<name>[A-Za-z_]\w*)(?:\((?P<given>(?:[^()]|\([^()]*\))*)\))?)"
     rf"\s+is\s+(?P<no>not\s+)?(?P<word>{'|'.join(WORDS)})\b"
 )
 _TEXT = re.compile(r'"[^"]*"|\'[^\']*\'')

@@ -37,7 +37,7 @@ class Pipe:
         env = {**get_default_environment(), **config.secrets(config.env)}
         ours = child.environment()
         env |= {name: ours[name] for name in ("PYTHONPATH", "PYTHONSAFEPATH")}
-        words = child.python("bt_runtime.mcp.leaf.guarded", *config.command)
+        words = child.python("bt_runtime.project.guarded", *config.command)
         pipe = subprocess.PIPE
         self.process = child.start(
             words, env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, cwd=config.root

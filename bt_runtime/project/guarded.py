@@ -1,9 +1,9 @@
-"""Starts a server so that it ends with us: this process asks to be killed when its parent dies, then it becomes the
-command.
+"""Starts a foreign program so that it ends with us: this process asks to be killed when its parent dies, then it
+becomes the command.
 
-    python -P -m bt_runtime.mcp.leaf.guarded COMMAND…
+    python -P -m bt_runtime.project.guarded COMMAND…
 
-It leads a process group of its own. What it was given to find this module with is not handed on.
+What it was given to find this module with is not handed on.
 """
 
 from __future__ import annotations
