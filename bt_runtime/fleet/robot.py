@@ -322,8 +322,9 @@ class Agent:
             return False
         if self.held.tasks.get(own.task.id) != own:
             return False
-        if how == NO:
-            self._dropped(own.task.id)
+        if how == NO:  # whoever took it back may have died before the record said so
+            self._unplan(own.task.id)
+            self._report_drop(own, what="returned", reason="its term was taken back")
         elif how == BEFORE and first and own.policy != record.REPEAT:
             self._unplan(own.task.id)
             self._report_drop(own, what="doubt", reason="it had begun it, and has lost what it knew of it")

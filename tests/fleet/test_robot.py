@@ -273,3 +273,17 @@ def test_a_robot_that_drains_gives_what_it_has_not_begun_to_others(tmp_path: Pat
         assert one.ran == [begun]
 
     played(tmp_path, story)
+
+
+def test_a_term_that_was_revoked_by_a_coordinator_that_then_died_is_given_back(tmp_path: Path) -> None:
+    """The record still says that the robot has it; it may not begin, says so, and gets a new term."""
+
+    async def story(made: Scene) -> None:
+        await made.store.claim("r1", "t", 1, "")
+        runner = Instant(made.clock)
+        await made.join("r1", runner)
+        await made.store.add(Task("t", "stays"))
+        held = await made.until("t", DONE)
+        assert (held.verdict, held.term, runner.ran) == ("success", 2, ["t"])
+
+    played(tmp_path, story)
