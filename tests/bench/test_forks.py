@@ -13,6 +13,7 @@ from bt_runtime.bench.forks.edit_file import NamedEdit
 from bt_runtime.bench.forks.flip import doubts, flips, without
 from bt_runtime.bench.forks.forking import Forking, How
 from bt_runtime.bench.forks.sweep import Tried, smallest, sweep
+from bt_runtime.cli import main
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.fork import Edits
@@ -117,6 +118,22 @@ def question_seed(path: Path) -> int:
     with forking(path, model) as forks:
         forks.play("decision:1", Edits())
     return model.asked[0].seed
+
+
+def test_the_command_tells_the_flip_that_saves_the_run_and_writes_its_pair(
+    failed, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("btr.yaml").write_text("version: 1\n")
+    text = "from tests.bench.test_forks import Unsure\n\n\ndef unsure(where, **settings):\n    return Unsure()\n"
+    Path("model.py").write_text(text)
+    words = ["fork", str(failed), "--flip", "--model", "model.py:unsure", "--pairs", "pairs.jsonl"]
+    assert main([*words, "--changed"]) == 0
+    said = capsys.readouterr().out
+    assert "1 of 2 flips save the run: decision 1, `Act: get 3 skaurd` instead of `Act: get 4 lub`" in said
+    assert len(Path("pairs.jsonl").read_text().splitlines()) == 1
+    assert main([*words, "--changed", "--budget", "1"]) == 1
+    assert "no flip of 1 saves the run; not flipped: 1 (--budget)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def _flipped(args: argparse.Namespace, recording: Recording, forking: Any) -> di
         raise BtError(f"{recording.name} made no decision between several options", "try edits: --sweep FILE --at TICK")
     found = list(flips(forking, every[: args.budget], args.seed, _progress))
     saving = [flip for flip in found if flip.played.passed]
-    left = f"; {len(every) - len(found)} decisions were not flipped: --budget" if len(every) > len(found) else ""
+    left = f"; not flipped: {len(every) - len(found)} (--budget)" if len(every) > len(found) else ""
     best = saving[0] if saving else None
     last = f"no flip of {len(found)} saves the run{left}"
     if best is not None:
