@@ -320,7 +320,7 @@ docs: $(DOCS_THERE)
 
 proofs: setup
 	BESIDE_TREES=100000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
-		CHANGES=4000 PYTHONPATH=$(STORM) $(PY) -m pytest -q tests/proof
+		CHANGES=4000 PYTHONPATH=$(STORM) $(PY) -m pytest -q tests/proof $(if $(PART),-k "$(PART)")
 
 # A table of what a fleet does, beside what it must: ONLY=plans,speed,chaos takes rows. The rows with kills take long.
 fleet: setup

@@ -55,10 +55,11 @@ def _shared(spec: NodeSpec, names: Mapping[str, str], path: str) -> Iterator[tup
 
 
 class Cone:
-    """The places that matter for a property. `deep`: also the entries that decide whether they are reached."""
+    """The places that matter for a property. `reads`: also those that read its entries. `deep`: also the entries that
+    decide whether they are reached."""
 
-    def __init__(self, places: Sequence[Place], property: Property, deep: bool) -> None:
-        self.places = places
+    def __init__(self, places: Sequence[Place], property: Property, deep: bool, reads: bool = False) -> None:
+        self.places, self.reads = places, reads
         atoms = property.atoms
         self.paths = {path for atom in atoms for path in atom.paths}
         self.skills = {watch.skill for atom in atoms for watch in atom.watches.values()}
@@ -92,6 +93,10 @@ class Cone:
                 return True
         if spec.kind.asks and self.skills:
             return True
+        if self.reads and spec.kind.family != "skill":
+            texts = [value for value in spec.values.values() if not isinstance(value, Mapping)]
+            if any(self.named(place, name) in self.entries for text in texts for name in names_in(text)):
+                return True
         return any(self.named(place, name) in self.entries for name in written_by(spec))
 
     def keep(self, number: int) -> None:

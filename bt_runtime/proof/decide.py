@@ -105,8 +105,8 @@ class _Deciding:
     def cones(self) -> Iterator[tuple[Cone | None, bool]]:
         places = places_of(self.asked.tree)
         before = -1
-        for deep in (False, True):
-            cone = Cone(places, self.property, deep)
+        for deep, reads in ((False, False), (False, True), (True, False)):
+            cone = Cone(places, self.property, deep, reads)
             if len(cone.kept) > before and not cone.whole:
                 yield cone, False
             before = len(cone.kept)

@@ -12,6 +12,7 @@ which the tree wants a tick. Time passes only from one such time to the next.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -53,15 +54,17 @@ def explore(
     project: Path | str | None = None,
     found_by: str = "",
     seconds: float = math.inf,
+    ticks: int = sys.maxsize,
     told: Callable[[int, int], object] = lambda states, left: None,
 ) -> Explored:
-    """Returns the shortest sequence of events that breaks a promise, or none; it visits at most so many states.
+    """Returns the shortest sequence of events that breaks a promise, or none; it visits at most so many states, and
+    plays at most so many ticks of the engine, because each state is reached by playing all ticks before it again.
 
     After each step `told` gets the number of states that were seen, and of those from which it has yet to go on.
     """
     subject = Subject(tree, never, always, project)
     choices = Choices(subject, Values(subject.tree.spec, values), inputs or {})
-    search = _Search(choices, states, time.monotonic() + seconds, told)
+    search = _Search(choices, states, time.monotonic() + seconds, told, ticks)
     broken = search.run()
     finding = subject.finding(broken, found_by or "explore(…)") if broken is not None else None
     if broken is None and search.whole and search.last is not None:
@@ -73,8 +76,8 @@ class _Search:
     """A breadth-first search, so that the first counterexample is the shortest. A state is reached by repeating its
     choices."""
 
-    def __init__(self, choices: Choices, most: int, end: float, told: Callable[[int, int], object]) -> None:
-        self.choices, self.most, self.end, self.told = choices, most, end, told
+    def __init__(self, choices: Choices, most: int, end: float, told: Callable[[int, int], object], ticks: int) -> None:
+        self.choices, self.most, self.end, self.told, self.ticks = choices, most, end, told, ticks
         self.late = False
         self.seen: set[Hashable] = set()
         self.todo: deque[tuple[tuple[int, ...], ...]] = deque([()])
@@ -88,7 +91,7 @@ class _Search:
             prefix: list[int] | None = []
             while prefix is not None:
                 self.late = time.monotonic() >= self.end
-                if self.late or len(self.seen) >= self.most:
+                if self.late or len(self.seen) >= self.most or self.ticks <= 0:
                     self.whole = False
                     return None
                 play = Play(self.choices)
@@ -105,6 +108,7 @@ class _Search:
         """Plays one step beyond this way. Returns the next choices to try, and whether a promise was broken."""
         for number, chosen in enumerate((*way, tuple(prefix))):
             play.oracle = Oracle(chosen)
+            self.ticks -= 1
             if number == 0:
                 play.begin()
             try:

@@ -1,4 +1,5 @@
-"""`btr check`: proves the properties of a tree, or shows the shortest story that breaks one, as a test."""
+"""`btr check`: proves the properties of a tree, or shows the shortest story that breaks one, as a test; of a folder, it
+lists what became of each tree's properties."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ EVERY = 5.0  # seconds between two lines of progress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    promised.configure(parser)
+    promised.configure(parser, "a file, the name of a tree, a folder of trees, or - for standard input")
     text = "a formula that must hold: 'G(low -> F /main/dock is running)'; may be repeated"
     parser.add_argument("--ltl", action="append", default=[], metavar="FORMULA", help=text)
     text = "one of the tree's own properties; may be repeated (default: all of them)"
@@ -73,13 +74,17 @@ class _Progress:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.chance:
+    if args.chance and not promised.is_folder(args.tree):
         return _chance(args)
     from bt_runtime.testing.check import Checking
 
     for name, value in (("states", args.states), ("seconds", args.seconds), ("memory", args.memory)):
         if not value > 0:
             raise BtError(f"--{name} takes a number above 0", f"such as --{name} 1000")
+    if promised.is_folder(args.tree):
+        from bt_runtime.cli.authoring import check_folder
+
+        return check_folder.run(args, _Progress(args.memory).told)
     asked = promised.options(args, "check")
     own = args.property or ([] if args.never or args.always or args.ltl else None)
     checking = Checking(

@@ -13,6 +13,7 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.set_option import given
 from bt_runtime.cli.tree_argument import STDIN, checked, found
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.loader import Loader
 from bt_runtime.project import disk
 from bt_runtime.types import Json
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from bt_runtime.testing.story_file import StoryFile
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
+def configure(
+    parser: argparse.ArgumentParser, tree: str = "a file, the name of a tree, or - for standard input"
+) -> None:
+    parser.add_argument("tree", metavar="TREE", help=tree)
     text = "an expression that must never hold: 'charging and driving', '/main/dock is running'; may be repeated"
     parser.add_argument("--never", action="append", default=[], metavar="EXPR", help=text)
     parser.add_argument(
@@ -34,6 +37,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--test", type=Path, metavar="FILE", help="write the test there; default: standard output")
     text = "write each story there, as a file that can be played: btr edit --story FILE"
     parser.add_argument("--stories", type=Path, metavar="FOLDER", help=text)
+
+
+def is_folder(name: str) -> bool:
+    """True for a folder of trees, unless a tree has that name too."""
+    return name != STDIN and Path(name).is_dir() and Loader().locate(name) is None
 
 
 def options(args: argparse.Namespace, command: str) -> dict[str, Any]:
