@@ -292,4 +292,5 @@ class Agent(Growing):
         notebook = agent_services(self.context).notebook
         if notebook is not None and ending.why != "cancelled":
             policy = self.context.services.policy
-            notebook.note(self.path, self.goal, text, end, policy.labels(self) if policy is not None else "")
+            labels = () if policy is None else (policy.labels(self),)
+            notebook.note(self.path, self.goal, text, end, *labels)

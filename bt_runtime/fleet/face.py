@@ -124,7 +124,7 @@ class Fleet:
                         return held
             finally:
                 await watcher.stop()
-            raise BtError("the connection to the fleet was closed")
+            raise BtError("the connection to the fleet was closed", "make a new Fleet")
 
         async def bounded() -> Record:
             return await asyncio.wait_for(done(), seconds)
@@ -145,7 +145,7 @@ class Fleet:
         """Wants a task to end: at once where nobody has begun it, else by its robot, which stops the run."""
         held = self.show(task)
         if held.state == DONE:
-            raise BtError(f"task {task} is done: {held.verdict}")
+            raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
         after = self.call(
             self.store.change(task, lambda r: r.cancelled(self.store.wall()) if r.state != DONE else None)
         )
@@ -158,7 +158,7 @@ class Fleet:
         """Decides a task that is in doubt: `again` gives it to any robot, otherwise the verdict."""
         held = self.show(task)
         if held.state == DONE:
-            raise BtError(f"task {task} is done: {held.verdict}")
+            raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
         if how == "again":
             after = self.call(self.store.change(task, lambda r: r.returned(self.store.wall(), f"settled by {by}")))
         else:
@@ -210,7 +210,7 @@ class Fleet:
             settings = await self.link.bucket(names.SETTINGS)
             before = (await self._deployments()).get(tree, Deployment(tree))
             if before.stable == digest:
-                raise BtError(f"all robots run this version of {tree}: {digest}")
+                raise BtError(f"all robots run this version of {tree}: {digest}", "see btr fleet versions")
             change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
             now, who = self.store.wall(), self.sender or key.name
             note = f"{who} deploys {digest} to {share:.0%} of the robots"

@@ -249,7 +249,7 @@ class Agent:
 
     async def _cost(self, task: Task) -> Known:
         if lacks := tasks.lacking(task.needs, self.card.facts):
-            raise BtError(f"lacks {lacks}")
+            raise BtError(f"lacks {lacks}", "join it with --has, or send it to another robot")
         return await self.runner.known(task)
 
     def _job(self, own: Own) -> Any:

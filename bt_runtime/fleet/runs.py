@@ -114,9 +114,9 @@ class Runs:
             self._known[tree] = answer
         found = self._known[tree]
         if "cannot" in found:
-            raise BtError(found["cannot"])
+            raise BtError(found["cannot"], "btr validate tells more, in the folder of the robot")
         if odd := sorted(set(task.inputs) - set(found["inputs"])):
-            raise BtError(f"{task.tree} has no input `{odd[0]}`")
+            raise BtError(f"{task.tree} has no input `{odd[0]}`", "the tree's `inputs:` names them")
         named = [
             self.places[value] for value in task.inputs.values() if isinstance(value, str) and value in self.places
         ]

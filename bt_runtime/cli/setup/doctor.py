@@ -46,6 +46,7 @@ PURPOSES = {
     "fuzz": "random cases for trees",
     "lsp": "the language server",
     "mcp": "assistants, and tools of MCP servers",
+    "fleet": "trees for many robots",
 }
 _NAMED = re.compile(r"[\w.-]+")
 _OF_EXTRA = re.compile(r"\bextra == ['\"]([\w.-]+)['\"]")

@@ -66,9 +66,11 @@ class Api:
         asked = request["request"]
         inputs = asked["description"]
         if not isinstance(inputs, dict):
-            raise BtError("`description` is a mapping of the tree's inputs")
+            raise BtError("`description` is a mapping of the tree's inputs", 'such as {"shelf": "b1"}')
         if request.get("fleet", self.group) != self.group:
-            raise BtError(f"this fleet is `{self.group}`, not `{request['fleet']}`")
+            raise BtError(
+                f"this fleet is `{self.group}`, not `{request['fleet']}`", "leave `fleet` out, or name this one"
+            )
         at = asked.get("unix_millis_earliest_start_time")
         labels = [label.partition("=") for label in asked.get("labels", ())]
         own = next((value for name, _, value in labels if name == "id"), None)
