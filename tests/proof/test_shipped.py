@@ -21,8 +21,8 @@ EXAMPLES = Path(__file__).parents[2] / "bt_runtime" / "project" / "init" / "exam
 SHIPPED = sorted([*TREES.rglob("*.yaml"), *EXAMPLES.glob("*/trees/*.yaml")])
 PROMISING = [path for path in SHIPPED if "\nproperties:" in path.read_text()]
 # One node, a model's choice, or compiled from runs: what they do is up to an agent
-BARE = set(
-    [
+BARE = {
+    *(
         "adaplanner",
         "adapt",
         "asserted",
@@ -34,15 +34,9 @@ BARE = set(
         "lats",
         "lesson",
         "lota",
-        "plan_and_execute",
-        "react",
-        "reactree",
-        "reactree_verified",
-        "reflexion",
-        "score",
-        "try_again",
-    ]
-)
+    ),
+    *("plan_and_execute", "react", "reactree", "reactree_verified", "reflexion", "score", "try_again"),
+}
 MUTATIONS = int(os.environ.get("MUTATIONS", "6"))
 
 
