@@ -8,7 +8,7 @@ from typing import Any
 from bt_runtime.debug.script import Script
 from bt_runtime.skills.activity import ended
 from bt_runtime.skills.skill import Skill
-from bt_runtime.tree.node import RUNNING
+from bt_runtime.tree.node import FAILURE, RUNNING, Status
 
 
 class Scripted(Skill):
@@ -59,7 +59,9 @@ class Unscripted(BaseException):
 
 class Cast:
     """The test doubles of a trial. A skill that is neither scripted nor allowed is not imported, and starting it
-    ends the test."""
+    ends the test, unless it is the test's own end that starts it."""
+
+    over = False
 
     def __init__(self, scripts: dict[str, Script], allowed: Callable[[str], bool]) -> None:
         self.players = {name: player(script) for name, script in scripts.items()}
@@ -70,7 +72,11 @@ class Cast:
 
     def nobody(self, name: str) -> Callable[[], Skill]:
         class Nobody(Skill):
-            def start(self, **params: Any) -> None:
-                raise Unscripted(name)
+            def start(nobody, **params: Any) -> None:
+                if not self.over:
+                    raise Unscripted(name)
+
+            def poll(nobody) -> Status:
+                return FAILURE
 
         return Nobody

@@ -73,11 +73,12 @@ class Trial:
         self.allow = {allow} if isinstance(allow, str) else {*allow}
         casting.misnamed(self.skills, casting.skills_of(tree.spec), self.allow)
         self.allow |= casting.given_by(tree.spec, {"memory", *given})
+        self.cast = Cast(self.skills, self._allowed)
         self.run = Run(
             tree,
             inputs=inputs,
             world=world,
-            services={**(services or {}), "scripted_skills": Cast(self.skills, self._allowed)},
+            services={**(services or {}), "scripted_skills": self.cast},
             clock=self.clock,
             strict=strict,
             slow=slow,
@@ -238,6 +239,7 @@ class Trial:
         return made
 
     def close(self) -> None:
+        self.cast.over = True
         self.run.close()
 
     def __enter__(self) -> Trial:

@@ -55,3 +55,8 @@ def test_a_proof_comes_to_the_verdict_of_an_explorer_on_the_engine(first: int) -
     decided = [pair for pair in verdicts.values() if "open" not in pair]
     print(f"seeds {first} to {seeds[-1]}: {len(decided)} of {len(seeds)} compared")
     assert ("proved", "proved") in decided and ("refuted", "refuted") in decided
+
+
+def test_the_end_of_a_story_may_start_a_skill_that_it_does_not_tell_of() -> None:
+    """The tree of this seed starts a skill when it is halted; the proof's replay on the engine halts it."""
+    assert compared(924) == ("refuted", "refuted")
