@@ -63,6 +63,9 @@ def library() -> Any:
     return nats
 
 
+PATIENCE = 5.0  # seconds that a server has for its first answer
+
+
 def _hopeless(error: Exception) -> bool:
     """True for an answer that another attempt does not change: who asks is unknown, or the certificate is not valid."""
     return isinstance(error, ssl.SSLError) or "authorization" in str(error).lower()
@@ -97,8 +100,10 @@ class Link:
     def js(self) -> JetStreamContext:
         return self.nc.jetstream(timeout=3)
 
-    async def opened(self, seconds: float | None = 5.0) -> Link:
-        """Connects within `seconds`, or raises BtError. None: tries for ever, as a robot without a network does."""
+    async def opened(self, seconds: float | None = 0.0) -> Link:
+        """Connects within `seconds` (0: PATIENCE), or raises BtError. None: tries for ever, as a robot without network
+        does."""
+        seconds = PATIENCE if seconds == 0 else seconds
         nats = library()
         self._refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         attempt = asyncio.ensure_future(nats.connect(**self._options()))  # it repeats its attempts by itself

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from bt_runtime.fleet import link
+
+link.PATIENCE = 60.0  # a busy machine is no dead server
+
 
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:

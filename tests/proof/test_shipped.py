@@ -36,7 +36,7 @@ BARE = {
         "lesson",
         "lota",
     ),
-    *("plan_and_execute", "react", "reactree", "reactree_verified", "reflexion", "score", "try_again"),
+    *("plan_and_execute", "react", "reactree", "reactree_verified", "reflexion", "score", "tidy", "try_again"),
 }
 MUTATIONS = int(os.environ.get("MUTATIONS", "6"))
 
