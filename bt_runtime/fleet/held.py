@@ -124,8 +124,7 @@ class Held:
         rows = self._connection.execute(
             "SELECT seconds, success FROM took WHERE tree = ? ORDER BY rowid DESC LIMIT ?", (tree, _KEPT)
         ).fetchall()
-        mean = (sum(seconds for seconds, _ in rows) + otherwise) / (len(rows) + 1)
-        return float(mean * (len(rows) + 1) / (sum(success for _, success in rows) + 1))
+        return float((sum(seconds for seconds, _ in rows) + otherwise) / (sum(success for _, success in rows) + 1))
 
     def close(self) -> None:
         self._connection.close()

@@ -100,10 +100,8 @@ class Link:
     def js(self) -> JetStreamContext:
         return self.nc.jetstream(timeout=3)
 
-    async def opened(self, seconds: float | None = 0.0) -> Link:
-        """Connects within `seconds` (0: PATIENCE), or raises BtError. None: tries for ever, as a robot without network
-        does."""
-        seconds = PATIENCE if seconds == 0 else seconds
+    async def opened(self, seconds: float | None) -> Link:
+        """Connects within `seconds`, or raises BtError. None: tries for ever, as a robot without a network does."""
         nats = library()
         self._refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         attempt = asyncio.ensure_future(nats.connect(**self._options()))  # it repeats its attempts by itself
@@ -229,7 +227,7 @@ class Link:
         self.up.clear()
 
     async def __aenter__(self) -> Link:
-        return self if self._client is not None else await self.opened()
+        return self if self._client is not None else await self.opened(PATIENCE)
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None:  # fmt: skip

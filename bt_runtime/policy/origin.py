@@ -9,23 +9,18 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.agents.model_node import ModelNode
+from bt_runtime.language.policies.within import expressions_in
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.types import Json
 
 
 def names_in(value: Json) -> Iterator[str]:
     """Yields the entries that a value of a spec reads, those inside `exists` included."""
-    if hasattr(value, "evaluate"):
-        yield from value.names
-        yield from getattr(value, "asked", ())
-        whole = getattr(value, "whole", None)
+    for each in expressions_in(value):
+        yield from each.names
+        yield from getattr(each, "asked", ())
+        whole = getattr(each, "whole", None)
         yield from whole.asked if whole is not None else ()
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from names_in(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from names_in(each)
 
 
 def read_by(node: Any) -> Iterator[str]:

@@ -4,7 +4,6 @@ the ring are summed up in the keyframe. A viewer that is too slow, or joins late
 from __future__ import annotations
 
 import json
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import NamedTuple
 from bt_runtime.view.event import Event
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.plain import weight
+from bt_runtime.view.readers import Readers
 
 MOST = 20_000  # events that can be scrubbed
 MOST_WEIGHT = 32_000_000  # characters of them, about
@@ -26,17 +26,15 @@ class Part(NamedTuple):
     closed: bool  # there will be no more
 
 
-class Feed:
+class Feed(Readers):
     def __init__(self, events: Iterable[Event] = (), most: int | None = MOST) -> None:
+        super().__init__()
         self._ring: deque[Event] = deque()
         self._weights: deque[int] = deque()
         self._weight = 0
         self._first = 0  # the number of the ring's first event
         self._before = Picture()
         self._most = most
-        self._news = threading.Condition()
-        self.closed = False
-        self.readers = 0
         self._fills: tuple[Callable[[], None], ...] = ()
         self._fresh = False  # there is something to be filled in
         self.keep: Callable[[Event], None] = lambda event: None  # sees every event, in order
@@ -88,23 +86,7 @@ class Feed:
 
     def close(self) -> None:
         self._fill()
-        with self._news:
-            self.closed = True
-            self._news.notify_all()
-
-    def enter(self) -> None:
-        with self._news:
-            self.readers += 1
-
-    def leave(self) -> None:
-        with self._news:
-            self.readers -= 1
-            self._news.notify_all()
-
-    def left(self, seconds: float) -> bool:
-        """Waits until no viewer reads."""
-        with self._news:
-            return self._news.wait_for(lambda: not self.readers, seconds)
+        super().close()
 
     def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
         """Returns the events after the cursor; waits at most `wait` seconds for one. Without a cursor, begins with the

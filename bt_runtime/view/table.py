@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 
 from bt_runtime.types import Json
 from bt_runtime.view.event import Event
 from bt_runtime.view.feed import Part
+from bt_runtime.view.readers import Readers
 
 MOST_GONE = 500  # removed rows that are remembered for readers who still show them
 Row = Mapping[str, Json]
 
 
-class Table:
+class Table(Readers):
     """Has the methods of a `Feed` that the server calls. Its size is bounded by its rows: no history is kept."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._rows: dict[str, tuple[int, Row]] = {}  # the last version of each row, and its content
         self._gone: dict[str, int] = {}
         self._version = self._first = 0
-        self._news = threading.Condition()
+        super().__init__()
         self._now = now
-        self.closed = False
-        self.readers = 0
 
     def put(self, rows: Mapping[str, Row], gone: tuple[str, ...] = ()) -> None:
         """Replaces rows. Equal rows do not count as changed."""
@@ -55,26 +53,6 @@ class Table:
             )
             events = [{"k": "now", "wall": self._now()}, *gone, *rows] if anew or rows or gone else []
             return Part(events, self._version, anew, self.closed)
-
-    def close(self) -> None:
-        with self._news:
-            self.closed = True
-            self._news.notify_all()
-
-    def enter(self) -> None:
-        with self._news:
-            self.readers += 1
-            self._news.notify_all()
-
-    def leave(self) -> None:
-        with self._news:
-            self.readers -= 1
-            self._news.notify_all()
-
-    def left(self, seconds: float) -> bool:
-        """Waits until no viewer reads."""
-        with self._news:
-            return self._news.wait_for(lambda: not self.readers, seconds)
 
     def watched(self, seconds: float) -> bool:
         """Waits until a viewer reads."""

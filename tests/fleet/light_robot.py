@@ -18,6 +18,7 @@ from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.robot import Agent, Card, Outcome
 from bt_runtime.fleet.task import Task
+from tests.fleet.still import Still
 
 
 class Ledger:
@@ -34,7 +35,7 @@ class Ledger:
         return [line.split() for line in self.path.read_text("utf-8").splitlines()]
 
 
-class Waits:
+class Waits(Still):
     """A runner whose trees are waits. A tree is called POLICY or POLICY-verify; the input `seconds` says how long."""
 
     def __init__(self, name: str, ledger: Ledger) -> None:
@@ -70,15 +71,6 @@ class Waits:
     def stop(self, task: str) -> None:
         if task in self._stops:
             self._stops[task].set()
-
-    def journal(self, own: Own) -> Path | None:
-        return None
-
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
-        raise AssertionError
-
-    async def close(self) -> None:
-        return None
 
 
 async def main(url: str, name: str, folder: Path, ledger: Ledger, shift: float, first: int, count: int) -> None:

@@ -35,10 +35,11 @@ from bt_runtime.fleet.server import Server, ServerOptions, free_port
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.vda5050 import bridge as vda
 from bt_runtime.fleet.vda5050.messages import faults
+from tests.fleet.still import Still
 from tests.fleet.test_vda5050 import act, order
 
 
-class Does:
+class Does(Still):
     """A runner that keeps what it was asked for; a tree `fails` fails."""
 
     def __init__(self) -> None:
@@ -51,16 +52,6 @@ class Does:
         self.done.append(own.task)
         bad = own.task.tree == "fails" or "jam" in json.dumps(own.task.inputs)
         return Outcome(record.FAILURE, "it is jammed") if bad else Outcome(record.SUCCESS)
-
-    def stop(self, task: str) -> None: ...
-
-    def journal(self, own: Own) -> Path | None:
-        return None
-
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
-        raise AssertionError
-
-    async def close(self) -> None: ...
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task
 from tests.fleet.proxy import Proxy
 from tests.fleet.serving import served
+from tests.fleet.still import Still
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -37,7 +38,7 @@ class Clock:
         return self.now
 
 
-class Instant:
+class Instant(Still):
     """A runner whose runs take no time but that of the clock; `hold` keeps a run going until it is set."""
 
     def __init__(self, clock: Clock, seconds: float = 0.0) -> None:
@@ -66,15 +67,6 @@ class Instant:
 
     def stop(self, task: str) -> None:
         self._stop.set()
-
-    def journal(self, own: Own) -> Path | None:
-        return None
-
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
-        raise AssertionError
-
-    async def close(self) -> None:
-        return None
 
 
 class Scene:

@@ -24,6 +24,7 @@ from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.robot import Agent, Card, Outcome
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.versions import Versions
+from tests.fleet.still import Still
 from tests.fleet.test_keys import guarded_fleet
 from tests.fleet.threads import until
 
@@ -116,7 +117,7 @@ def test_the_same_robots_try_a_version_and_one_at_least() -> None:
     assert {tried.version(name, robots) for name in robots} == {"old", "new"}
 
 
-class Tries:
+class Tries(Still):
     """A runner that takes versions as a robot does; a tree with a `fail` in it fails."""
 
     def __init__(self, versions: Versions) -> None:
@@ -131,16 +132,6 @@ class Tries:
         assert own.task.digest is not None
         text = (await self.versions.path(own.task.digest)).read_text()
         return Outcome(record.FAILURE if "fail" in text else record.SUCCESS)
-
-    def stop(self, task: str) -> None: ...
-
-    def journal(self, own: Own) -> Path | None:
-        return None
-
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
-        raise AssertionError
-
-    async def close(self) -> None: ...
 
 
 def test_a_worse_version_is_tried_by_some_robots_and_taken_back(tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from bt_runtime.journal.folder import journals
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
+from bt_runtime.view.listing import serve
+from bt_runtime.view.runs import Runs
+from bt_runtime.view.server import Server
 from tests.view.scenes import HOSTILE
 
 PATROL = """\
@@ -100,3 +103,16 @@ def pair(folder: Path) -> list[Path]:
             while run.tick().running:
                 clock.advance(0.05)
     return journals(folder)
+
+
+@contextmanager
+def listed(folder: Path) -> Iterator[tuple[Server, Runs, Run]]:
+    """The list of a folder's runs as `btr view FOLDER` serves it, with a run that goes on."""
+    with variety(folder) as live:
+        runs = Runs([folder], panel=["battery"]).start()
+        server = serve(runs)
+        try:
+            yield server, runs, live
+        finally:
+            runs.close()
+            server.close()

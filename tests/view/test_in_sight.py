@@ -56,14 +56,7 @@ def nested(depth: int, width: int) -> str:
 
 def test_a_hit_far_within_folded_branches_is_shown_and_chosen(browser: Browser, tmp_path) -> None:
     """Search and Enter: every branch on the way opens, and the box stands in the window."""
-    feed = Feed(most=None)
-    with Run(load(nested(8, 30)), clock=Manual()) as run:
-        watch = Watch(run, feed)
-        run.spin()
-        watch.end(run.status)
-    file = tmp_path / "run.html"
-    file.write_text(whole(feed.after(None, most=10**9).events))
-    browser.open(file.as_uri())
+    browser.open(recorded(Run(load(nested(8, 30)), clock=Manual()), tmp_path / "run.html"))
     browser.until("btr.fold.nodes.size > 200")
     browser.js("btr.search('needle'); btr.nextHit(1);")
     browser.until("document.querySelector('.box.chosen')")
@@ -72,15 +65,10 @@ def test_a_hit_far_within_folded_branches_is_shown_and_chosen(browser: Browser, 
 
 
 def test_the_log_shows_the_levels_that_are_asked_for(browser: Browser, tmp_path) -> None:
-    feed = Feed(most=None)
     logs = "".join(f"    - log: {{text: {level} line, level: {level}}}\n" for level in ("debug", "warning"))
-    with Run(load(f"version: 1\ntree: t\nroot:\n  sequence:\n{logs}"), clock=Manual()) as run:
-        watch = Watch(run, feed)
-        run.spin()
-        watch.end(run.status)
-    file = tmp_path / "run.html"
-    file.write_text(whole(feed.after(None, most=10**9).events))
-    browser.open(file.as_uri())
+    browser.open(
+        recorded(Run(load(f"version: 1\ntree: t\nroot:\n  sequence:\n{logs}"), clock=Manual()), tmp_path / "run.html")
+    )
     browser.until("btr.history.last > 0")
     browser.js("btr.seek(btr.history.last);")
     browser.until("btr.fold.lines.length === 2")
@@ -240,14 +228,7 @@ def test_a_box_that_is_zoomed_in_says_ports_and_entries(browser: Browser, tmp_pa
         "version: 1\ntree: main\nblackboard: {a: {type: integer, default: 3}}\nroot:\n  sequence:\n"
         "    - set: {name: more, values: {a: '{a + 1}'}}\n    - tree: {file: part, with: {n: '{a}'}}\n"
     )
-    feed = Feed(most=None)
-    with Run(load(main), clock=Manual()) as run:
-        watch = Watch(run, feed)
-        run.spin()
-        watch.end(run.status)
-    file = tmp_path / "run.html"
-    file.write_text(whole(feed.after(None, most=10**9).events))
-    browser.open(file.as_uri())
+    browser.open(recorded(Run(load(main), clock=Manual()), tmp_path / "run.html"))
     browser.until("btr.fold.nodes.size > 3")
     browser.js("btr.seek(btr.history.last); btr.tree.follow(false); btr.tree.fit();")
     shown = "[...document.querySelectorAll('.box .values')].filter((t) => t.getBBox().width).map((t) => t.textContent)"

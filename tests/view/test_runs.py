@@ -22,10 +22,9 @@ from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import runs as listing
-from bt_runtime.view.listing import serve
 from bt_runtime.view.runs import Runs
 from bt_runtime.view.table import MOST_GONE, Table
-from tests.view.many import HELLO, PATROL, variety
+from tests.view.many import HELLO, PATROL, listed, variety
 from tests.view.scenes import house_run
 from tests.view.test_server import ask, events
 
@@ -280,14 +279,8 @@ def test_two_runs_part_where_the_comparison_of_journals_says(tmp_path):
 @pytest.fixture
 def served(tmp_path):
     """The list as `btr view FOLDER` serves it."""
-    with variety(tmp_path) as live:
-        runs = Runs([tmp_path], panel=["battery"]).start()
-        server = serve(runs)
-        try:
-            yield server, runs, live
-        finally:
-            runs.close()
-            server.close()
+    with listed(tmp_path) as made:
+        yield made
 
 
 def test_rows_and_runs_are_told_to_those_who_have_the_token_and_to_no_other(served):

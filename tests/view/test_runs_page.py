@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bt_runtime.run.run import Run, load
-from bt_runtime.view.listing import serve
-from bt_runtime.view.runs import Runs
 from bt_runtime.view.server import Server
 from tests.view.browser import Browser, missing
-from tests.view.many import HELLO, variety
+from tests.view.many import HELLO, listed
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 TREES = """
@@ -26,14 +24,8 @@ CUT_OFF = """
 
 @pytest.fixture
 def served(tmp_path):
-    with variety(tmp_path) as live:
-        runs = Runs([tmp_path], panel=["battery"]).start()
-        server = serve(runs)
-        try:
-            yield server, live, tmp_path
-        finally:
-            runs.close()
-            server.close()
+    with listed(tmp_path) as (server, _, live):
+        yield server, live, tmp_path
 
 
 def opened(browser: Browser, server: Server, count: int = 8) -> None:

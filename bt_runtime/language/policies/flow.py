@@ -6,11 +6,11 @@ write, nothing is certain, and the run decides."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.policies.label import AUTHOR, LABELS, MODEL, NOTHING, OUTSIDE, Labels, said
 from bt_runtime.language.policies.policy import Policies
+from bt_runtime.language.policies.within import expressions_in
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import is_entry
 from bt_runtime.types import Json
@@ -108,12 +108,6 @@ def _read(value: Json, known: Found) -> Labels:
     return NOTHING.union(*(known.get(name, NOTHING) for name in _read_names(value)))
 
 
-def _read_names(value: Any) -> Iterator[str]:
-    if hasattr(value, "evaluate"):
-        yield from value.names
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _read_names(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _read_names(each)
+def _read_names(value: Json) -> Iterator[str]:
+    for each in expressions_in(value):
+        yield from each.names

@@ -24,7 +24,7 @@ class List {
     this.heads();
     $("search").addEventListener("input", () => this.arrange());
     $("search").addEventListener("keydown", (e) => { if (e.key === "Escape") { e.target.value = ""; this.arrange(); e.target.blur(); } });
-    $("compare").addEventListener("click", () => this.compare());
+    $("compare")?.addEventListener("click", () => this.compare());
     addEventListener("keydown", (e) => { if (e.key === "/" && !e.target.matches("input") && !e.ctrlKey && !e.metaKey) { e.preventDefault(); $("search").focus(); } });
     document.addEventListener("visibilitychange", () => this.connect()); // a hidden page takes none of the browser's few connections
     addEventListener("pagehide", () => this.source?.close());
@@ -195,7 +195,7 @@ class List {
     const more = this.about.left_out ? ` · ${amount(this.about.left_out)} older ones are left out` : "";
     put($("figures"), `${shownNow === runs.length ? runs.length : `${shownNow} of ${runs.length}`}${more}`);
     put($("none"), shownNow ? "" : runs.length ? "No run fits the filter and the search." : this.told ? `There are no runs in ${this.about.places.join(", ")} yet.` : "Reading …");
-    $("compare").disabled = this.chosen.length !== 2;
+    this.offer();
   }
 
   // Only rows out of place are moved: one that has the focus keeps it.
@@ -214,8 +214,11 @@ class List {
   choose(id) {
     this.chosen = this.rows.get(id).box.checked ? [...this.chosen, id] : this.chosen.filter((one) => one !== id);
     while (this.chosen.length > 2) this.rows.get(this.chosen.shift()).box.checked = false;
-    $("compare").disabled = this.chosen.length !== 2;
+    this.offer();
   }
+
+  // The fleet's page lists what cannot be compared, and has no button.
+  offer() { if ($("compare")) $("compare").disabled = this.chosen.length !== 2; }
 
   compare() { location.href = `two.html?runs=${this.chosen.map(encodeURIComponent).join(",")}${location.hash}`; }
 }
