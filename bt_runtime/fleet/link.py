@@ -106,13 +106,16 @@ class Link:
         self._refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         attempt = asyncio.ensure_future(nats.connect(**self._options()))  # it repeats its attempts by itself
         await asyncio.wait({attempt, self._refused}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if attempt.done() and attempt.exception() is None:
+        failed = attempt.exception() if attempt.done() else None
+        if attempt.done() and failed is None:
             self._client = attempt.result()
             self._told(True)
             return self
         attempt.cancel()
         await asyncio.wait({attempt})
-        error = self._refused.result() if self._refused.done() else self._last
+        if isinstance(failed, ImportError):
+            raise BtError(f"{failed.name} is not installed", "pip install 'bt_runtime[fleet]'") from failed
+        error = failed or (self._refused.result() if self._refused.done() else self._last)
         raise BtError(f"no fleet server answers at {self.address.url}: {_why(error)}",
                       "start one: btr fleet up; or name it: --server nats://HOST:PORT") from error  # fmt: skip
 

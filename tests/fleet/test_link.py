@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names
+from bt_runtime.fleet.keys import Key
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.server import Server, ServerOptions, free_port
 from tests.fleet.serving import linked
@@ -47,6 +49,19 @@ def test_no_server_is_one_sentence(tmp_path: Path) -> None:
         address = Address(f"nats://127.0.0.1:{free_port('127.0.0.1')}")
         with pytest.raises(BtError, match=r"no fleet server answers at nats://127\.0\.0\.1"):
             await Link(address).opened(seconds=0.3)
+
+    asyncio.run(story())
+
+
+def test_a_package_that_a_key_needs_and_that_is_not_there_is_named(tmp_path: Path, monkeypatch) -> None:
+    """The fault says which package is missing, not that no server answers."""
+    key = tmp_path / "r7.key"
+    key.write_text(Key("r7", "robot", "SU" + "A" * 56).text())
+    monkeypatch.setitem(sys.modules, "nkeys", None)
+
+    async def story() -> None:
+        with pytest.raises(BtError, match="nkeys is not installed"):
+            await Link(Address("nats://127.0.0.1:4", creds=key)).opened(seconds=5)
 
     asyncio.run(story())
 

@@ -393,6 +393,7 @@ def test_an_entry_is_written_from_the_page_and_what_does_not_fit_is_said_there(b
     with Run(load(text)) as run, View(run) as view:
         browser.open(view.url)
         run.tick()
+        browser.until("window.btr && btr.fold.board.size")  # a key before the page listens goes nowhere
         browser.keys("2")
         browser.until("document.querySelector('[data-write]')")
         browser.click("[data-write]")
