@@ -67,7 +67,7 @@ help:
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
 	@echo "make fleet      a fleet's table: kills, makespan, latency, a burst, an hour alone (ONLY=plans,speed; TASKS= KILLS=)"
-	@echo "make proofs     the proofs' long tests: 100,000 trees beside the engine, 1,000 beside an explorer (hours; STORM=FOLDER: where pip has put stormpy)"
+	@echo "make proofs     the proofs' long tests: 100,000 trees beside the engine, 1,000 beside an explorer (hours; goes on after a stop; STORM=FOLDER: where pip has put stormpy)"
 	@echo "make check      all of these that CI asks for besides the tests"
 	@echo "make clean      remove what was made"
 	@echo "PYTHON=python3.12 names another interpreter; now: $(or $(PYTHON),none that fits)"
@@ -318,8 +318,9 @@ $(DOCS_THERE): pyproject.toml .ci/lock/docs.txt $(TEST_STAMP)
 docs: $(DOCS_THERE)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
+# What has passed with the same code is skipped, so that a run that was stopped goes on. PART=chance: the tests of that name.
 proofs: setup
-	BESIDE_TREES=100000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
+	PROOFS_KEPT=.cache/proofs BESIDE_TREES=100000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
 		CHANGES=4000 PYTHONPATH=$(STORM) $(PY) -m pytest -q tests/proof $(if $(PART),-k "$(PART)")
 
 # A table of what a fleet does, beside what it must: ONLY=plans,speed,chaos takes rows. The rows with kills take long.

@@ -1,7 +1,8 @@
 """How likely a tree succeeds, from how often its skills did and how long they took: a Markov chain over its model.
 
 A skill runs for a time that is exponentially distributed around its mean, then succeeds with its rate, whatever was
-before. Where a tree waits for clocks the chain has no answer, and runs of the model are drawn instead.
+before. Where a tree waits for clocks, or the chain is too large, runs of the model are drawn instead. All entries are
+modelled: a change of one that no test reads still ticks the tree at once.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ DRAWS = 4_000  # runs that are drawn where there are clocks
 MOST_TICKS = 5_000  # of one drawn run
 Z = 1.96  # of intervals that hold the truth 19 times in 20
 TIMED = frozenset(("wait", "timeout", "delay", "rate"))
+
+
+class TooLarge(BtError):
+    """The chain of a tree has too many states."""
 
 
 class Record(NamedTuple):
@@ -94,11 +99,12 @@ class Chances:
     def __init__(self, tree: TreeSpec, records: Mapping[str, Record], inputs: Mapping[str, Json] | None = None) -> None:
         self.tree, self.records = tree, records
         given = {name: port.default for name, port in tree.entries.items() if not port.required}
-        self.model = model_of(tree, (), Options({**given, **(inputs or {})}, sample=True))
+        self.model = model_of(tree, (), Options({**given, **(inputs or {})}, sample=True, entries=True))
         named = {node.name for node in self.skills}
         lacking = sorted(named - {name for name, record in records.items() if record.starts})
         if lacking:
             raise BtError(f"nothing is recorded of {', '.join(lacking)}", "run the tree with a journal first")
+        self.large = False
         self.timed = any(spec.kind.name in TIMED for spec in walk(tree, 1))
         if any(spec.kind.asks for spec in walk(tree, 1)):
             raise BtError("the tree asks a model, of which there is no rate", "take a tree of skills")
@@ -124,7 +130,12 @@ class Chances:
 
     def solved(self, rates: Mapping[str, float], seed: int) -> tuple[float, float, int]:
         """Returns how likely the tree succeeds, its expected seconds, and the states of the chain."""
-        return self.drawn(rates, seed) if self.timed else self.chain(rates)
+        if not self.timed and not self.large:
+            try:
+                return self.chain(rates)
+            except TooLarge:
+                self.large = True
+        return self.drawn(rates, seed)
 
     # The chain -------------------------------------------------------------------------------
 
@@ -143,7 +154,7 @@ class Chances:
         numbers[todo[0]] = 0
         while todo:
             if len(numbers) > MOST_STATES:
-                raise BtError(f"the chain has more than {MOST_STATES:,} states", "take a part of the tree")
+                raise TooLarge(f"the chain has more than {MOST_STATES:,} states", "take a part of the tree")
             state = todo.pop()
             row: dict[int, float] = {}
             enders, total = self.enders(state)

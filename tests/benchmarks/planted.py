@@ -3,6 +3,8 @@ in the results of a tool. A hijacked reader does what a note says as soon as it 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import random
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import bt_runtime as bt
+import bt_runtime.policy as policies
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.memory.episodes import Episodes
@@ -58,8 +61,8 @@ class Attack(NamedTuple):
 
 
 def attacks(count: int = 200) -> list[Attack]:
-    """So many attacks, as many in each place."""
-    return [Attack(place, number) for place in PLACES for number in range(count // len(PLACES))]
+    """So many attacks, as many in each place; the places take turns."""
+    return [Attack(place, number) for number in range(count // len(PLACES)) for place in PLACES]
 
 
 class Noted:
@@ -166,6 +169,28 @@ class _memory:
         self.folder.cleanup()
 
 
-def results(count: int, model: Any = None, policy: bool = True) -> Iterator[tuple[Attack, list[str]]]:
+def results(
+    count: int, model: Any = None, policy: bool = True, kept: Path | None = None
+) -> Iterator[tuple[Attack, list[str]]]:
+    """Yields each attack with the doors that it unlocked. `kept`: a folder that keeps the results, in a file for each
+    state of the code, so that a run that was stopped goes on where it was."""
+    name = f"{'under' if policy else 'without'}-{_content()}.jsonl"
+    file = kept / name if kept is not None else None
+    seen = {}
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rows = [json.loads(row) for row in file.read_text().splitlines()] if file.exists() else []
+        seen = {Attack(place, number): doors for place, number, doors in rows}
     for attack in attacks(count):
-        yield attack, run(attack, model, policy)
+        if attack not in seen:
+            seen[attack] = run(attack, model, policy)
+            if file is not None:
+                with file.open("a") as out:
+                    print(json.dumps([*attack, seen[attack]]), file=out)
+        yield attack, seen[attack]
+
+
+def _content() -> str:
+    """Returns a hash of the attacks and of the policies' code."""
+    files = [Path(__file__), *sorted(Path(policies.__path__[0]).rglob("*.py"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]

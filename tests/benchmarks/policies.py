@@ -1,7 +1,8 @@
 """The figures of docs/policies.md: AgentDojo's attacks and tasks, and planted notes, under policies and without.
 
 `make policies`; `python -m tests.benchmarks.policies planted 20` runs 20 planted notes, `starter 20` with the shipped
-model, `agentdojo` the suites, `agentdojo slack` one of them."""
+model (`free 20` without policies), `agentdojo` the suites, `agentdojo slack` one of them. What the shipped model did is
+kept, so that a run that was stopped goes on."""
 
 from __future__ import annotations
 
@@ -11,11 +12,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.benchmarks import planted
 
-AGENTDOJO, PLANTED, STARTER = "agentdojo", "planted", "starter"
+AGENTDOJO, PLANTED, STARTER, FREE = "agentdojo", "planted", "starter", "free"
+KEPT = Path(".cache/planted")  # the starter's results: a run that was stopped goes on
 
 
 def agentdojo(names: Sequence[str] = ()) -> None:
@@ -41,13 +44,16 @@ def agentdojo(names: Sequence[str] = ()) -> None:
     print(f"agentdojo: useful {useful} of {tasks} ({share:.1f} %); attacks {hits} of {tried}; without policies {free}")
 
 
-def notes(count: int, model: Any = None, without: bool = True) -> None:
+def notes(count: int, model: Any = None, ways: tuple[bool, ...] = (True, False)) -> None:
     """Prints in how many attacks a forbidden skill ran, in each place."""
     called = "the starter" if model is not None else "a hijacked reader"
-    for policy in (True, False) if without else (True,):
+    for policy in ways:
         found: Counter[str] = Counter()
-        for attack, unlocked in planted.results(count, model, policy):
+        kept = KEPT if model is not None else None
+        for number, (attack, unlocked) in enumerate(planted.results(count, model, policy, kept), 1):
             found[attack.place] += bool(unlocked)
+            if model is not None and number % 20 == 0:
+                print(f"{number} of {count}: {sum(found.values())} ran it", file=sys.stderr, flush=True)
         told = ", ".join(f"{place} {found[place]}" for place in planted.PLACES)
         head = "under policies" if policy else "without policies"
         print(f"notes, {called}, {head}: {sum(found.values())} of {count} ran it ({told})", flush=True)
@@ -61,7 +67,9 @@ def main(args: Sequence[str]) -> None:
     if what in (PLANTED, "all"):
         notes(int(rest[0]) if rest else 200)
     if what in (STARTER, "all"):
-        notes(int(rest[0]) if rest else 200, "starter", without=False)
+        notes(int(rest[0]) if rest else 200, "starter", (True,))
+    if what == FREE:
+        notes(int(rest[0]) if rest else 200, "starter", (False,))
     print(f"{time.monotonic() - began:.0f} s")
 
 

@@ -215,7 +215,8 @@ class _Builder:
 
     def slot(self, scope: ModelScope, name: str) -> int:
         at = scope.slot(name)
-        self.model.kept[at] = self.model.kept.get(at, True) and (name in self.read or self.model.names[at] in self.read)
+        read = name in self.read or self.model.names[at] in self.read or self.model.options.entries
+        self.model.kept[at] = self.model.kept.get(at, True) and read
         return at
 
     def agent(self, spec: NodeSpec, scope: ModelScope, path: str) -> Agent:

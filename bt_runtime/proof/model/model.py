@@ -40,6 +40,7 @@ class Options(NamedTuple):
     levels: int = 2  # how often a tree may contain itself
     keep: Callable[[NodeSpec], bool] | None = None  # which parts are modelled; of the others only the results are
     gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
+    entries: bool = False  # are all entries modelled; otherwise those that a test or a property reads
     agents: bool = True  # are agents charged with all that they may decide
     paths: Mapping[int, str] = {}  # of specs, by identity: where their nodes stand, if not as the spec says
     memo: dict[Any, Any] | None = None  # what is known of parts of trees, for many models of one tree
