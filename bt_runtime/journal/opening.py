@@ -155,7 +155,7 @@ _JOB = {"job": int}
 ENTRIES: dict[str, Shape] = {
     "clock": {"value": _NUMBER}, "world": {"call": str, "args": list},
     "ask": {**_JOB, "what": str, "model": str, "path": str, "prompt": str}, "answer": _JOB,
-    "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str},
+    "begin": {**_JOB, "sentence": str, "wakes": bool}, "done": _JOB, "late": {"sentence": str}, "forked": {"of": str},
     "seek": _JOB, "found": _JOB, "question": {**_JOB, "question": str}, "reply": _JOB, "open": _JOB, "opened": _JOB,
     "write": {"scope": str, "name": str, "value": object, "order": int},
     "blackboard": {"scope": str, "name": str},

@@ -19,7 +19,7 @@ from bt_runtime.types import Json
 
 _ASKED = "clock world ask answer begin done told seek found question reply open opened news stopped instant"
 ASKED = frozenset(_ASKED.split())
-OUTSIDE = frozenset({"write", "change", "halt", "late", "debug"})  # what others did, between two ticks
+OUTSIDE = frozenset({"write", "change", "halt", "late", "debug", "forked"})  # what others did, between two ticks
 TAPED = ASKED | OUTSIDE
 STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them
 

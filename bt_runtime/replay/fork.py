@@ -6,6 +6,7 @@ brought to that moment refuses; a dry fork goes on without effects, up to the fi
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +21,7 @@ from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, sources
 from bt_runtime.journal.codec import text
-from bt_runtime.journal.layout import head_sum
+from bt_runtime.journal.layout import Event, head_sum
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Batch, Limits, Store
 from bt_runtime.replay.dry import Brake, dry_run
@@ -169,15 +170,25 @@ def written(recording: Recording, when: Moment, seed: int | None, runs: Path) ->
     past = when.tick if when.decision else when.tick + 1  # the first tick whose changes are not kept
     ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items()) if t < past]
     nodes = [node for node in recording.nodes if node.tick < past]
-    head = {**recording.head, "name": name}
+    of: dict[str, Json] = {"of": recording.name, "tick": when.tick, "decision": when.decision}
+    head = {**recording.head, "name": name, "forked": of}
     if seed is not None:
         head["seed"] = seed
     told = {key: text(value) for key, value in {**head, "sum": head_sum(head)}.items()}
     path = folder.new_path(runs, name)
     store = Store(path, Limits(), told)
-    store.commit(Batch(recording.events, list(recording.texts.pieces.values()), ticks, nodes), durable=True)
+    events = [*recording.events, *_stands(recording, when)]
+    store.commit(Batch(events, list(recording.texts.pieces.values()), ticks, nodes), durable=True)
     store.close()
     return path
+
+
+def _stands(recording: Recording, when: Moment) -> list[Event]:
+    """What brings the fork to its tick, also when nothing was recorded in the ticks before."""
+    if when.decision:
+        return []
+    last = recording.events[-1] if recording.events else Event(0, 0, 0.0, "", "")
+    return [Event(last.seq + 1, when.tick, last.at, "forked", json.dumps({"of": recording.name}))]
 
 
 def _name(of: str, runs: Path) -> str:

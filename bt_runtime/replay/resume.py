@@ -182,11 +182,13 @@ def _catch_up(run: Run, recording: Recording) -> None:
     last = recording.last_tick
     assert run.journal is not None
     try:
-        while run.engine.count < last or not run.journal.tape.live:
+        while True:
+            rebuild.outside(run)
+            if run.engine.count >= last and run.journal.tape.live:
+                break
             if run.engine.count > last:
                 event = run.journal.tape.events[0]
                 raise Difference(event.tick, f"the recording has `{event.kind}`, and the run did not come to it")
-            rebuild.outside(run)
             run.tick()
     except Difference as difference:
         if isinstance(difference.__cause__, Overtaken):

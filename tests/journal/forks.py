@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 
 WORLDS = ("house", "textcraft")
-MORE = ("webshop", "hotpotqa", "field")  # in `make forks`
+MORE = ("webshop", "hotpotqa", "field", "thor", "alfworld")  # in `make forks`
+LAST = 200  # ticks of a run at most
+PATIENCE = 30.0  # seconds for one action of a world that is a process of its own
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "reflexion", "try_again")
-PASSING = {"resumed"}  # what befell a process
+PASSING = {"resumed", "forked"}  # what befell a process, and where a fork begins
 
 
 def dice(seed: int, polls: int) -> ScriptedModel:
@@ -49,19 +52,26 @@ def recorded(runs: Path, world: str, strategy: str, seed: int) -> tuple[Path, di
         load(strategy), inputs={"goal": task.goal}, world=around, task=task, model=dice(seed, seed % 3),
         clock=Manual(), journal=runs, seed=seed, budget=Budget(decisions=8),
     ) as run:  # fmt: skip
-        for _ in range(200):
-            ended = not run.tick().running
+        while run.engine.count < LAST and step(run):
             states[run.engine.count] = state(run)
-            if ended:
-                break
+        states[run.engine.count] = state(run)
     assert run.journal is not None and run.journal.path is not None
     return run.journal.path, states
+
+
+def step(run: Run) -> bool:
+    """Ticks once, then waits for what goes on in other threads; False when the run has ended."""
+    run.runner.woken.clear()
+    tick = run.tick()
+    if tick.running and min(tick.due, tick.deadline) == math.inf:
+        run.runner.woken.wait(PATIENCE)
+    return tick.running
 
 
 def state(run: Run) -> Any:
     """Entries, statuses, working memory, clock, seed, what was spent, and the world."""
     scopes = run.context.blackboard.scopes.items()
-    memory = agent_services(run.context).working_memory
+    memory, inner = agent_services(run.context).working_memory, run.context.services.world.inner
     return {
         "entries": {name: codec.text(codec.plain(dict(scope.entries))) for name, scope in scopes},
         "nodes": [(node.name, node.status.name, node.feedback_message) for node in run.root.iterate()],
@@ -69,7 +79,7 @@ def state(run: Run) -> Any:
         "clock": run.context.clock.now(),
         "seed": run.context.services.seed,
         "spent": vars(run.context.services.spending(0.0)).copy(),
-        "world": run.context.services.world.inner.digest(),
+        "world": inner.digest() or inner.snapshot(),
     }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
-from tests.journal.forks import MORE, STRATEGIES, WORLDS, course, dice, recorded, state, told
+from tests.journal.forks import MORE, STRATEGIES, WORLDS, course, dice, recorded, state, step, told
 
 FORKS = int(os.environ.get("FORKS", "2"))  # of each world and strategy; `make forks`: 34, and more worlds
 
@@ -34,15 +36,52 @@ def test_the_prefix_of_a_fork_is_equal_bit_for_bit_and_nothing_of_it_is_asked_ag
         with fork(journal, str(at), Edits(model=model), clock=Manual()) as run:
             assert run.engine.count == at
             if at:
-                assert state(run) == states[at], f"{world} {strategy} {seed}, tick {at}"
+                assert seen(state(run), journal, at) == seen(states[at], journal, at), f"{world} {strategy} {seed} {at}"
             assert len(model.asked) <= 1, "only a question that was open is asked again"
             while (run.status is RUNNING or not run.engine.count) and run.engine.count < 2 * last + 50:
-                run.tick()
+                step(run)
             assert {**state(run), "clock": 0} == {**states[last], "clock": 0}
         assert told(run.journal.path, at) == told(journal, at)
         assert course(run.journal.path) == course(journal)
         again = replay(run.journal.path)
         assert again.same, again
+
+
+def seen(state: dict[str, Any], journal: Path, at: int) -> dict[str, Any]:
+    """The state without the world while an action goes on in it, in another thread."""
+    kinds = [kind for _, kind, _ in told(journal, at)]
+    return {**state, "world": ""} if kinds.count("begin") > kinds.count("done") else state
+
+
+def test_a_fork_stands_at_a_tick_in_which_nothing_was_recorded(runs) -> None:
+    """An action goes on for ten ticks; the fork is at the sixth, begins the action anew, and ends as the run did."""
+    calls: list[threading.Event] = []
+
+    @skill("drive", name="drive", on_resume="repeat")
+    def drive() -> None:
+        calls.append(threading.Event())
+        assert calls[-1].wait(30)
+
+    with Run(load("version: 1\ntree: t\nroot:\n  drive:\n", skills=[drive]), clock=Manual(), journal=runs) as run:
+        for _ in range(10):
+            run.tick()
+        ended(run, calls)
+    path = run.journal.path
+    assert Recording(path).last_tick > 9
+    with fork(path, "6", skills=[drive], clock=Manual()) as run:
+        assert run.engine.count == 6 and run.status is RUNNING
+        run.tick()
+        ended(run, calls)
+    assert replay(run.journal.path).same
+    assert Recording(run.journal.path).head["forked"] == {"of": Recording(path).name, "tick": 6, "decision": 0}
+
+
+def ended(run: Run, calls: list[threading.Event]) -> None:
+    while run.status is RUNNING:
+        for call in calls:
+            call.set()
+        step(run)
+    assert run.status is SUCCESS
 
 
 @pytest.mark.parametrize("world", WORLDS)

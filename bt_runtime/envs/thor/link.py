@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -31,6 +32,7 @@ class Link:
     def __init__(self, build: Build, view: str) -> None:
         self.build = build
         self.folder = Path(tempfile.mkdtemp(prefix="btr thor "))  # the space is on purpose: paths may have them
+        self._turn = threading.Lock()  # an action goes on in one thread, while another asks for the verdict
         ours, theirs = socket.socketpair()
         self.connection = Connection(ours.detach())
         log = (self.folder / "adapter.log").open("wb")
@@ -61,12 +63,13 @@ class Link:
         """Returns the answer of the adapter's episode. Raises Gone without an answer, and BtError for a problem that
         a person can solve."""
         deadline = (self.build.step_timeout if timeout is None else timeout) + GRACE
-        try:
-            self.connection.send((method, arguments))
-        except OSError as broken:
-            self.kill()
-            raise Gone(f"the simulator's process has ended ({broken})") from broken
-        return self._receive(DONE, deadline)
+        with self._turn:
+            try:
+                self.connection.send((method, arguments))
+            except OSError as broken:
+                self.kill()
+                raise Gone(f"the simulator's process has ended ({broken})") from broken
+            return self._receive(DONE, deadline)
 
     def _receive(self, wanted: str, timeout: float) -> Any:
         try:

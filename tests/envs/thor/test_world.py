@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -13,7 +14,7 @@ from bt_runtime.envs.thor.frame import png
 from bt_runtime.envs.thor.suite import SUITE
 from bt_runtime.envs.thor.world import Thor
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.types import Task
+from bt_runtime.types import Observation, Task, Verdict
 
 Library = Callable[..., Thor]
 WAY = ("go to Fridge (1)", "open Fridge (1)", "pick up Egg (1)", "close Fridge (1)", "go to Egg (9)", "jump")
@@ -72,6 +73,18 @@ def test_two_worlds_side_by_side_do_not_know_each_other(library: Library, egg_ta
         one.act(sentence)
     assert one.holds("holding Egg (1)")
     assert other.holds("hand free")
+
+
+@pytest.mark.thor
+def test_the_verdict_asked_for_while_an_action_goes_on_is_a_verdict(library: Library, egg_task: Task) -> None:
+    """Two threads ask one process; each gets its own answer."""
+    world = library()
+    world.reset(egg_task)
+    with ThreadPoolExecutor(4) as threads:
+        acted = [threads.submit(world.act, "go to Fridge (1)") for _ in range(20)]
+        judged = [threads.submit(world.verdict) for _ in range(20)]
+    assert all(isinstance(each.result(), Observation) for each in acted)
+    assert all(isinstance(each.result(), Verdict) for each in judged)
 
 
 @pytest.mark.parametrize("through", ["scene", pytest.param("library", marks=pytest.mark.thor)])
