@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from bt_runtime.backchain.step import Step, settled
 from bt_runtime.language.kinds.kind import Kind
@@ -13,6 +13,19 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Json
 
 Values = Mapping[str, Sequence[Json]]  # slot → what may fill it
+
+
+class Source(Protocol):
+    """Where a planner's steps come from."""
+
+    @property
+    def types(self) -> Mapping[str, str]: ...
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+    @property
+    def brings(self) -> tuple[str, ...]: ...
+    def bringing(self, fact: str, values: Values) -> Iterator[Step]:
+        """Every way to bring a fact by this skill."""
 
 
 class Operator(NamedTuple):
@@ -77,7 +90,7 @@ def operators(kinds: Iterable[Kind]) -> list[Operator]:
     return found
 
 
-def mentioned(every: Iterable[Operator], facts: Iterable[str]) -> dict[str, list[Json]]:
+def mentioned(every: Iterable[Source], facts: Iterable[str]) -> dict[str, list[Json]]:
     """The values that facts name: what stands in the slot `place` of one sentence may fill each slot `place`."""
     found: dict[str, dict[Json, None]] = {}
     said = list(facts)

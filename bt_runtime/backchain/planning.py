@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from bt_runtime.backchain.operator import Operator, Values, mentioned
-from bt_runtime.backchain.search import BOUND, Bound, plan
+from bt_runtime.backchain.limits import NONE, Limits
+from bt_runtime.backchain.operator import Source, Values, mentioned
+from bt_runtime.backchain.relevant import BOUND, Bound, Relevant
+from bt_runtime.backchain.search import steps_to
 from bt_runtime.backchain.shape import Need, shaped
 from bt_runtime.backchain.step import NOT, Step
 from bt_runtime.backchain.tree_text import Head, written
@@ -29,7 +31,7 @@ class Planned(NamedTuple):
             own = [fact for fact in step.brings if fact in self.goal]
             why = [f"`{fact}` is asked for" for fact in own]
             why += [f"`{fact}` is needed to {_first(fact, later)}" for fact in used if fact not in own]
-            found.append(f"{number + 1}. {step} ({step.cost * step.times:g} s): {'; '.join(why)}")
+            found.append(f"{number + 1}. {step} ({step.cost:g} s): {'; '.join(why)}")
         return found
 
 
@@ -39,22 +41,26 @@ def _first(fact: str, later: Sequence[Step]) -> str:
 
 def planned(
     goal: Sequence[str],
-    every: Sequence[Operator],
+    every: Sequence[Source],
     given: Iterable[str] = (),
     values: Values | None = None,
     head: Head | None = None,
     bound: Bound = BOUND,
+    limits: Limits = NONE,
+    ask: Callable[[str], bool | None] = lambda fact: None,
 ) -> Planned:
-    """The plan from the facts that are given. What is not given does not hold; the tree asks again when it runs.
+    """The plan from the facts that are given, and from those that `ask` answers with True. Nothing else holds; the
+    tree asks again when it runs.
 
     `values` are what may fill a slot, besides those that the goal and the given facts name."""
     said = tuple(given)
-    state = frozenset(fact for fact in said if not fact.startswith(NOT))
     known = _joined(mentioned(every, (*goal, *said)), values or {})
-    steps = plan(tuple(goal), every, state, known, bound)
-    needs = shaped(goal, steps, state)
+    relevant = Relevant(goal, every, known, bound.steps)
+    state = frozenset(fact for fact in said if not fact.startswith(NOT)) | relevant.holding(ask)
+    steps = steps_to(tuple(goal), relevant, state, bound, limits)
+    needs = shaped(goal, steps, state, limits)
     text = written(head or Head(), goal, needs, state)
-    return Planned(tuple(goal), steps, needs, text, sum(step.cost * step.times for step in steps))
+    return Planned(tuple(goal), steps, needs, text, sum(step.cost for step in steps))
 
 
 def _joined(found: Mapping[str, Sequence[Json]], named: Values) -> dict[str, list[Json]]:

@@ -9,7 +9,7 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.backchain.operator import Operator, operators
 from bt_runtime.backchain.planning import Planned, planned
-from bt_runtime.backchain.search import Bound, NoPlan, TooLarge
+from bt_runtime.backchain.relevant import Bound, NoPlan, TooLarge
 from bt_runtime.backchain.shape import Need, chained, reaches, shaped
 from bt_runtime.backchain.step import Step
 from bt_runtime.backchain.tree_text import Head, written

@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bt_runtime.backchain.search import NoPlan, TooLarge
+    from bt_runtime.backchain.relevant import NoPlan, TooLarge
 
     name = args.name or (args.out.stem if args.out is not None else "plan")
     if not name.isidentifier():
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         disk.write(args.out, found.text)
     if args.json:
-        steps = [{"skill": s.skill, "params": dict(s.params), "seconds": s.cost * s.times} for s in found.steps]
+        steps = [{"skill": s.skill, "params": dict(s.params), "seconds": s.cost} for s in found.steps]
         told = {"goal": list(found.goal), "seconds": found.cost, "steps": steps, "reasons": found.reasons(),
                 "recorded": {skill: each._asdict() for skill, each in known.items()}}  # fmt: skip
         print(json.dumps({**told, "tree": found.text}, ensure_ascii=False, indent=2))
@@ -87,7 +87,7 @@ def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict
     from bt_runtime.backchain.operator import operators
     from bt_runtime.backchain.planning import planned
     from bt_runtime.backchain.recorded import costed
-    from bt_runtime.backchain.search import MOST_SETS, Bound
+    from bt_runtime.backchain.relevant import MOST_SETS, Bound
     from bt_runtime.backchain.tree_text import Head
 
     every = costed(operators(kinds), known)

@@ -20,7 +20,9 @@ from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
 from bt_runtime.envs.house.treatment import TREATMENTS, offered
+from bt_runtime.envs.house.ways import AT_ONCE, ways
 from bt_runtime.envs.manual import manual
+from bt_runtime.envs.ways import Way
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -204,14 +206,17 @@ class HouseWorld:
     def holds(self, fact: str) -> bool | None:
         """Tests a fact; None when the fact is unknown. `X` is a name with its number.
 
-        Facts: `hand free`, `near X`, `in X` (a room), `holding X`, `not holding X`, `X on Y`, `X in Y`. States: `X
-        is open | closed | turned on | turned off | hot | cold | clean`."""
+        Facts: `hand free`, `near X`, `at X` (gone to last, what is put down goes there), `in X` (a room), `holding X`,
+        `not holding X`, `X on Y`, `X in Y`. States: `X is open`, `closed`, `turned on`, `turned off`, `hot`, `cold`,
+        `clean`."""
         body = self.state.bodies[0]
         if fact == "hand free":
             return len(body.hands) < HANDS
         verb, _, name = fact.partition(" ")
         if verb == "near":
             return self._near(name)
+        if verb == "at" and name in self.house.index:
+            return body.target == self.house.index[name] and self._near(name)
         if verb == "in" and name in self.house.room_of:
             return self.house.room_of[name] == body.room
         if verb == "holding":
@@ -219,6 +224,13 @@ class HouseWorld:
         if fact.startswith("not holding "):
             return self.state.index.get(fact.removeprefix("not holding ")) not in body.hands
         return self._condition(fact)
+
+    def ways(self, fact: str) -> Sequence[Way]:
+        """Returns the actions that bring a fact. Like the oracle, it knows where everything is."""
+        return ways(self.house, self.state, fact)
+
+    def at_once(self) -> Sequence[tuple[int, Sequence[str]]]:
+        return AT_ONCE
 
     def _near(self, name: str) -> bool:
         body = self.state.bodies[0]
