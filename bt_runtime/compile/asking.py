@@ -125,7 +125,8 @@ class Fits(_Looking):
 class Offered(_Looking):
     def update(self) -> Status:
         wanted = str(self.value("form"))
-        found = next(self.offers(form(wanted)), None)
+        without = {str(each) for each in self.value("without") or ()} if "without" in self.spec.values else set()
+        found = next((each for each in self.offers(form(wanted)) if not _stand(without, each)), None)
         if found is None:
             return FAILURE
         self.give({"slots": found})
@@ -135,16 +136,17 @@ class Offered(_Looking):
 class Untried(_Looking):
     def update(self) -> Status:
         rank = {str(each): at for at, each in reversed(list(enumerate(self.value("order"))))}
-        tried = list(self.scope.get(self.spec.values["tried"]) or ())
+        before = list(self.scope.get(self.spec.values["tried"]) or ())
         among = str(self.value("among") or "") if "among" in self.spec.values else None
+        tried = set(map(str, before))
         found = dict.fromkeys(str(next(iter(each.values()), "")) for each in self.offers(form(str(self.value("form")))))
-        left = [each for each in found if each not in tried and base(each) in rank]
+        left = [each for each in found if not {each, base(each)} & tried and base(each) in rank]
         left = [each for each in left if among is None or stands(each, among)]
         if not left:
             return FAILURE
         chosen = min(left, key=lambda each: rank[base(each)])
         self.feedback_message = chosen
-        self.give({"next": chosen, "tried": [*tried, chosen]})
+        self.give({"next": chosen, "tried": [*before, chosen]})
         return SUCCESS
 
 
@@ -163,6 +165,11 @@ class Heard(_Looking):
         if self.spec.values["of"] == "answer":
             return [self.ear.text]
         return str(world.look().text).splitlines() if isinstance(world, Looking) else []
+
+
+def _stand(without: set[str], slots: Mapping[str, Json]) -> bool:
+    """True when one of these values, or the kind of one, is in a slot."""
+    return any(not {str(each), base(str(each))}.isdisjoint(without) for each in slots.values())
 
 
 def stands(value: str, text: str) -> bool:

@@ -55,9 +55,9 @@ def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dic
 def _always(told: list[Story]) -> frozenset[str]:
     """Returns the values that nearly all lives go through in the same order, though no goal names them."""
     good = [each for each in told if each.life.why != "failure"]
-    orders = Counter(each.free for each in good)
+    orders = Counter(each.free for each in good if each.free or not each.life.cut)
     order, count = max(orders.items(), key=lambda each: (each[1], each[0]), default=((), 0))
-    return frozenset(order) if count >= OFTEN and count >= 0.9 * len(good) else frozenset()
+    return frozenset(order) if count >= OFTEN and count >= 0.9 * orders.total() else frozenset()
 
 
 def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[Case]:
@@ -112,12 +112,22 @@ def _alike(one: str, two: str) -> bool:
 def _signature(told: list[Story], heads: Mapping[str, str]) -> tuple[object, ...]:
     """Returns what nearly all stories did, in order, and what many of them did."""
     good = [each for each in told if each.life.why != "failure"]
-    lists = [list(dict.fromkeys(_key(step.key, heads) for step in each.steps)) for each in good]
+    lists = [_counted([_key(step.key, heads) for step in each.steps]) for each in good]
     counted = Counter(key for keys in lists for key in keys)
     common = {key for key, count in counted.items() if count >= 0.9 * len(good)}
     order = Counter(tuple(key for key in keys if key in common) for keys in lists)
     often = frozenset(key for key, count in counted.items() if count >= 0.2 * len(good))
     return (min(order, key=lambda keys: (-order[keys], keys)), often) if often else ()
+
+
+def _counted(keys: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Returns each act once, and calls as often as they are made: to fetch two things is not to fetch one."""
+    seen = Counter[tuple[str, ...]]()
+    made = dict[tuple[str, ...], None]()
+    for key in keys:
+        seen[key] += key[0] == "call"
+        made[(*key, "again", str(seen[key])) if seen[key] > 1 else key] = None
+    return list(made)
 
 
 def _key(key: tuple[str, ...], heads: Mapping[str, str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from bt_runtime.compile.cases import Case, cases, stories_of
 from bt_runtime.compile.emit import Source, Writer
 from bt_runtime.compile.goal import Reader
 from bt_runtime.compile.lexicon import Lexicon, lexicon_of, roles
+from bt_runtime.compile.parting import parted
 from bt_runtime.compile.strategy import agent_of
 from bt_runtime.compile.supply import Supply, covered, goals_of, supply_of
 from bt_runtime.compile.trace import Trace, read
@@ -35,6 +36,11 @@ class Compiled:
     reader: Reader
     alone: int = 0  # runs of the compiled tree that did not ask its agent
     supply: Supply | None = None
+
+    @property
+    def known(self) -> int:
+        """How many goals that agents had the tree has a case for."""
+        return sum(count for form, count in self.by_form.items() if self.does(form))
 
     def does(self, form: str) -> bool:
         """True when the tree has a case for this form of goals."""
@@ -71,10 +77,19 @@ def of_traces(found: Sequence[Trace], name: str, infer: bool = False) -> Compile
     agent = agent_of(traces, name)
     example = next((each.life.goal for case in made[:1] for each in case.stories), traces[0].goal)
     told = Source(agent.name, len(traces), traces[0].world, example, agent.inputs)
-    writer = Writer(name, lexicon, made, told, agent.node, supply, infer)
     counts = {form: len(stories) for form, stories in by_form.items()}
-    return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, counts,
-                    writer.nodes, held_out, lexicon, reader, len(good) - len(traces), supply)  # fmt: skip
+
+    def written(these: list[Case], parts: frozenset[str] = frozenset()) -> Compiled:
+        writer = Writer(name, lexicon, these, told, agent.node, supply, infer, parts)
+        return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, counts,
+                        writer.nodes, held_out, lexicon, reader, len(good) - len(traces), supply)  # fmt: skip
+
+    whole = written(made)
+    if not whole.left:
+        return whole
+    shared = stories_of(parted(traces, lexicon, reader), lexicon, reader)
+    cut = written(cases(shared, held_out), frozenset(shared) - frozenset(counts))
+    return max(whole, cut, key=lambda each: each.known)
 
 
 def _content(trace: Trace) -> tuple[str, ...]:

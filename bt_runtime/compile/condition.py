@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bt_runtime.compile.form import Form, form
-from bt_runtime.compile.steps import Moment, Step, Story
+from bt_runtime.compile.steps import Moment, Step, Story, opened
 
 _HOLE = re.compile(r"\{it\.(\w+)\}")
-_LATER = re.compile(r"\{the_\w+\.number\}")
 _SURE = 0.9  # of the cases a condition has to tell right
 MOST = 12  # forms of what was told that are looked at
 
@@ -88,7 +87,7 @@ def several(story: Story, step: Step) -> bool:
 
 
 def _filled(wanted: str, story: Story) -> Form:
-    return form(_LATER.sub("<number>", _HOLE.sub(lambda m: story.goal.slots.get(m[1], ""), wanted)))
+    return form(opened(_HOLE.sub(lambda m: story.goal.slots.get(m[1], ""), wanted)))
 
 
 def holds(what: str, wanted: str, sample: Sample) -> bool:

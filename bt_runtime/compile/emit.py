@@ -6,18 +6,31 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bt_runtime.compile.calls import LEAVE, Calls, Inside, renamed
 from bt_runtime.compile.cases import Case
 from bt_runtime.compile.condition import Condition
 from bt_runtime.compile.lexicon import Lexicon
 from bt_runtime.compile.procedure import Block, Choice, Item, Search
-from bt_runtime.compile.steps import FREE, IT, NUMBER, asked, number_of
+from bt_runtime.compile.steps import (
+    FREE,
+    IT,
+    Step,
+    any_number,
+    asked,
+    entry_of,
+    filled,
+    numbers_of,
+    opened,
+    spelled,
+)  # fmt: skip
 from bt_runtime.compile.supply import Supply, covered, goals_of, node
 from bt_runtime.compile.trace import MARK
 from bt_runtime.compile.understanding import understood
 from bt_runtime.compile.yaml_text import N, scalar, text
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.tidy import tidy
 
 MOST_NODES = 80
@@ -38,11 +51,15 @@ class Source:
 class Writer:
     def __init__(
         self, name: str, lexicon: Lexicon, cases: list[Case], source: Source, fallback: N | None,
-        supply: Supply | None = None, infer: bool = False,
+        supply: Supply | None = None, infer: bool = False, parts: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
+        """`parts`: forms that no agent had as a goal; they are written in place where only one case calls them."""
         self.name, self.lexicon, self.source, self.fallback = name, lexicon, source, fallback
         self.told: dict[str, N] = node(supply, lexicon, name) if supply is not None else {}
         self.forms = dict(zip(self.told, goals_of(supply, lexicon), strict=True)) if supply is not None else {}
+        self.calls = Calls(cases, parts)
+        self.sure: frozenset[str] = frozenset()  # numbers that an earlier act of the case has found, whatever came
+        self.leave: object = None  # what the searches of the case that is written leave out
         self.cases: list[Case] = []
         self.made: dict[str, N] = {}
         self.left: list[Case] = []  # for which there was no room
@@ -55,6 +72,11 @@ class Writer:
         for case in cases:
             if self.forms and any(covered(form, self.forms.values()) for form in case.forms):
                 continue
+            if case.name in self.calls.once:
+                self.cases.append(case)  # written where it is called
+                continue
+            self.leave = f"{{{LEAVE}}}" if case.name in self.calls.leaving else None
+            self.sure = frozenset()
             made = N("sequence", self.items(case.items), _times(case))
             if made.count() > room:
                 self.left.append(case)
@@ -62,7 +84,7 @@ class Writer:
             room -= made.count()
             self.cases.append(case)
             self.made[case.name] = made
-        self.understood = understood(self.cases, name) if infer else None
+        self.understood = understood([case for case in self.cases if case.name in self.made], name) if infer else None
         if self.understood is not None and self.understood.count() > room:
             self.understood = None
 
@@ -74,7 +96,8 @@ class Writer:
 
     def root(self) -> N:
         forms: dict[str, object] = dict(self.forms)
-        forms |= {case.name: case.forms[0] if len(case.forms) == 1 else case.forms for case in self.cases}
+        known_forms = {case.name: case.forms for case in self.cases if case.name in self.made}
+        forms |= {name: told[0] if len(told) == 1 else told for name, told in known_forms.items()}
         made = {**self.told, **self.made}
         known = N(
             "sequence",
@@ -105,11 +128,16 @@ class Writer:
             *([f"# Skills that a program gives: bt.load(FILE, skills=[{given}])"] if given else []),
             "inputs:",
             f"  goal: {{type: string, about: {scalar('what to achieve, such as: ' + self.source.example)}}}",
+            *([f"  {LEAVE}: {{type: list, default: [], about: where a search does not look}}"] if self.leaves else []),
             *(f"  {name}: {scalar(port)}" for name, port in self.source.inputs.items()),
             "root:",
         ]
         made = "\n".join(head) + "\n" + text(self.root(), 2)
         return tidy(made) or made
+
+    @property
+    def leaves(self) -> bool:
+        return not self.calls.leaving.isdisjoint(self.made)
 
     def uses(self, skill: str) -> bool:
         return any(node.kind == skill for made in (*self.told.values(), *self.made.values()) for node in made.every())
@@ -125,35 +153,45 @@ class Writer:
 
     def choice(self, item: Choice) -> list[N]:
         ways = []
+        before = self.sure
         for condition, inner, count in item.ways:
+            self.sure = before
             test = [self.test(condition)] if condition is not None else []
             children = [*test, *self.items(inner)]
             note = f"{count} times"
             ways.append(N("sequence", children, note) if len(children) > 1 else _noted(children[0], note))
+        self.sure = before
         return [N("fallback", ways, f"{item.other} times another way" if item.other else "")]
 
     def block(self, block: Block) -> list[N]:
+        before = self.sure
         made = {"act": self.act, "each": self.each, "call": self.call}[block.step.what](block)
-        if block.when is None:
+        when = block.when
+        if when is None:
             return made
+        self.sure &= before  # where the act is skipped it has found nothing
+        test = self.test(when)
+        same = opened(block.step.said) == opened(when.form)
+        if len(made) == 2 and made[0].kind == when.what and not when.negated and same:
+            test = made.pop(0)  # it finds what the act needs, or nothing
         inner = made[0] if len(made) == 1 else N("sequence", made)
-        return [N("precondition", {"if": self.test(block.when), "else": "skip", "child": inner}, _counted(block))]
+        return [N("precondition", {"if": test, "else": "skip", "child": inner}, _counted(block))]
 
     def act(self, block: Block) -> list[N]:
-        step = block.step
-        open = [slot for slot, value in step.values.items() if NUMBER in value or value == f"<{slot}>"]
-        entry = number_of(step.values[open[0]]) if open else ""
-        values = {s: v.replace(NUMBER, f"{{{number_of(v)}.number}}") for s, v in step.values.items()}
-        values = {s: f"{{{entry}.{s}}}" if v == f"<{s}>" else v for s, v in values.items()}
+        step = self.known(block.step)
+        entry, values = entry_of(step.values), filled(step.values)
+        self.sure = self.sure.union(numbers_of(values)).difference(self.stale(entry, values))
         required = [f.name for f in self.lexicon.kinds[step.skill].fields if f.required]
         bare = len(values) == 1 and required == [*values]
         note = "" if block.when is not None else _counted(block)
         node = N(step.skill, next(iter(values.values())) if bare else self.typed(step.skill, values), note)
-        if not open and block.search is None:
+        if not entry and block.search is None:
             return [node]
         looked: dict[str, object] = {"form": step.said}
-        if open:
+        if entry:
             looked["slots"] = entry
+        if block.search is not None and self.leave:
+            looked["without"] = self.leave
         if block.gave_up:
             looked["on_failure"] = {"given_up": True}
         seen = N("offered", looked, f"{block.gave_up} times there was none" if block.gave_up else "")
@@ -164,6 +202,18 @@ class Writer:
             again = N("sequence", [seen, N(node.kind, node.value)])
             made.append(N("until_failure", again, f"{block.repeated} times more than one"))
         return made
+
+    def known(self, step: Step) -> Step:
+        """Returns an act with those numbers open that no earlier act has found for sure."""
+        if numbers_of(step.values) <= self.sure:
+            return step
+        values = {slot: any_number(value) for slot, value in step.values.items()}
+        said = Sentence(self.lexicon.template(step.skill)).say(spelled(values))
+        return replace(step, values=values, said=said)
+
+    def stale(self, entry: str, values: Mapping[str, str]) -> set[str]:
+        """Returns the numbers of earlier acts that this act's own take the place of."""
+        return {each for each in self.sure if entry and each.startswith(f"{{{entry}.")} - numbers_of(values)
 
     def typed(self, skill: str, values: Mapping[str, str]) -> dict[str, object]:
         types = {f.name: f.type for f in self.lexicon.kinds[skill].fields}
@@ -179,7 +229,8 @@ class Writer:
         }
         if search.told:
             chosen["among"] = "{told}"
-        children = [N("invert", N("offered", wanted)), N("untried", chosen, _held(search.held, search.order))]
+        there: object = {"form": wanted, "without": self.leave} if self.leave else wanted
+        children = [N("invert", N("offered", there)), N("untried", chosen, _held(search.held, search.order))]
         value = f"{{{self.entry(search.slot)}}}"
         children.append(N(search.skill, value))
         for skill, slot, count in search.inner:
@@ -189,7 +240,8 @@ class Writer:
                 children.append(N("precondition", done, f"{count} times"))
         begin = [N("heard", {"text": "told"})] if search.told else []
         if not search.goes_on:
-            begin.append(N("set", {"tried": [f"{{{IT}.{search.slot}}}"] if search.named else []}))
+            named = [f"{{{IT}.{search.slot}}}"] if search.named else []
+            begin.append(N("set", {"tried": self.leave or named}))
         loop = N("until_failure", {"name": "search", "child": N("sequence", children)}, f"{search.lives} times")
         return [*begin, loop]
 
@@ -218,7 +270,10 @@ class Writer:
         ]
 
     def call(self, block: Block) -> list[N]:
-        parts = [N("tree", {"file": self.name, "with": {"goal": goal}}) for goal in block.step.goals]
+        inside = self.calls.inside(block.step.goals[0]) if len(block.step.goals) == 1 else None
+        if inside is not None:
+            return self.inside(inside, list(block.step.leave))
+        parts = [N("tree", {"file": self.name, "with": self.given(block, goal)}) for goal in block.step.goals]
         control, note = block.step.skill, _counted(block)
         if control == "sequence" or len(parts) == 1:
             parts[0].note = note
@@ -226,8 +281,20 @@ class Writer:
         fields = {"order": "in_turn", "children": parts} if control == "parallel" else parts
         return [N(control, fields, note)]
 
+    def given(self, block: Block, goal: str) -> dict[str, object]:
+        leave = {LEAVE: list(block.step.leave)} if block.step.leave and self.calls.leaves(goal) else {}
+        return {"goal": goal, **leave}
+
+    def inside(self, part: Inside, leave: list[str]) -> list[N]:
+        """Returns the nodes of a part, where it is called."""
+        self.leave, outer = None, self.leave
+        made = [renamed(node, part.slots) for node in self.items(part.case.items)]
+        self.leave = outer
+        return made
+
     def test(self, condition: Condition) -> N:
-        node = N(condition.what, condition.form)
+        form = condition.form if numbers_of({"": condition.form}) <= self.sure else opened(condition.form)
+        node = N(condition.what, form)
         return N("invert", node) if condition.negated else node
 
 

@@ -25,7 +25,11 @@ FITS = Kind(
 )  # fmt: skip
 OFFERED = Kind(
     "offered", "leaf", "Tests whether an action of a form can be done now.",
-    (Field("form", "string", f"The action: {_FORM}.", required=True), _SLOTS),
+    (
+        Field("form", "string", f"The action: {_FORM}.", required=True),
+        _SLOTS,
+        Field("without", "list", "What must not stand in its slots; a kind, `fridge`, stands for `fridge 1` too."),
+    ),
     (
         "It looks at what the world offers; in a run without a world at the tree's skills, with what fills their slots "
         "now and what they need.",
@@ -44,7 +48,7 @@ UNTRIED = Kind(
         Field("next", "key", "The entry that receives the value.", required=True, writes=True),
         Field("among", "string", "Only values that stand in this text."),
     ),
-    ("A value whose kind is not in `order` is never taken.", "It fails when none is left."),
+    ("A value whose kind is not in `order`, or in `tried`, is never taken.", "It fails when none is left."),
     "untried:\n  form: go to <place>\n  order: [fridge, cupboard]\n  tried: tried\n  next: place\n",
     impl=f"{_IMPL}:Untried",
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -102,7 +102,8 @@ def _join(rows: list[Row]) -> tuple[str, ...] | None:
     for row in rows:
         for at, key in enumerate(dict.fromkeys(step.key for step in row.steps)):
             places.setdefault(key, []).append(at)
-    common = [key for key, found in places.items() if len(found) >= 0.9 * len(rows)]
+    most = max(map(len, places.values()), default=0)
+    common = [key for key, found in places.items() if len(found) >= max(0.9 * len(rows), most)]
     return min(common, key=lambda key: (sum(places[key]) / len(places[key]), key), default=None)
 
 
@@ -231,8 +232,18 @@ def _ordered(held: dict[str, tuple[int, int]]) -> list[str]:
     prior = sum(hits for hits, _ in held.values()) / max(1, whole)
     rate = {kind: (hits + 4 * prior) / (count + 4) for kind, (hits, count) in held.items()}
     kept = [kind for kind, (hits, count) in held.items() if hits or _enough(count, whole)]
-    return sorted(kept, key=lambda kind: (-rate[kind], kind))
+    return sorted(kept, key=lambda kind: (-rate[kind], -held[kind][0], kind))
 
 
 def moments(rows: Iterable[Row]) -> list[Moment]:
     return [row.steps[0].began for row in rows if row.steps]
+
+
+def blocks(items: Iterable[Item]) -> Iterator[Block]:
+    """Yields every block of a procedure."""
+    for item in items:
+        if isinstance(item, Block):
+            yield item
+        else:
+            for _, inner, _ in item.ways:
+                yield from blocks(inner)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bt_runtime.compile.cases import Case
 from bt_runtime.compile.condition import Condition, Sample, holds
-from bt_runtime.compile.procedure import Block, Choice, Item
+from bt_runtime.compile.procedure import Choice, Item
 from bt_runtime.compile.steps import Moment, Step, Story
 
 MOST_SHOWN = 20
@@ -102,13 +102,3 @@ def _common(done: Sequence[tuple[str, ...]], wanted: Sequence[tuple[str, ...]]) 
 
 def _said(key: tuple[str, ...] | None) -> str:
     return " ".join(key[1:]).replace("it.", "") if key is not None else "nothing"
-
-
-def blocks(items: Iterable[Item]) -> Iterator[Block]:
-    """Yields every block of a procedure."""
-    for item in items:
-        if isinstance(item, Block):
-            yield item
-        else:
-            for _, inner, _ in item.ways:
-                yield from blocks(inner)

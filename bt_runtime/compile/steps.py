@@ -3,6 +3,7 @@ search."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from bt_runtime.language.sentence import Sentence
 FREE = "<free>"
 NUMBER = "<number>"
 IT = "it"  # the entry with the slots of the goal
-_NUMBERED = re.compile(r" \d+$")
+_KNOWN_NUMBER = re.compile(r"\{the_\w+\.number(?:_\d+)?\}")
 
 
 class Moment(NamedTuple):
@@ -52,6 +53,7 @@ class Step:
     search: tuple[Try, ...] = ()
     said: str = ""  # of an act: its sentence as a form
     times: int = 1  # … done with one number after another
+    leave: tuple[str, ...] = ()  # of a call: values that its searches leave out, as templates
 
     @property
     def began(self) -> Moment:
@@ -112,7 +114,7 @@ class _Teller:
         if len(free) > 1:
             self.unread += 1
             return
-        if free and self.here(deed.values[free[0]]) and len(values) > 1:
+        if free and len(values) > 1 and (self.here(deed.values[free[0]]) or self.begins_here()):
             values[free[0]] = f"<{free[0]}>"  # where it stands after the search: what is offered there tells it
         elif free and len(values) > 1 and any(value.startswith("{") for value in values.values()):
             self.unread += 1  # done to what the goal names: no try of a search
@@ -123,16 +125,20 @@ class _Teller:
         if not free and any(self.here(value) for value in deed.values.values()):
             self.tried(deed.skill, next(s for s, v in deed.values.items() if v == self.tries[-1].value), "", act)
             return
-        key = ("act", deed.skill, *(f"{slot}={values[slot]}" for slot in sorted(values)))
-        said = Sentence(self.lexicon.template(deed.skill)).say(values)
+        key = ("act", deed.skill, *(f"{slot}={any_number(values[slot])}" for slot in sorted(values)))
+        said = Sentence(self.lexicon.template(deed.skill)).say(spelled(values))
         self.add(Step(key, "act", deed.skill, values, moment=Moment(act.offered, act.heard), said=said))
-        for slot, value in values.items():
-            if NUMBER in value:
-                self.known.setdefault(deed.values[slot], value.replace(NUMBER, f"{{{number_of(value)}.number}}"))
+        for slot, value in filled(values).items():
+            if NUMBER in values[slot]:
+                self.known.setdefault(deed.values[slot], value)
 
     def here(self, value: str) -> bool:
         """True for the value that was tried last."""
         return bool(self.tries) and self.tries[-1].value == value
+
+    def begins_here(self) -> bool:
+        """True at the first act of a part that was cut from a life: an earlier part may have ended at its place."""
+        return self.life.cut and not self.steps and not self.tries
 
     def tried(self, skill: str, slot: str, value: str, act: Act) -> None:
         last = self.tries[-1] if self.tries else None
@@ -158,7 +164,8 @@ class _Teller:
                 Step(("each", part.control, form), "each", part.control, {}, (form,), tried, hit, moment, said=said)
             )
             return
-        self.add(Step(("call", part.control, *goals), "call", part.control, {}, goals, moment=moment))
+        leave = tuple(self.replaced(value) for value in part.leave)
+        self.add(Step(("call", part.control, *goals), "call", part.control, {}, goals, moment=moment, leave=leave))
 
     def loose(self, goal: str) -> tuple[str, str]:
         """Replaces the one value of a subgoal that is not in the goal above by `<free>`; returns the text and the
@@ -217,6 +224,51 @@ def number_of(template: str) -> str:
     """Returns the entry that holds the number of `{it.thing} <number>`: `the_thing`."""
     found = re.search(r"\{\w+\.(\w+)\}", template)
     return f"the_{found[1]}" if found is not None else "the_one"
+
+
+def any_number(template: str) -> str:
+    """Returns a template with every number open: which one it was is no difference between two acts."""
+    return _KNOWN_NUMBER.sub(NUMBER, template)
+
+
+def numbers_of(values: Mapping[str, str]) -> frozenset[str]:
+    """Returns the numbers of earlier acts that these values name: `{the_thing.number}`."""
+    return frozenset(found for value in values.values() for found in _KNOWN_NUMBER.findall(value))
+
+
+def opened(text: str) -> str:
+    """Opens all numbers of a text: the first is `<number>`, the second `<number_2>`."""
+    names = map(_numbered, itertools.count())
+    return re.sub(r"<number(?:_\d+)?>", lambda _: f"<{next(names)}>", any_number(text))
+
+
+def is_open(slot: str, value: str) -> bool:
+    """True for a value that what is offered at the moment completes."""
+    return NUMBER in value or value == f"<{slot}>"
+
+
+def spelled(values: Mapping[str, str]) -> dict[str, str]:
+    """Returns the values with their open numbers told apart: `<number>`, `<number_2>`."""
+    numbered = [slot for slot, value in values.items() if NUMBER in value]
+    names = {slot: f"<{_numbered(at)}>" for at, slot in enumerate(numbered)}
+    return {slot: value.replace(NUMBER, names.get(slot, "")) for slot, value in values.items()}
+
+
+def filled(values: Mapping[str, str]) -> dict[str, str]:
+    """Returns the values with what `offered` has found in place of what was open."""
+    entry = entry_of(values)
+    made = {slot: f"{{{entry}.{slot}}}" if value == f"<{slot}>" else value for slot, value in values.items()}
+    numbered = [slot for slot, value in values.items() if NUMBER in value]
+    return made | {s: made[s].replace(NUMBER, f"{{{entry}.{_numbered(at)}}}") for at, s in enumerate(numbered)}
+
+
+def entry_of(values: Mapping[str, str]) -> str:
+    """Returns the entry of what `offered` finds for an act with these values; "" when none of them is open."""
+    return next((number_of(value) for slot, value in values.items() if is_open(slot, value)), "")
+
+
+def _numbered(at: int) -> str:
+    return "number" if at == 0 else f"number_{at + 1}"
 
 
 def _constant(text: str) -> Callable[[re.Match[str]], str]:

@@ -44,6 +44,7 @@ class Life:
     why: str = ""
     detail: str = ""
     opening: str = ""  # what was seen when it began
+    cut: bool = False  # a part that an agent without a plan did, found by what other agents did too
 
     @property
     def succeeded(self) -> bool:
@@ -68,6 +69,7 @@ class Part:
     lives: list[Life] = field(default_factory=list)
     offered: tuple[str, ...] = ()
     heard: str = ""
+    leave: tuple[str, ...] = ()  # values of the goal above that were never searched for it
 
 
 @dataclass(slots=True)

@@ -50,6 +50,16 @@ def test_what_the_world_offers_now_gives_its_slots() -> None:
     assert (run.status, run.blackboard["it"]) == (FAILURE, 0)
 
 
+def test_an_action_with_what_is_left_out_is_not_offered() -> None:
+    """A kind stands for all of its numbers, in `without` as in `tried`."""
+    run = ran("offered: {form: go to <place>, slots: it, without: [shelf, box 1]}", world=pantry())
+    assert (run.status, run.blackboard["it"]) == (SUCCESS, {"place": "box 2"})
+    assert ran("offered: {form: go to <place>, without: [shelf, box, table, desk]}", world=pantry()).status is FAILURE
+    node = "untried: {form: go to <place>, order: [box, shelf], tried: tried, next: place}"
+    run = ran("set: {tried: [box]}", node, world=pantry())
+    assert (run.status, run.blackboard["place"]) == (SUCCESS, "shelf 1")
+
+
 @pytest.mark.rule("untried", 1, 2)
 def test_the_next_value_is_of_the_most_promising_kind_until_none_is_left() -> None:
     node = "untried: {form: go to <place>, order: [box], tried: tried, next: place}"
