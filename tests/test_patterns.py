@@ -29,6 +29,7 @@ MADE = {
     "bt_runtime.language.properties.atom": "what an author writes in a property",
     "bt_runtime.author.drafting": "names of skills as they stand, one of so many texts",
     "bt_runtime.compile.asking": "words of recorded sentences as they stand, with slots between them",
+    "bt_runtime.compile.calls": "a recorded goal as it stands, with holes between its words",
     "bt_runtime.compile.condition": "the same",
     "bt_runtime.compile.fuzzing": "the same",
     "bt_runtime.compile.steps": "the same",
