@@ -50,10 +50,7 @@ class FlippedModel(WrappedModel):
 
     def _said(self, question: Question, choice: Choice) -> Choice:
         self.instead = choice.text
-        scores, lost = choice.scores, question.alternatives.index(self.avoided.answer)
-        if scores is not None:
-            scores = (*scores[:lost], -math.inf, *scores[lost:])
-        return choice._replace(index=question.alternatives.index(choice.text), scores=scores)
+        return restored(question, self.avoided.answer, choice)
 
 
 def without(question: Question, answer: str) -> Question:
@@ -66,6 +63,18 @@ def without(question: Question, answer: str) -> Question:
         if left or (not options and move != answer):
             moves[move] = left
     return question._replace(moves=moves)
+
+
+def restored(question: Question, avoided: str, choice: Choice) -> Choice:
+    """The choice among the question's alternatives, from that among those without the avoided one."""
+    scores, lost = choice.scores, question.alternatives.index(avoided)
+    if scores is not None:
+        scores = (*scores[:lost], -math.inf, *scores[lost:])
+    return choice._replace(index=question.alternatives.index(choice.text), scores=scores)
+
+
+def several(question: Question) -> bool:
+    return len(question.alternatives) > 1
 
 
 def doubts(recording: Recording, first: int = 0) -> list[Doubt]:
@@ -97,14 +106,19 @@ def _several(offered: dict[str, Any]) -> bool:
 
 
 def flips(
-    forking: Forking, found: Sequence[Doubt], seed: int | None = None, tell: Callable[[str], None] = lambda line: None
-) -> Iterator[Flip]:
-    """Forks the run before each decision, and lets the models go on from the best other answer."""
+    forking: Forking, found: Sequence[Doubt], seed: int | None = None,
+    tell: Callable[[str], None] = lambda line: None, tokens: float = math.inf,
+) -> Iterator[Flip]:  # fmt: skip
+    """Forks the run before each decision, and lets the models go on from the best other answer. `tokens`: what all
+    forks together may have computed; the one at which they are spent has failed."""
     for doubt in found:
+        if tokens <= 0:
+            return
         own = forking.models.get(doubt.role) or forking.models["default"]
         flipped = FlippedModel(own, doubt)
         roles = {role: flipped if model is own else model for role, model in forking.models.items()}
-        played = forking.play(f"decision:{doubt.number}", Edits(seed=seed), roles)
+        played = forking.play(f"decision:{doubt.number}", Edits(seed=seed), roles, tokens)
+        tokens -= played.tokens
         tell(f"decision {doubt.number}: {flipped.instead.strip()}: {played.status}")
         yield Flip(doubt, flipped.instead, played)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
@@ -10,8 +11,10 @@ from typing import Any, NamedTuple
 
 from bt_runtime.agents.recorded import models
 from bt_runtime.bench.forks.pairs import pairs_of
+from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.readonly_memory import ReadonlyMemory
 from bt_runtime.distill.journals import met
+from bt_runtime.events import Tick
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm import open_model
 from bt_runtime.replay.fork import Edits, fork
@@ -19,6 +22,7 @@ from bt_runtime.replay.refit import Offer, refit
 from bt_runtime.types import Model
 
 PATIENCE = 600.0  # seconds of one fork
+SPENT = "the tokens are spent"
 
 
 class Interrupted(Exception):
@@ -42,6 +46,7 @@ class Played(NamedTuple):
     passed: bool  # it succeeded and, where the world judges, the goal was reached
     status: str
     ticks: int
+    tokens: int = 0  # that its models computed; what they had kept of prompts is not computed again
 
 
 class Forking:
@@ -79,28 +84,35 @@ class Forking:
             self._opened[name] = self._stack.enter_context(open_model(name))
         return self._opened[name]
 
-    def play(self, at: str, edits: Edits, roles: Mapping[str, Model] | None = None) -> Played:
-        """Plays one fork to its end. `roles`: its models, where they are not the run's."""
-        how = self.how
-        own = roles or self._roles(edits.model)
+    def play(self, at: str, edits: Edits, roles: Mapping[str, Model] | None = None, tokens: float = math.inf) -> Played:
+        """Plays one fork to its end, or until its models have computed so many tokens. `roles`: its models, where they
+        are not the run's."""
+        how, tally = self.how, Tally()
+        own = {role: MeteredModel(model, tally) for role, model in (roles or self._roles(edits.model)).items()}
         memory = self._readonly(edits.memory) if edits.memory is not None else self.memory
         run = fork(
             self.journal, at, edits._replace(model=own or None, memory=memory), runs=self.runs, skills=how.skills,
             services=dict(how.services or {}), clock=how.clock() if how.clock else None, changed=True,
         )  # fmt: skip
+
+        def spent(_: Tick) -> None:
+            if tally.computed >= tokens:
+                run.runner.halt(SPENT)
+
         with run:
+            run.listen(spent, Tick)
             status = run.spin(how.hz, PATIENCE if how.seconds is None else how.seconds)
             stopped, timed_out, ticks = run.runner.stopped, run.runner.timed_out, run.engine.count
             assert run.journal is not None and run.journal.path is not None
             path = run.journal.path
-        if stopped:
+        if stopped not in ("", SPENT):
             raise Interrupted(stopped)
         made = Recording(path)
-        passed = not timed_out and met(made)
+        passed = not timed_out and not stopped and met(made)
         if passed:
             self._teach(made)
         path.unlink()
-        return Played(passed, "time is up" if timed_out else status.name, ticks)
+        return Played(passed, "time is up" if timed_out else stopped or status.name, ticks, tally.computed)
 
     def _roles(self, named: Any) -> dict[str, Model]:
         if named is None:

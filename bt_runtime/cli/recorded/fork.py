@@ -10,7 +10,7 @@ from typing import Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.cli.recorded import sweep
+from bt_runtime.cli.recorded import fork_folder, sweep
 from bt_runtime.cli.recorded.resume import trusted
 from bt_runtime.cli.running import person
 from bt_runtime.cli.running.log_lines import LogLines
@@ -33,7 +33,11 @@ RESULTS = ("success", "failure", "running")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("journal", metavar="RUN", help="its name, the beginning of it, `last`, or a file")
+    parser.add_argument(
+        "journal",
+        metavar="RUN",
+        help="its name, the beginning of it, `last`, or a file; with --flip also a folder of runs",
+    )
     text = "a tick (12: right after it) or a decision (decision:3: before its answer; decision:-1: the last)"
     parser.add_argument("--at", metavar="MOMENT", help=text)
     edits = parser.add_argument_group("what is different from there on")
@@ -62,7 +66,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    many = sweep.wanted(args)
+    many, of_folder = sweep.wanted(args), fork_folder.wanted(args)
+    if of_folder:
+        key.named(args.model)
+        return fork_folder.run(args)
     path = folder.find(args.journal, reading(args))
     recording = Recording(path)
     if many:

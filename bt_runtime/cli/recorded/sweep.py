@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     text = "change one decision at a time, the one with the smallest margin first, and tell which change saves the run"
     many.add_argument("--flip", action="store_true", help=text)
     many.add_argument("--budget", type=int, default=FLIPS, metavar="N", help=f"flips at most [default: {FLIPS}]")
+    text = "flip until the models have computed so many tokens; of a folder: for each run"
+    many.add_argument("--tokens", type=int, metavar="N", help=text)
+    text = "of a folder: start each failed run anew too, and give its flips as many tokens as that took"
+    many.add_argument("--anew", action="store_true", help=text)
+    text = "of a folder: the file that keeps what was tried [default: forks.jsonl in it]"
+    many.add_argument("--out", type=Path, metavar="FILE", help=text)
     text = "write what saved forks answered where the run answered otherwise, as preference pairs"
     many.add_argument("--pairs", type=Path, metavar="FILE", help=text)
 
@@ -37,8 +44,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def wanted(args: argparse.Namespace) -> bool:
     """True for a sweep or flips. Raises for options that do not go with them."""
     if args.sweep is None and not args.flip:
-        if args.pairs is not None:
-            raise BtError("--pairs belongs to many forks", "add --sweep FILE or --flip")
+        if args.pairs is not None or args.tokens is not None:
+            name = "tokens" if args.pairs is None else "pairs"
+            raise BtError(f"--{name} belongs to many forks", "add --sweep FILE or --flip")
         if args.at is None:
             raise BtError("name the moment to fork at", "--at 12 (a tick), or --at decision:3")
         return False
@@ -52,8 +60,10 @@ def wanted(args: argparse.Namespace) -> bool:
         raise BtError(f"--{other[0]} does not go with {'--sweep' if args.sweep else '--flip'}", hint)
     if args.sweep is not None and args.at is None:
         raise BtError("name the moment to fork at", "--sweep FILE --at 12 (a tick), or --at decision:3")
-    if args.seeds < 1 or args.budget < 1:
-        raise BtError("--seeds and --budget are at least 1", "leave them out")
+    if args.seeds < 1 or args.budget < 1 or (args.tokens is not None and args.tokens < 1):
+        raise BtError("--seeds, --budget and --tokens are at least 1", "leave them out")
+    if args.tokens is not None and not args.flip:
+        raise BtError("--tokens belongs to flips", "add --flip")
     return True
 
 
@@ -105,9 +115,10 @@ def _flipped(args: argparse.Namespace, recording: Recording, forking: Any) -> di
     every = doubts(recording, first)
     if not every:
         raise BtError(f"{recording.name} made no decision between several options", "try edits: --sweep FILE --at TICK")
-    found = list(flips(forking, every[: args.budget], args.seed, _progress))
+    found = list(flips(forking, every[: args.budget], args.seed, _progress, args.tokens or math.inf))
     saving = [flip for flip in found if flip.played.passed]
-    left = f"; not flipped: {len(every) - len(found)} (--budget)" if len(every) > len(found) else ""
+    limit = "--budget" if len(found) == args.budget else "--tokens"
+    left = f"; not flipped: {len(every) - len(found)} ({limit})" if len(every) > len(found) else ""
     best = saving[0] if saving else None
     last = f"no flip of {len(found)} saves the run{left}"
     if best is not None:
