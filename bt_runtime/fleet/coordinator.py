@@ -11,18 +11,18 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from nats.aio.msg import Msg
 
-from bt_runtime.fleet import auction, deployment, names, record
-from bt_runtime.fleet.balance import balance, take_back
+from bt_runtime.fleet import auction, names, record
+from bt_runtime.fleet.balance import Balance, take_back
 from bt_runtime.fleet.bid import Offer, job_of
-from bt_runtime.fleet.deployment import Deployment
 from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
+from bt_runtime.fleet.rollout import Rollouts
 from bt_runtime.fleet.store import NO, Store
 
 LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
@@ -51,6 +51,8 @@ class Coordinator:
         self.open: dict[str, tuple[Record, int]] = {}  # every task that is not done, with its revision
         self.robots: dict[str, Seen] = {}
         self.settings: dict[str, Any] = {}  # halt and drain, as the store has them
+        self.rollouts = Rollouts(self.store, self.settings, self.alive)
+        self.balance = Balance(self.store, mono)
         self.ready = asyncio.Event()
         self._waiting = asyncio.Event()
         self._promised: dict[str, tuple[str, Job]] = {}  # ordered, but not in the robot's offers yet
@@ -58,7 +60,7 @@ class Coordinator:
         self._retry: dict[str, float] = {}  # when a task that nobody could take is called again
         self._since = self.mono()  # robots are not lost before a whole lease from here
         self._consumers: set[str] = set()
-        self._ordered: dict[str, float] = {}  # when a task was last ordered
+        self._shown: dict[str, float] = {}  # when a record came here as it stands, or was last ordered
         self._missed: dict[str, int] = {}  # how often its robot has said that it does not have it
 
     async def work(self) -> None:
@@ -88,10 +90,11 @@ class Coordinator:
             return
         if held.state == DONE:
             self.open.pop(task, None)
-            for known in (self._promised, self._ordered, self._missed, self._why, self._retry):
+            for known in (self._promised, self._shown, self._missed, self._why, self._retry):
                 known.pop(task, None)
             return
         self.open[task] = held, revision
+        self._shown[task] = self.mono()
         if held.state == WAITING:
             self._promised.pop(task, None)
             self._retry.pop(task, None)
@@ -173,10 +176,11 @@ class Coordinator:
 
     async def _missing(self, held: Record) -> None:
         """A robot lacks what it should have: the order is under way, or its report, or its disk is lost."""
-        task, now = held.task.id, self.wall()
-        if held.state == ASSIGNED and max(self._ordered.get(task, 0.0), held.since) < now - 3.0:
+        task = held.task.id
+        for_ = self.mono() - self._shown.get(task, self.mono())  # no wall clock: those of two coordinators may differ
+        if held.state == ASSIGNED and for_ > 3.0:
             await self._order(held)
-        if held.state == STARTED and held.since < now - 10.0:
+        if held.state == STARTED and for_ > 10.0:
             self._missed[task] = self._missed.get(task, 0) + 1
             if self._missed[task] >= 3:
                 why = f"{held.robot} does not know of it any more"
@@ -203,7 +207,7 @@ class Coordinator:
         if known is not None and ours and (report.get("robot"), report.get("task")) == (robot, task):
             await self.reported(report)
             if report["what"] == "ended":
-                await self._judge(known[0].task.tree)
+                await self.rollouts.judge(known[0].task.tree)
         else:
             _LOG.warning("%s reports on %s, which it was not given: not taken", robot, task)
 
@@ -271,7 +275,7 @@ class Coordinator:
         return {name for name in self.alive() if self.robots[name].mute <= now}
 
     async def _auction(self, batch: list[Record]) -> None:
-        called = [self._versioned(held) for held in batch]
+        called = [self.rollouts.asked(held) for held in batch]
         offers = await auction.collected(self.link, called, self._expected, _SILENT + len(batch) * 0.004)
         for name in self._expected() - offers.keys():
             self.robots[name].mute = self.mono() + 5.0
@@ -283,33 +287,6 @@ class Coordinator:
         ends = await asyncio.gather(*(self._assign(held, result) for held in batch), return_exceptions=True)
         for error in (each for each in ends if isinstance(each, BaseException)):
             raise error
-
-    def _versioned(self, held: Record) -> Record:
-        """Asks for bids on the version that most robots would run."""
-        tried = self._deployment(held.task.tree)
-        if tried is None or held.task.digest or not tried.stable:
-            return held
-        return replace(held, task=replace(held.task, digest=tried.stable))
-
-    def _deployment(self, tree: str) -> Deployment | None:
-        found = self.settings.get(f"deploy.{tree}")
-        return deployment.of(found) if found else None
-
-    def _version(self, held: Record, robot: str) -> str:
-        tried = self._deployment(held.task.tree)
-        return held.task.digest or (tried.version(robot, self.alive()) if tried is not None else "")
-
-    async def _judge(self, tree: str) -> None:
-        """Takes a version that is tried back, or gives it to all robots, by how its tasks have ended so far."""
-        tried = self._deployment(tree)
-        if tried is None or not tried.candidate:
-            return
-        counts = deployment.counted(await self.store.records(), tree)
-        before, after = (counts.get(digest, deployment.Count()) for digest in (tried.stable, tried.candidate))
-        if (decided := tried.judged(before, after, self.wall())) is not None:
-            self.settings[f"deploy.{tree}"] = json.loads(decided.text())
-            await (await self.link.bucket(names.SETTINGS)).put(f"deploy.{tree}", decided.text())
-            _LOG.warning("%s %s: %s", tree, tried.candidate, decided.notes[-1])
 
     def _overlay(self, offers: Mapping[str, Offer]) -> None:
         """Adds to the offers what was ordered since, and has not reached the robot's plan yet."""
@@ -329,7 +306,7 @@ class Coordinator:
                 await self._change(task, lambda r: r.waits(why) if r.state == WAITING else None)
             return
         known = result.offers[name].costs[task]
-        version = self._version(held, name)
+        version = self.rollouts.version(held, name)
         after = await self._change(task, lambda r: r.assigned(name, known.policy, self.wall(), version)
                                    if r.state == WAITING and r.term == held.term else None)  # fmt: skip
         if after is not None:
@@ -337,11 +314,11 @@ class Coordinator:
             await self._order(after, known.takes)
 
     async def _order(self, held: Record, takes: float = 60.0) -> None:
-        self._ordered[held.task.id] = self.wall()
+        self._shown[held.task.id] = self.mono()
         body: dict[str, Any] = {"do": held.task.plain(), "term": held.term, "policy": held.policy, "takes": takes}
         if held.version:
             body["do"]["digest"] = held.version
-        body["at"] = round(self._ordered[held.task.id], 3)
+        body["at"] = round(self.wall(), 3)
         if held.resume is not None:
             body["resume"] = list(held.resume)
         await self.store.order(held.robot or "", held.task.id, body)
@@ -394,7 +371,8 @@ class Coordinator:
                     await take_back(self.store, held, f"{held.robot} takes no tasks")
             beats = [self.robots[name].beat for name in alive - stands]
             planned = [held for held in planned if held.robot in alive - stands]
+            planned = self.balance.movable(planned)[: auction.BATCH]
             if planned and any(not beat.get("running") and not beat.get("plan") for beat in beats):
-                offers = await auction.collected(self.link, planned[: auction.BATCH], self._expected, _SILENT)
+                offers = await auction.collected(self.link, planned, self._expected, _SILENT)
                 self._overlay(offers)
-                await balance(self.store, planned[: auction.BATCH], offers, self.wall())
+                await self.balance.move(planned, offers, self.wall())

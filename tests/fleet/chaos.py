@@ -40,7 +40,7 @@ class Plan:
     cut: tuple[float, float] = (0.5, 3.0)  # seconds that a connection is gone
     pause: float = 0.3  # seconds between two misfortunes, in the mean
     lease: float = 2.0
-    shift: float = 86400.0  # seconds that a robot's clock is wrong, at most
+    shift: float = 86400.0  # seconds that a clock is wrong, at most; those of the field and of coordinators also jump
     seed: int = 0
     limit: float = 600.0
     field: bool = False  # robots of the field, by `btr fleet join`, instead of those without physics
@@ -99,9 +99,9 @@ class Chaos:
             return
         self.processes[name] = self._begun(name, self._btr([*words, "--lease", str(self.plan.lease)]))
 
-    @staticmethod
-    def _btr(words: list[str]) -> list[str]:
-        return [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet", *words]
+    def _btr(self, words: list[str]) -> list[str]:
+        clock = [str(self.plan.shift), str(self.dice.randrange(2**31))]
+        return [sys.executable, "-P", str(HERE / "skewed.py"), *clock, "fleet", *words]
 
     def _begun(self, name: str, words: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
@@ -194,7 +194,8 @@ class Chaos:
     async def _cut(self, name: str) -> None:
         self.proxies[name].cut()
         self.found.cuts += 1
-        await asyncio.sleep(self.dice.uniform(*self.plan.cut))
+        least, most = self.plan.cut
+        await asyncio.sleep(least * (most / least) ** self.dice.random())
         self.proxies[name].mend()
 
     async def _ended(self, link: Link) -> None:

@@ -28,9 +28,9 @@ class Row(NamedTuple):
 
 
 def chaos(args: argparse.Namespace, field: bool) -> Iterator[Row]:
-    """1,000 tasks, 200 kills; connections are cut for longer than a lease, clocks are up to a day wrong."""
+    """1,000 tasks, 200 kills; connections are cut for 10 s to minutes, clocks are up to a day wrong."""
     kind = "of the field" if field else "without physics"
-    plan = Plan(robots=args.robots, tasks=args.tasks, kills=args.kills, cuts=args.kills // 4, cut=(1.0, 20.0),
+    plan = Plan(robots=args.robots, tasks=args.tasks, kills=args.kills, cuts=args.kills // 4, cut=(args.cut_least, args.cut_most),
                 lease=4.0, pause=2.0 if field else 1.0, seconds=1.0,
                 seed=args.seed, limit=7200.0, field=field)  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
@@ -145,6 +145,8 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=1000)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cut-least", type=float, default=10.0, help="seconds that a robot is cut off, at least")
+    parser.add_argument("--cut-most", type=float, default=180.0)
     parser.add_argument("--sync", default="always")
     args = parser.parse_args()
     missed = 0
