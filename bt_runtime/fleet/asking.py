@@ -11,7 +11,8 @@ from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names
 from bt_runtime.fleet.link import Link
-from bt_runtime.fleet.member import Member, from_environment
+from bt_runtime.fleet.member import Member
+from bt_runtime.fleet.surroundings import from_environment
 from bt_runtime.run.person import Person, Reply
 
 AGAIN = 1.0  # seconds after which an open question is told again, to those who have come since

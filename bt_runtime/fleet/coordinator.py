@@ -185,7 +185,7 @@ class Coordinator:
             if self._missed[task] >= 3:
                 why = f"{held.robot} does not know of it any more"
                 await self._change(
-                    task, lambda r: r.doubted(now, why) if r.term == held.term and r.state == STARTED else None
+                    task, lambda r: r.doubted(self.wall(), why) if r.term == held.term and r.state == STARTED else None
                 )
 
     async def _reports(self) -> None:

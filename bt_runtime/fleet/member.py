@@ -6,12 +6,10 @@ the environment."""
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -20,8 +18,6 @@ from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.locks import LEASE, Locks
 
 T = TypeVar("T")
-ROBOT, SERVER = "BTR_FLEET_ROBOT", "BTR_FLEET_SERVER"  # of the agent's environment
-CREDS, AUTHORITY = "BTR_FLEET_CREDS", "BTR_FLEET_CA"  # files
 
 
 class Member:
@@ -83,21 +79,3 @@ class Member:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:  # fmt: skip
         self.close()
-
-
-def environment(address: Address, robot: str) -> dict[str, str]:
-    """Returns the variables by which a run that an agent starts finds the fleet."""
-    found = {ROBOT: robot, SERVER: address.url}
-    for name, file in ((CREDS, address.creds), (AUTHORITY, address.ca)):
-        if file is not None:
-            found[name] = str(file.resolve())
-    return found
-
-
-def from_environment() -> Member | None:
-    """Joins the fleet that the environment names; None where it names none."""
-    robot, url = os.environ.get(ROBOT), os.environ.get(SERVER)
-    if not robot or not url:
-        return None
-    creds, authority = (Path(given) if (given := os.environ.get(name)) else None for name in (CREDS, AUTHORITY))
-    return Member(Address(url, creds=creds, ca=authority), robot)

@@ -13,9 +13,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
-
-from nats.aio.msg import Msg
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names, record
@@ -28,6 +26,9 @@ from bt_runtime.fleet.plan import Place, Robot
 from bt_runtime.fleet.store import BEFORE, NO, Store
 from bt_runtime.fleet.task import Task
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
 
 BEAT = 1.0  # seconds between two heartbeats
 WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does that hears nothing

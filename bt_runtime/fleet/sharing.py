@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.events import Line, Notice, Tick, Written
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.board import Known, Refused
-from bt_runtime.fleet.member import Member, from_environment
+from bt_runtime.fleet.member import Member
+from bt_runtime.fleet.surroundings import from_environment
 from bt_runtime.language.entry import FLEET
 from bt_runtime.skills.activity import Activity, Ended, News, Stops
 from bt_runtime.skills.resources import Hold, ResourceLocks

@@ -30,8 +30,8 @@ class Row(NamedTuple):
 def chaos(args: argparse.Namespace, field: bool) -> Iterator[Row]:
     """1,000 tasks, 200 kills; connections are cut for 10 s to minutes, clocks are up to a day wrong."""
     kind = "of the field" if field else "without physics"
-    plan = Plan(robots=args.robots, tasks=args.tasks, kills=args.kills, cuts=args.kills // 4, cut=(args.cut_least, args.cut_most),
-                lease=4.0, pause=2.0 if field else 1.0, seconds=1.0,
+    plan = Plan(robots=args.robots, tasks=args.tasks, kills=args.kills, cuts=args.kills // 4,
+                cut=(args.cut_least, args.cut_most), lease=4.0, pause=2.0 if field else 1.0, seconds=1.0,
                 seed=args.seed, limit=7200.0, field=field)  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
         found: Found = asyncio.run(Chaos(plan, Path(folder)).run())

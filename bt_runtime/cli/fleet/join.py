@@ -15,11 +15,11 @@ from pathlib import Path
 from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.held import Held
-from bt_runtime.fleet.link import Link
-from bt_runtime.fleet.member import environment
+from bt_runtime.fleet.link import Link, library_alone
 from bt_runtime.fleet.names import named
 from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
 from bt_runtime.fleet.runs import Runs
+from bt_runtime.fleet.surroundings import environment
 from bt_runtime.types import Json
 
 
@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if not args.project.is_dir():
         raise BtError(f"there is no folder {args.project}", "--project names the robot's project")
+    library_alone()
     return asyncio.run(_join(args))
 
 
