@@ -70,10 +70,11 @@ def _robot(name: str) -> tuple[str, ...]:
     orders, durable = names.ORDERS, names.consumer(name)
     return (
         names.alive(name), names.report(name), names.claim(name, "*"),
-        f"fleet.journal.{name}.>", f"$JS.API.DIRECT.GET.{names.JOURNALS}", f"{names.SAID}.{name}.>",
+        f"fleet.journal.{name}.>", f"{names.SAID}.{name}.>",
         f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
         f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
         f"$JS.API.DIRECT.GET.{names.JOURNALS}",  # of any run: a spare goes on where another robot has stopped
+        f"$JS.API.DIRECT.GET.{names.JOURNALS}.fleet.journal.{name}.>",
         f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS, names.TREES),
     )  # fmt: skip
 

@@ -354,6 +354,8 @@ class Coordinator:
         begun = held.state == STARTED
         if held.state == ASSIGNED and held.task.to is None:
             begun = await self.store.claim(robot, task, held.term, "") == NO
+        if begun and held.policy == record.MOVES and held.task.to is None:
+            await self.store.fence(robot, task, held.term)
         await self._change(
             task, lambda r: r.lost(self.wall(), begun) if r.term == held.term and r.state == held.state else None
         )

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names
+from bt_runtime.fleet.copying import Copy, Fenced
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import library
-from bt_runtime.fleet.replica import Source
 from bt_runtime.fleet.store import Store
 
 COPY = 1.0  # seconds between two copies of what a run has recorded since
+ANSWER = 2.0  # seconds that the store has for taking a copy that a run waits for
+AGAIN = "again"
 _LOG = logging.getLogger(__name__)
 
 
@@ -24,12 +25,13 @@ def unanswered(error: Exception) -> bool:
 
 
 class HandIn:
-    """The two of them for one robot. `journal` finds the file of a run."""
+    """The two of them for one robot. `journal` finds a run's file; `fenced` is called when another robot has it."""
 
-    def __init__(self, name: str, store: Store, held: Held, journal: Callable[[Own], Path | None]) -> None:
-        self.name, self.store, self.held, self.journal = name, store, held, journal
+    def __init__(self, name: str, store: Store, held: Held, journal: Callable[[Own], Path | None],
+                 fenced: Callable[[Own], None]) -> None:  # fmt: skip
+        self.name, self.store, self.held, self.journal, self.fenced = name, store, held, journal, fenced
         self.reports = asyncio.Event()  # set when there is something to report
-        self._copies: dict[tuple[str, int], tuple[Own, Source]] = {}  # journals that are not wholly in the store
+        self._copies: dict[tuple[str, int], Copy] = {}  # journals that are not wholly in the store
 
     async def reporting(self) -> None:
         """Sends reports in their order, each until it is acknowledged."""
@@ -53,26 +55,42 @@ class HandIn:
 
     def begin(self, own: Own) -> None:
         """Copies the journal of a run from now on."""
-        self._copies[own.task.id, own.term] = own, Source()
+        self._copies[own.task.id, own.term] = Copy(self.store, self.name, own)
 
     async def copying(self, running: Callable[[], str | None]) -> None:
         """Copies journals while their runs go on; those that ended without a network afterwards."""
         while not self.store.link.closing:
             await asyncio.sleep(COPY)
             await self.store.link.up.wait()
-            for key, (own, source) in list(self._copies.items()):
-                ended = running() != own.task.id
+            for key, copy in list(self._copies.items()):
+                ended = running() != copy.own.task.id
                 try:
-                    await self._copy(own, source)
+                    if (path := self.journal(copy.own)) is not None:
+                        await copy.go_on(path)
+                except Fenced:
+                    self.fenced(copy.own)
+                    ended = True
                 except Exception as error:
                     if not unanswered(error):
                         raise
-                    self._copies[key] = own, Source()  # from its beginning: what comes twice changes nothing
                     break
-                if ended and self._copies.get(key) == (own, source):
+                if ended and self._copies.get(key) is copy:
                     del self._copies[key]
 
-    async def _copy(self, own: Own, source: Source) -> None:
-        if (path := self.journal(own)) is not None:
-            for piece in source.pieces(path):
-                await self.store.js.publish(names.journal(self.name, own.task.id, own.term), piece)
+    async def copied(self, own: Own) -> str:
+        """Copies a run's journal now. Returns "" when the store has all of it, AGAIN when it did not answer, else why
+        the run may not go on."""
+        copy, path = self._copies.get((own.task.id, own.term)), self.journal(own)
+        if copy is None or path is None:
+            return AGAIN
+        try:
+            async with asyncio.timeout(ANSWER):
+                await copy.go_on(path, sure=True)
+        except Fenced as error:
+            self.fenced(own)
+            return error.message
+        except Exception as error:
+            if not unanswered(error):
+                raise
+            return AGAIN
+        return ""

@@ -122,6 +122,8 @@ def folded(record: Record, report: Mapping[str, Any], now: float) -> Record | No
         return record.started(now)
     if what == "doubt" and record.state in (ASSIGNED, STARTED):
         return record.doubted(now, f"{record.robot}: {report.get('reason', '')}")
+    if what == "fenced" and record.state == STARTED:  # who fenced it may have died before the record said so
+        return record.lost(now, begun=True)
     if what == "returned" and record.state in (ASSIGNED, STARTED, DOUBT):
         return record.returned(now, report.get("reason", ""), report.get("refused", False))
     return None

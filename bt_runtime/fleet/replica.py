@@ -26,15 +26,18 @@ class Source:
         self._last = dict.fromkeys(_KEYS, -1)
         self._head: dict[str, str] = {}
 
-    def pieces(self, path: Path) -> Iterator[bytes]:
-        """Yields messages; the last one of a moment says that it is whole. Nothing while it cannot be read."""
+    def pieces(self, path: Path, sure: bool = False) -> Iterator[bytes]:
+        """Yields messages; the last one of a moment says that it is whole. Nothing while the file cannot be read;
+        `sure`: BtError then."""
         try:
             with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0.2)) as connection:
                 connection.execute("BEGIN")
                 rows, last = self._new(connection)
                 head = {name: value for name, value in connection.execute("SELECT name, value FROM head")
                         if self._head.get(name) != value}  # fmt: skip
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            if sure:
+                raise BtError(f"{path} cannot be read: {error}", "it is tried again") from error
             return
         if not head and not any(rows.values()):
             return

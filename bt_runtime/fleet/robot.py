@@ -12,17 +12,17 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names, record
 from bt_runtime.fleet import task as tasks
 from bt_runtime.fleet.bid import Known, Offer, job_of
-from bt_runtime.fleet.hand_in import HandIn, unanswered
+from bt_runtime.fleet.hand_in import AGAIN, HandIn, unanswered
 from bt_runtime.fleet.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
 from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.plan import Place, Robot
+from bt_runtime.fleet.runner import Outcome, Refused, Runner
 from bt_runtime.fleet.store import BEFORE, NO, Store
 from bt_runtime.fleet.task import Task
 from bt_runtime.types import Json
@@ -33,36 +33,6 @@ if TYPE_CHECKING:
 BEAT = 1.0  # seconds between two heartbeats
 WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does that hears nothing
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended. `verdict` None: it was stopped before its end, and can be gone on with."""
-
-    verdict: str | None
-    reason: str = ""
-    outputs: Json = None
-
-
-class Runner(Protocol):
-    """Runs trees for the agent, outside its process."""
-
-    async def known(self, task: Task) -> Known:
-        """What a task takes and may; BtError says why this robot cannot do it."""
-
-    async def run(self, own: Own, again: bool) -> Outcome:
-        """Runs a task to its end. `again`: goes on with the run that an earlier process of this robot began."""
-
-    def stop(self, task: str) -> None:
-        """Stops a run: `run` returns soon."""
-
-    def journal(self, own: Own) -> Path | None:
-        """Returns the file in which the run is recorded; None while there is none."""
-
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
-        """Takes over the journal of another robot's run: `run` goes on with it."""
-
-    async def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -96,7 +66,7 @@ class Agent:
         self._lease = card.alone_after  # seconds of silence after which others may have our tasks
         self._greeted = asyncio.Event()  # a coordinator has said what of our tasks is still ours
         self._wake = asyncio.Event()
-        self.hand_in = HandIn(card.name, self.store, held, runner.journal)
+        self.hand_in = HandIn(card.name, self.store, held, runner.journal, self._fenced)
         self._known: dict[tuple[str, str], Known] = {}
 
     async def work(self) -> None:
@@ -344,7 +314,15 @@ class Agent:
         try:
             await self._moved_in(own, again)
             self.hand_in.begin(own)
+            if again and own.policy == record.MOVES:  # what this robot had begun is in the store before it goes on
+                while self.runner.journal(own) is not None and await self.hand_in.copied(own) == AGAIN:
+                    await asyncio.sleep(0.2)
+                if self.held.tasks.get(task.id) != own:
+                    return
             outcome = await self.runner.run(own, again)
+        except Refused as error:
+            self._report_drop(own, what="returned", reason=str(error), refused=True)
+            return
         except BtError as error:
             outcome = Outcome(record.FAILURE, error.message)
         finally:
@@ -366,6 +344,13 @@ class Agent:
         self._stopped[task] = why
         self.runner.stop(task)
 
+    def _fenced(self, own: Own) -> None:
+        """Another robot goes on with the run: here it ends."""
+        if self.held.tasks.get(own.task.id, own).term == own.term and own.task.id in self.held.tasks:
+            self.held.drop(own.task.id, self._report(own, what="fenced"))
+            self.hand_in.reports.set()
+            self._dropped(own.task.id)
+
     def _dropped(self, task: str) -> None:
         """Another robot has it, or it is done: this robot ends its part without a word."""
         self._unplan(task)
@@ -383,7 +368,7 @@ class Agent:
         if own.resume is not None and not again:
             pieces = await self.store.journal(own.resume[0], own.task.id, own.resume[1])
             if pieces:
-                self.runner.move_in(own, pieces)
+                await self.runner.move_in(own, pieces)
 
     # ---- reports
 

@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from bt_runtime.fleet import record
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
-from bt_runtime.fleet.robot import Outcome
+from bt_runtime.fleet.runner import Outcome, Refused
 from bt_runtime.fleet.task import Task
 from bt_runtime.project import child
 
@@ -40,18 +40,29 @@ class Worker:
                                    start_new_session=True, env=child.environment(**(fleet or {})))  # fmt: skip
         self._lock = asyncio.Lock()
 
-    async def ask(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Returns the answer; None when the process ended without one."""
+    async def ask(
+        self, question: Mapping[str, Any], copy: Callable[[], Awaitable[str]] | None = None
+    ) -> dict[str, Any] | None:
+        """Returns the answer; None when the process ended without one. `copy` is called whenever the process asks that
+        the store take its journal."""
         async with self._lock:
-            stdin, stdout = self.process.stdin, self.process.stdout
-            assert stdin is not None and stdout is not None
-            try:
-                stdin.write(json.dumps(question).encode() + b"\n")
-                stdin.flush()
-            except OSError:
-                return None
-            line = await _line(stdout.fileno())
-            return json.loads(line) if line else None
+            assert self.process.stdout is not None
+            while self._tell(question):
+                line = await _line(self.process.stdout.fileno())
+                answer: dict[str, Any] | None = json.loads(line) if line else None
+                if answer is None or copy is None or "copy" not in answer:
+                    return answer
+                question = {"copied": answer["copy"], "why": await copy()}
+            return None
+
+    def _tell(self, question: Mapping[str, Any]) -> bool:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(json.dumps(question).encode() + b"\n")
+            self.process.stdin.flush()
+        except OSError:
+            return False
+        return True
 
     def signal(self, number: int) -> None:
         with suppress(ProcessLookupError):
@@ -85,6 +96,10 @@ async def _line(descriptor: int) -> bytes:
     return bytes(pieces)
 
 
+async def _nowhere(own: Own) -> str:
+    return ""
+
+
 class Runs:
     """The robot's runner: journals in `folder`, one subfolder for each term of a task."""
 
@@ -95,6 +110,7 @@ class Runs:
         self.folder, self.held, self.places = folder, held, places or {}
         self.versions: Versions | None = None  # of trees that the fleet has, for tasks that name one
         self.fleet = fleet  # variables by which a run finds the fleet, for shared entries and locks
+        self.copied: Callable[[Own], Awaitable[str]] = _nowhere  # the agent's: has the store the run's journal?
         self._spare: Worker | None = None
         self._known: dict[str, dict[str, Any]] = {}
         self._at_work: dict[str, Worker] = {}
@@ -150,7 +166,9 @@ class Runs:
         worker, self._spare = self.spare(), None
         self._at_work[own.task.id] = worker
         try:
-            answer = await worker.ask({"words": words, "folder": str(self.path(own))})
+            moves = own.policy == record.MOVES
+            question = {"words": words, "folder": str(self.path(own)), "copies": moves}
+            answer = await worker.ask(question, (lambda: self.copied(own)) if moves else None)
         finally:
             del self._at_work[own.task.id]
             worker.close()
@@ -173,12 +191,16 @@ class Runs:
     def journal(self, own: Own) -> Path | None:
         return next(iter(self.path(own).glob("*.btr")), None)
 
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+    async def move_in(self, own: Own, pieces: list[bytes]) -> None:
         from bt_runtime.fleet.replica import restored
 
         self.path(own).mkdir(exist_ok=True)
         with suppress(BtError):  # nothing whole has come: it begins anew
-            restored(pieces, self.path(own) / "moved.btr")
+            moved = restored(pieces, self.path(own) / "moved.part")
+            answer = await self.spare().ask({"moved": str(moved), "tree": await self.tree(own.task)})
+            if answer is None or answer["why"]:
+                raise Refused(answer["why"] if answer else "its worker process ended")
+            moved.rename(moved.with_name("moved.btr"))
 
     async def close(self) -> None:
         for worker in (*self._at_work.values(), self._spare):

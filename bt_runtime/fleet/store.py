@@ -25,6 +25,7 @@ _LAST = "Nats-Expected-Last-Subject-Sequence"
 _ID = "Nats-Msg-Id"
 _WRONG_LAST, _FULL = 10071, 10077  # the server's words for "another one was first"
 DAY = 86400.0
+FENCE = b'{"fence":true}'  # the last piece of a journal
 FIRST, BEFORE, NO = "first", "before", "no"  # how a claim was decided
 
 
@@ -201,6 +202,32 @@ class Store:
                 return pieces
             pieces.append(found.data or b"")
             seq = (found.seq or 0) + 1
+
+    async def append(self, subject: str, piece: bytes, last: int) -> int | None:
+        """Adds a piece to a journal; returns its number. None when `last` is not the last one any more."""
+        from nats.js.errors import APIError
+
+        try:
+            ack = await self.js.publish(subject, piece, headers={_LAST: str(last)})
+        except APIError as error:
+            if error.err_code == _WRONG_LAST:
+                return None
+            raise
+        return int(ack.seq)
+
+    async def end_of_journal(self, subject: str) -> tuple[int, bool]:
+        """Returns the number of a journal's last piece, 0 for none; and whether it is a fence."""
+        from nats.js.errors import NotFoundError
+
+        try:
+            found = await self.js.get_last_msg(names.JOURNALS, subject, direct=True)
+        except NotFoundError:
+            return 0, False
+        return found.seq or 0, found.data == FENCE
+
+    async def fence(self, robot: str, task: str, term: int) -> None:
+        """Closes the journal of a robot's term: what the robot has not written there by now, it may not begin."""
+        await self.js.publish(names.journal(robot, task, term), FENCE)
 
     async def report(self, robot: str, body: Mapping[str, Any], number: str) -> None:
         """Publishes a robot's report; a repetition with the same number within ten minutes is dropped by the server."""

@@ -25,6 +25,7 @@ from bt_runtime.events import (
 from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, folder, outage, sources, summary
 from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
+from bt_runtime.journal.backlog import Backlog
 from bt_runtime.journal.codec import Patches
 from bt_runtime.journal.layout import HEAD, SUFFIX, Event, Texts, head_sum, wall_time
 from bt_runtime.journal.lines import Follower, Following, Nowhere
@@ -38,7 +39,7 @@ from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
-from bt_runtime.journal.writer import Backlog, Writer
+from bt_runtime.journal.writer import Writer
 from bt_runtime.language.entry import Entry
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import message_of
@@ -48,6 +49,8 @@ _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
 _PART = 1 / 32  # … or so much of its limit: a program that ticks without a pause makes large batches
 
+elsewhere: Callable[[Path, Callable[[], bool]], str] | None = None  # "" once another place has it too; see `_copied`
+
 
 class Writer:
     def __init__(
@@ -71,7 +74,7 @@ class Writer:
         self.is_full = self.is_shut = False
         self.wrote, self.stirred = 0.0, True  # when it last did; was anything noted since but the time of ticks
         self.unlooked = 0  # bytes written since the last look at the file's size, roughly
-        self.closing = False
+        self.closing = self.careful = False  # careful: did an action begin or end since `elsewhere` was last asked
         self.thread = threading.Thread(target=self._run, name="bt-journal", daemon=True)
         self.thread.start()
 
@@ -239,12 +242,20 @@ class Writer:
             self.store.sync()
         self.waiting.popleft()
         self.tick = max(self.tick, made.tick)
+        why = self._copied(made)
         for ticket in made.tickets:
-            ticket.settle()
+            ticket.settle(why)
         self.unlooked += made.size
         if self.store.written % _CHECKED == 0 or self.unlooked > _PART * self.store.limits.bytes:
             self.unlooked = 0
             self._look_at_size(made.tick)
+
+    def _copied(self, made: Made) -> str:
+        """Waits until another place has what actions wait for; returns why it never will, and they may not begin."""
+        self.careful = self.careful or any(event.kind in ("begin", "done") for event in made.events)
+        asks = elsewhere if made.tickets and self.careful else None
+        self.careful = bool(why := asks(self.store.path, lambda: self.closing) if asks else "")
+        return why
 
     def _look_at_size(self, tick: int) -> None:
         if not self.is_full and self.store.full():
@@ -366,29 +377,3 @@ class Writer:
 
     def _boundary(self, made: Made) -> None:
         made.durable = True
-
-
-class Backlog(Writer):
-    """Buffers instead of a writer. A failed replay leaves its journal unchanged."""
-
-    def __init__(self, following: Following) -> None:
-        self.following = following
-        self.queue: deque[Queued] = deque()
-        self.wanted = threading.Event()
-        self.broken, self.closing = "", False
-
-    def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
-        ticket = Ticket(wake)
-        ticket.settle()
-        return ticket
-
-    def keep_up(self) -> None:
-        """No-op."""
-
-    def close(self) -> None:
-        self.closing = True
-
-    def hand_over(self, writer: Writer) -> Writer:
-        writer.queue.extend(self.queue)
-        writer.flush_at_boundary()
-        return writer

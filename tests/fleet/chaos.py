@@ -165,10 +165,9 @@ class Chaos:
         await self._prepared(link)
         for number in range(self.plan.tasks):
             seconds = round(self.dice.uniform(0.01, self.plan.seconds), 3)
-            tree = self.dice.choice(TREES)
-            task = Task(f"t{number}", tree, {"seconds": seconds})
+            task = Task(f"t{number}", self.dice.choice(TREES), {"seconds": seconds})
             if self.plan.field:
-                task = field_project.task(f"t{number}", tree)
+                task = field_project.task(f"t{number}", self.dice.choice(field_project.TREES)[0])
             for _ in range(1 + (number % 5 == 0)):
                 while True:
                     try:

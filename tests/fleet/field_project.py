@@ -55,9 +55,10 @@ class Fit(bt.Skill):
         with open(LEDGER) as file:
             return any(line.split()[:2] == ["effect", what] for line in file)
 """
+TREES = (("repeat", "look"), ("stays", "weld"), ("stays_verify", "fit"), ("moves", "weld"), ("moves_verify", "fit"))
 _TREE = """\
 version: 1
-tree: {name}
+tree: {name}{moves}
 skills: [cell]
 inputs:
   what: {{type: string}}
@@ -77,10 +78,11 @@ def made(folder: Path) -> Path:
     (folder / "btr.yaml").write_text("version: 1\n")
     (folder / "skills" / "cell.yaml").write_text(_SKILLS)
     (folder / "skills" / "cell.py").write_text(_PYTHON)
-    for name, skill in (("repeat", "look"), ("stays", "weld"), ("stays_verify", "fit")):
-        (folder / "trees" / f"{name}.yaml").write_text(_TREE.format(name=name, skill=skill))
+    for name, skill in TREES:
+        moves = "\nmoves: true" if name.startswith("moves") else ""
+        (folder / "trees" / f"{name}.yaml").write_text(_TREE.format(name=name, moves=moves, skill=skill))
     return folder
 
 
 def task(id: str, tree: str) -> Task:
-    return Task(id, tree.replace("-", "_"), {"what": id}, world=WORLD)
+    return Task(id, tree, {"what": id}, world=WORLD)

@@ -13,7 +13,7 @@ class Still:
     def journal(self, own: Own) -> Path | None:
         return None
 
-    def move_in(self, own: Own, pieces: list[bytes]) -> None:
+    async def move_in(self, own: Own, pieces: list[bytes]) -> None:
         raise AssertionError
 
     async def close(self) -> None: ...

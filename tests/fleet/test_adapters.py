@@ -30,7 +30,8 @@ from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.rmf import messages as rmf
 from bt_runtime.fleet.rmf.api import Api, serve
-from bt_runtime.fleet.robot import Agent, Card, Outcome
+from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.server import Server, ServerOptions, free_port
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.vda5050 import bridge as vda

@@ -17,7 +17,8 @@ from bt_runtime.fleet.coordinator import Coordinator
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, DOUBT, STARTED, Record
-from bt_runtime.fleet.robot import Agent, Card, Outcome
+from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task
 from tests.fleet.proxy import Proxy

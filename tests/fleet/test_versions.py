@@ -21,7 +21,8 @@ from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.keys import Key, Keys, public_of, read
 from bt_runtime.fleet.link import Address, Link
-from bt_runtime.fleet.robot import Agent, Card, Outcome
+from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.versions import Versions
 from tests.fleet.still import Still

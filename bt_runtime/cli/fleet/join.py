@@ -71,7 +71,9 @@ async def _join(args: argparse.Namespace) -> int:
         lambda up: print(f"{name}: {'connected' if up else 'no connection'}", file=sys.stderr, flush=True)
     )
     logging.getLogger("nats").setLevel(logging.CRITICAL)
-    work = asyncio.create_task(Agent(card, link, held, runner).work())
+    agent = Agent(card, link, held, runner)
+    runner.copied = agent.hand_in.copied
+    work = asyncio.create_task(agent.work())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, work.cancel)
     try:

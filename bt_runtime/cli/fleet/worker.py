@@ -9,18 +9,24 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import select
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
+from bt_runtime import project
 from bt_runtime.cli import _guard, call
 from bt_runtime.cli.recorded import resume as _resume  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.running import run as _run  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.fleet.hand_in import AGAIN
+from bt_runtime.fleet.relocate import relocate
 from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
+from bt_runtime.journal import writer
 from bt_runtime.language.entry import REPEAT
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import orphan, trust
@@ -36,10 +42,42 @@ def main() -> int:
         question = json.loads(line)
         if "known" in question:
             _tell(answers, known(question["known"]))
+        elif "moved" in question:
+            _tell(answers, moved(Path(question["moved"]), question["tree"]))
         else:
+            if question.get("copies"):
+                writer.elsewhere = Elsewhere(answers)
             _tell(answers, _alone(question["words"], Path(question["folder"])))
             return 0
     return 0
+
+
+class Elsewhere:
+    """Asks the agent to copy the journal to the fleet's store, and waits until the store has it."""
+
+    def __init__(self, answers: IO[str]) -> None:
+        self._answers, self._count, self._read = answers, 0, b""
+
+    def __call__(self, path: Path, closing: Callable[[], bool]) -> str:
+        why = AGAIN
+        while why == AGAIN and not closing():
+            self._count += 1
+            _tell(self._answers, {"copy": self._count})
+            why = self._answer(closing)
+        return "the run ends" if why == AGAIN else why
+
+    def _answer(self, closing: Callable[[], bool]) -> str:
+        """Returns what the agent says of the latest question; AGAIN while it says nothing."""
+        while not closing():
+            if select.select([0], [], [], 0.1)[0]:
+                piece = os.read(0, 65536)
+                if not piece:
+                    return "the robot's agent is gone"
+                *lines, self._read = (self._read + piece).split(b"\n")
+                for line in map(json.loads, lines):
+                    if line.get("copied") == self._count:
+                        return str(line["why"])
+        return AGAIN
 
 
 def _tell(answers: IO[str], body: dict[str, Any]) -> None:
@@ -58,8 +96,18 @@ def known(tree: str) -> dict[str, Any]:
     skills, agents = _skills(spec)
     repeat = not agents and all(entry.on_resume == REPEAT or entry.instant for entry in skills)
     takes = sum(entry.takes or 0.0 for entry in skills)
-    policy = "stays" if not repeat else "moves" if spec.moves else "repeat"
+    policy = "moves" if spec.moves and not agents else "repeat" if repeat else "stays"
     return {"policy": policy, "takes": takes or None, "inputs": sorted(spec.inputs)}
+
+
+def moved(journal: Path, tree: str) -> dict[str, Any]:
+    """Prepares the journal of another robot's run; returns why it cannot go on here."""
+    try:
+        home = project.find_root(Path(tree).parent) if Path(tree).is_absolute() else project.find_root()
+        relocate(journal, home or Path.cwd())
+    except (BtError, Faults, OSError, ValueError) as error:
+        return {"why": str(error).partition("\n")[0]}
+    return {"why": ""}
 
 
 def _skills(spec: TreeSpec) -> tuple[list[Any], bool]:
