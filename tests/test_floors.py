@@ -114,7 +114,8 @@ def test_no_files_need_each_other() -> None:
 LATE = {
     "fleet/bundle.py": "an agent loads no tree but to check a version that has come: its process stays small",
     "fleet/replica.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
-    "fleet/runs.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
+    "fleet/link.py": "keys are read only where one is given: an agent's process stays small",
+    "fleet/surroundings.py": "an agent names the variables; only its runs join the fleet by them",
     "language/implementations.py": "only a project with skills in Python has files to look at",
     "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
     "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",

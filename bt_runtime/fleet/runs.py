@@ -17,6 +17,7 @@ from bt_runtime.fleet import record
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
+from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.runner import Outcome, Refused
 from bt_runtime.fleet.task import Task
 from bt_runtime.project import child
@@ -192,8 +193,6 @@ class Runs:
         return next(iter(self.path(own).glob("*.btr")), None)
 
     async def move_in(self, own: Own, pieces: list[bytes]) -> None:
-        from bt_runtime.fleet.replica import restored
-
         self.path(own).mkdir(exist_ok=True)
         with suppress(BtError):  # nothing whole has come: it begins anew
             moved = restored(pieces, self.path(own) / "moved.part")
