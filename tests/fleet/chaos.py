@@ -58,7 +58,7 @@ class Found:
     doubled: list[str] = field(default_factory=list)
     unfounded: list[str] = field(default_factory=list)  # success, and the ledger knows of no effect
     verdicts: Counter[str] = field(default_factory=Counter)
-    settled: int = 0  # by a person, because nobody could know
+    reasons: Counter[str] = field(default_factory=Counter)  # tree and reason of what failed
     seconds: float = 0.0
 
     @property
@@ -222,6 +222,8 @@ class Chaos:
             if len(verdicts) > 1:
                 found.two_verdicts.append(f"{task}: {verdicts}")
             found.verdicts[str(held[task].verdict)] += 1
+            if held[task].verdict != SUCCESS:
+                found.reasons[f"{held[task].task.tree}: {held[task].reason[:70]}"] += 1
             if effects[task] > 1 and held[task].task.tree != "repeat":
                 found.doubled.append(f"{task} ({held[task].task.tree}): {effects[task]}")
             if held[task].verdict == SUCCESS and not effects[task]:

@@ -42,6 +42,8 @@ def chaos(args: argparse.Namespace, field: bool) -> Iterator[Row]:
     yield Row("  success without an effect", str(len(found.unfounded)), "0", not found.unfounded)
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.most_common())
     yield Row(f"  verdicts ({found.seconds:.0f} s)", verdicts, "", True)
+    for reason, count in found.reasons.most_common(8):
+        yield Row(f"    {reason}", str(count), "", True)
 
 
 def plans(args: argparse.Namespace) -> Iterator[Row]:

@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
+import itertools
+
 from bt_runtime.fleet.balance import KEEPS, Balance, kept
 from bt_runtime.fleet.bid import Known, Offer
 from bt_runtime.fleet.plan import Job, Robot
@@ -45,7 +47,7 @@ def test_a_task_that_has_moved_stays_for_longer_each_time() -> None:
             held = held.returned(now, "moved").assigned(other, "stays", now)
     assert orders.given[:2] == [("r0", "t"), ("r1", "t")]
     assert moved[0] == 0.0 and moved[1] - moved[0] >= KEEPS
-    rests = [after - before for before, after in zip(moved, moved[1:], strict=False)]
+    rests = [after - before for before, after in itertools.pairwise(moved)]
     assert all(rest >= kept(number + 2) for number, rest in enumerate(rests))
     assert len(moved) <= 3600 / kept(99) + 6
 
