@@ -7,20 +7,20 @@ from typing import Any, Literal
 
 from py_trees.common import Status
 
-from bt_runtime.agents import finish, recalling, thought
+from bt_runtime.agents import calling, finish, recalling, thought
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
 from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
-from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, guided
+from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, example_block, guided
 from bt_runtime.agents.prompt_holes import holes
 from bt_runtime.agents.scoring import scored
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
-from bt_runtime.agents.worked_example import Shape
+from bt_runtime.agents.worked_example import Shape, steps_of
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.llm.chat.chat import Chat
@@ -40,6 +40,7 @@ class Agent(Growing):
     opening = ""
     family: Family | None = None
     examples: tuple[str, ...] = ()
+    toolbox: calling.Toolbox | None = None  # with `form: tools`
     reasoned = ""  # what the model thought about this decision, as it stands at the end of its prompt
     aloud = False  # … and whether it was let
     thoughtless = False  # the latest move was an empty or a repeated thought: the next one is no thought
@@ -51,14 +52,19 @@ class Agent(Growing):
         """Prepares the first decision: actions, the first observation, the prompt, examples."""
         self.steps, self.trail, self.plans, self.warned = [], [], [], set()
         self.reasoned, self.aloud, self.omitted = "", False, 0
-        self.invalid, self.thoughtless = 0, False
+        self.invalid, self.thoughtless, self.toolbox = 0, False, None
         self.moves = [str(m) for m in self.value("moves")]
         self.notes = [str(n) for n in self.value("notes")]
         self.actions = Actions(self)
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]), self.actions)
         self.opening = self.around.opening() + self.last_action()
         told = holes(self, self.moves, "act" in self.moves and bool(self.around.kinds()))
-        system = equipped(self.instructions(self.spec.values["prompt"] or "agent", told), self.actions.described())
+        tools = self.spec.values.get("form") == "tools"
+        ends = () if self.judges else (DONE, FAILURE)
+        if tools:
+            self.toolbox = calling.toolbox(self, self.moves, self.text, told["recall"], ends)
+        named = self.spec.values["prompt"] or ("tools" if tools else "agent")
+        system = equipped(self.instructions(named, told), [] if tools else self.actions.described())
         self.system = guided(system, self.guide())
         self.family = family_of(self)
         shape = Shape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
@@ -92,7 +98,9 @@ class Agent(Growing):
         self.thoughtless = False
         yield from self.reason()
         how, prompt = self.spec.values["choose"], self.text()
-        if len(moves) == 1:
+        if self.toolbox is not None:
+            opening, sentence, choice = yield from calling.chosen(self, self.toolbox, sentences, moves)
+        elif len(moves) == 1:
             choice = yield from self.sentence(said)
             opening, sentence = ACT, choice.text.removeprefix(" ")
         elif self.spec.values.get("score", "sum") != "sum":
@@ -174,7 +182,10 @@ class Agent(Growing):
             return Ending("failure", last.text if last is not None and last.move == "think" else "")
         phrase = self.actions.unfinished(begun)
         if phrase is not None:
-            written = yield from self.line(f"{ACT} {sentence}", Grammar("regex", phrase.pattern()))
+            if self.toolbox is not None:
+                written = yield from calling.rest(self, self.toolbox, *self.actions.begun[begun])
+            else:
+                written = yield from self.line(f"{ACT} {sentence}", Grammar("regex", phrase.pattern()))
             sentence = phrase.joined(begun, written)
         for spent in (self.spent, self.whole):
             spent.steps += 1
@@ -210,6 +221,8 @@ class Agent(Growing):
 
     def line(self, opening: str, grammar: Grammar | None = None) -> Generator[Any, Any, str]:
         """Asks for the rest of a line, free or under a grammar."""
+        if self.toolbox is not None:
+            return (yield from calling.line(self, self.toolbox, opening))
         values = self.spec.values
         return (yield from thought.line(self, lambda: Question(
             "write", self.text() + opening, grammar=grammar, stop=("\n",), max_tokens=values["think_tokens"],
@@ -219,7 +232,7 @@ class Agent(Growing):
     # Prompt and record -----------------------------------------------------------------------
 
     def prompt(self) -> Prompt:
-        return agent_prompt(
+        told = agent_prompt(
             self.system,
             self.goal,
             self.opening,
@@ -229,6 +242,14 @@ class Agent(Growing):
             notes=self.notes,
             omitted=self.omitted,
         )
+        if self.toolbox is not None:
+            calls = tuple([self.toolbox.told(step) for step in self.steps[self.omitted :]])
+            examples = example_block([self.toolbox.example(text) for text in self.examples])
+            return told._replace(examples=examples, tools=self.toolbox.tools, calls=calls)
+        if self.spec.values.get("example_form") == "turns":
+            shown = [(head, tuple([step.turn() for step in steps])) for head, steps in map(steps_of, self.examples)]
+            return told._replace(shown=tuple([each for each in shown if each[1]]))
+        return told
 
     def text(self) -> str:
         return self.prompted(self.prompt(), self.aloud) + self.reasoned

@@ -13,6 +13,7 @@ from bt_runtime.agents.story import Family, Step, example, left_out, opening, wr
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.kinds.registry import installed
+from bt_runtime.llm.chat.calls import Call, CallForm, Tool
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.project import disk
 from bt_runtime.types import Template as ChatTemplate
@@ -27,6 +28,9 @@ class Prompt(NamedTuple):
     steps: str  # what was thought and done since
     turns: tuple[tuple[str, str], ...] = ()  # the same as a conversation: what was said, what was heard
     omitted: str = ""  # says how many earlier steps are left out
+    tools: tuple[Tool, ...] = ()  # with `form: tools`: the model's tools
+    calls: tuple[Call, ...] = ()  # … and the steps as calls of them
+    shown: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # the examples as conversations: a task, its turns
 
     def text(self, template: str | ChatTemplate | None = None, aloud: bool = False) -> str:
         """Joins the parts. A base model gets them one after another, a chat model by its template, as a conversation if
@@ -36,10 +40,26 @@ class Prompt(NamedTuple):
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
         chat = Chat.of(template) if isinstance(template, str) else template
         system, user = chat.harmless(self.system.strip()), chat.harmless(asked.strip())
+        if self.tools and isinstance(chat, Chat) and isinstance(chat.calls, CallForm):
+            calls = [(name, chat.harmless(said), chat.harmless(heard)) for name, said, heard in self.calls]
+            return chat.calls.say(system, user, self.tools, calls)
+        if self.shown and isinstance(chat, Chat) and chat.turns is not None and (self.turns or not self.steps):
+            user, turns = self._told()
+            return chat.say(
+                system, chat.harmless(user), [(chat.harmless(a), chat.harmless(b)) for a, b in turns], aloud
+            )
         if isinstance(chat, Chat) and chat.turns is not None and (self.turns or not self.steps):
             turns = [(chat.harmless(said), chat.harmless(heard)) for said, heard in self.turns]
             return chat.say(system, user, turns, aloud)
         return chat.say(system, user) + chat.harmless(self.steps)
+
+    def _told(self) -> tuple[str, list[tuple[str, str]]]:
+        """The examples and the task as one conversation: after an example's last turn the next task is told."""
+        tasks = [*(task for task, _ in self.shown), (self.task + self.omitted).strip()]
+        turns = list[tuple[str, str]]()
+        for (_, told), following in zip(self.shown, tasks[1:], strict=True):
+            turns += [*told[:-1], (told[-1][0], following)]
+        return tasks[0], [*turns, *self.turns]
 
 
 def agent_prompt(

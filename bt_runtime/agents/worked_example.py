@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bt_runtime import project
 from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, goals, read_plan
-from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK
+from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK, Step
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.llm.decoding.plan_grammar import bare
 from bt_runtime.project import disk
@@ -44,6 +44,19 @@ def fitted(text: str, shape: Shape) -> str | None:
         return None
     kept = [block for block in (_kept(each, shape) for each in told) if block]
     return "\n".join([head, *kept]) if kept else None
+
+
+def steps_of(text: str) -> tuple[str, tuple[Step, ...]]:
+    """An experience as the text before its first step, and its steps."""
+    head, blocks = _parted(text)
+    steps = list[Step]()
+    for block in blocks:
+        opening = next(opening for opening in OPENINGS if block.startswith(opening))
+        said, _, heard = block.removeprefix(opening).lstrip("\n").partition("\n")
+        if opening == EXPAND:  # its plan has several lines
+            said, heard = block.removeprefix(opening).strip("\n"), ""
+        steps.append(Step(OPENINGS[opening], said.strip(), heard))
+    return head, tuple(steps)
 
 
 def shipped(name: str, shape: Shape, count: int) -> list[str]:

@@ -38,6 +38,29 @@ def test_a_decision_is_the_models_turn_and_what_it_observes_is_said_to_it():
     )
 
 
+TOLD = "Your task is to: sit\nA chair.\nThink: hm\nOK.\nAct: sit down\nYou sit.\nAct: done"
+
+
+def test_examples_as_turns_are_a_conversation_before_the_task():
+    """Each is told as it went; after its last turn comes the next task, and after the last one the task at hand. A
+    template without turns gets them in one text."""
+    model = ScriptedModel(["Act: done"])
+    model.chat_template = Chat.of(PLAIN)
+    text = "version: 1\ntree: t\nroot:\n  agent: {goal: leave, moves: [think, act], example_form: turns}\n"
+    with Run(load(text), model=model, recall=False) as run:
+        agent = run.root
+        run.tick()
+        agent.examples, agent.steps = (TOLD, TOLD), [Step("act", "go", "A door.")]
+        example = (
+            "Your task is to: sit\nA chair.<|end|><|assistant|>Think: hm<|end|><|user|>OK.<|end|>"
+            "<|assistant|>Act: sit down<|end|><|user|>You sit.<|end|><|assistant|>Act: done<|end|><|user|>"
+        )
+        rest = "Your task is to: leave<|end|><|assistant|>Act: go<|end|><|user|>A door.<|end|><|assistant|>"
+        assert agent.text().endswith(f"<|user|>{example}{example}{rest}")
+        model.chat_template = Chat.of(PLAIN).in_one_turn()
+        assert "Example 2" in agent.text() and agent.text().endswith("Act: go\nA door.\n")
+
+
 def test_one_turn_is_what_was_before_and_what_templates_without_signs_get():
     chat = Chat.of(PLAIN).in_one_turn()
     shown = agent_prompt("S", "leave", "A room.", STEPS).text(chat)

@@ -27,6 +27,8 @@ _EXAMPLES = (
     Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
     *RETRIEVAL,
 )  # fmt: skip
+_AS = Field("example_form", "word", "Shown in one text, or as turns of the conversation where the model's template has "
+            "turns.", default="text", choices=("text", "turns"))  # fmt: skip
 LONGEST = 14_400  # seconds: 200 steps with a large model on a slow processor take less
 _BUDGETS = (
     Field("max_steps", "integer", "Actions in the world.", default=200, minimum=1),
@@ -81,6 +83,8 @@ AGENT = Kind(
               default="none", choices=("none", "last_action")),
         Field("choose", "word", "How a sentence is chosen: exact, greedy, or by scoring all.", default="exact",
               choices=("exact", "greedy", "scores")),
+        Field("form", "word", "How it speaks with its model: in sentences, or by calls of the model's own tools.",
+              default="sentences", choices=("sentences", "tools")),
         *SCORING,
         Field("finish", "word", "How it ends: `done` and `failure` are chosen like acts (`choose`), or whether the "
               "goal is reached is judged after each act (`judge`); then loops and budgets end what fails.",
@@ -92,7 +96,7 @@ AGENT = Kind(
               "`think_tokens`.", default="move", choices=("move", "model")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),
         Field("patience", "integer", "How often a cycle of actions may repeat.", default=3, minimum=2),
-        _GUIDE, _NOTES, *_SAMPLING, _PROMPT, *_EXAMPLES, *_BUDGETS, *_GROWTH,
+        _GUIDE, _NOTES, *_SAMPLING, _PROMPT, *_EXAMPLES, _AS, *_BUDGETS, *_GROWTH,
         Field("left", "key", "The entry that receives which share of the run's budget is left at its end: 1 where the "
               "run has none, 0 where it is spent.", writes=True),
     ),
@@ -111,7 +115,7 @@ AGENT = Kind(
     check=f"{_IMPL}.kinds.checks:check_actions",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
-        "moves", "max_invalid")  # fmt: skip
+        "moves", "max_invalid", "form", "example_form")  # fmt: skip
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (

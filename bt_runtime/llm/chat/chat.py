@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.llm.chat import calls as chat_calls
+from bt_runtime.llm.chat.calls import CallForm, Unfit, form_of
 from bt_runtime.llm.chat.template import CASES, LONGEST, SECONDS, SYSTEM, USER
 from bt_runtime.llm.chat.turns import Thinking, Turn, Turns, closed, conversation, joined, quiet, thinking
 from bt_runtime.project import child
@@ -36,6 +38,7 @@ class Chat:
     turns: Turns | None = None  # None: what a node does and sees stands in one turn
     aloud: Shape = ()  # for a model that is to think first; the thought is open at its end
     thought: tuple[str, str] = ("", "")  # what ends a thought, and what stands after it
+    calls: CallForm | str = "its recording is older than tool calls are here"  # a text: why it has none
 
     @classmethod
     def of(
@@ -80,6 +83,7 @@ class Chat:
             told["turns"] = list(self.turns)
         if self.aloud:
             told |= {"aloud": list(self.aloud), "thought": list(self.thought)}
+        told["calls"] = self.calls if isinstance(self.calls, str) else list(self.calls)
         return told
 
 
@@ -99,12 +103,13 @@ def recalled(kept: object) -> Chat | None:
         markers = tuple(m for m in told["markers"] if isinstance(m, str) and m.strip())
         turns = Turns(*_texts(told["turns"], 3)) if "turns" in told else None
         aloud, (stop, close) = _checked(told.get("aloud", ())), _texts(told.get("thought", ("", "")), 2)
+        calls = {"calls": chat_calls.recalled(told["calls"])} if "calls" in told else {}
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise BtError(
             "the journal's head has no usable chat template of the model",
             "the journal was changed, or is damaged: `btr runs list` tells",
         ) from fault
-    return Chat(shapes, markers, turns, aloud, (stop, close))
+    return Chat(shapes, markers, turns, aloud, (stop, close), **calls)
 
 
 def keep(template: object) -> Any:
@@ -147,11 +152,21 @@ def _outcome(template: str, ends: tuple[str, str], today: str) -> Chat | str:
         for name, case in CASES.items()
         if _whole(texts.get(name, ""), case)
     }
-    chat = Chat(shapes, turns=turns if turns is not None and turns.answer.strip() else None)
+    held = turns if turns is not None and turns.answer.strip() else None
+    chat = Chat(shapes, turns=held, calls=_calls(answers, texts))
     thought = (
         thinking(texts.get("aloud", ""), turns, template) if _whole(texts.get("aloud", ""), CASES["both"]) else None
     )
     return replace(chat, aloud=_shape(thought.before), thought=thought[1:]) if isinstance(thought, Thinking) else chat
+
+
+def _calls(answers: Mapping[str, Sequence[str]], texts: Mapping[str, str]) -> CallForm | str:
+    if "called" not in texts:
+        return answers.get("called", ("", "it has no tools"))[1]
+    try:
+        return form_of(texts["tooled"], texts["called"])
+    except Unfit as why:
+        return str(why)
 
 
 def _whole(text: str, case: tuple[str, str]) -> bool:

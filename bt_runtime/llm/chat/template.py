@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,12 @@ SECONDS = 2  # of computing
 MEMORY = 256 << 20  # bytes of address space
 LONGEST = 1 << 16  # characters that a template may put around the texts
 CASES = {"both": (SYSTEM, USER), "user": ("", USER), "system": (SYSTEM, ""), "neither": ("", "")}
+CALLED: tuple[tuple[str, str, dict[str, str], dict[str, Any]], ...] = (  # tools: name, about, slots, a call's arguments
+    ("Qjtoolazvq", "Qjaboutazvq.", {"sa": "string", "sb": "string"}, {"sa": "Qjvaluea", "sb": "Qjvalueb"}),
+    ("Qjtoolbzvq", "Qjaboutbzvq.", {"sc": "integer"}, {"sc": 7}),
+    ("Qjtoolczvq", "Qjaboutczvq.", {}, {}),
+)
+_CALL = "call00001"  # of all calls: so each is written alike, and some templates want nine signs
 _QUIET = {"enable_thinking": False, "thinking": False}  # by which names the families let thinking be turned off
 _ALOUD = {"enable_thinking": True, "thinking": True}
 _ABSENT: tuple[dict[str, Any], ...] = (
@@ -29,6 +35,13 @@ _ABSENT: tuple[dict[str, Any], ...] = (
 )
 Message = dict[str, Any]
 Render = Callable[[list[Message]], str]
+
+
+def tool(name: str, about: str, slots: Mapping[str, str]) -> dict[str, Any]:
+    """A tool as templates take it; `slots`: the JSON type of each parameter."""
+    properties = {slot: {"type": kind} for slot, kind in slots.items()}
+    parameters = {"type": "object", "properties": properties, "required": [*slots]}
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
 
 
 class _Refused(Exception):
@@ -47,6 +60,7 @@ def compiled(template: str, now: datetime) -> Any:
         trim_blocks=True, lstrip_blocks=True, extensions=[_generation(), "jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = _json
+    environment.filters["safe"] = str  # nothing is escaped; jinja's would escape whatever is added to it
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = now.strftime
     return environment.from_string(template)
@@ -123,21 +137,53 @@ def _forms(system: str, user: str, pairs: Any) -> Iterator[list[Message]]:
         yield [{**each, "content": [{"type": "text", "text": each["content"]}]} for each in messages]
 
 
+def calling(render: Render) -> tuple[str, str]:
+    """Renders a task with tools, and the same with calls and their results, in the first form of the messages that
+    shows all of it in order."""
+    order = [SYSTEM, USER, *(text for call, heard in zip(CALLED, HEARD, strict=True) for text in (call[0], heard))]
+    fault: Exception = ValueError("it does not show calls and their results")
+    for asked in ([_message("system", SYSTEM), _message("user", USER)], [_message("user", f"{SYSTEM}\n\n{USER}")]):
+        for written in (dict, json.dumps):  # the arguments, as most templates want them
+            messages = [*asked, *_calls(written)]
+            try:
+                tooled, called = render(asked), render(messages)
+            except MemoryError:
+                raise
+            except Exception as failed:
+                fault = failed
+                continue
+            at, lost = 0, False
+            for text in order:
+                at = called.find(text, at)
+                lost = lost or at < 0
+            if not lost and all(heard in called for heard in HEARD) and str(CALLED[0][3]["sa"]) in called:
+                return tooled, called
+    raise fault
+
+
+def _calls(written: Callable[[dict[str, Any]], Any]) -> Iterator[Message]:
+    for (name, _, _, arguments), heard in zip(CALLED, HEARD, strict=True):
+        call = {"id": _CALL, "type": "function", "function": {"name": name, "arguments": written(arguments)}}
+        yield {"role": "assistant", "content": "", "tool_calls": [call]}
+        yield {"role": "tool", "name": name, "tool_call_id": _CALL, "content": heard}
+
+
 def _message(role: str, text: str) -> Message:
     return {"role": role, "content": text}
 
 
-def _renderer(template: Any, said: Mapping[str, Any]) -> Render:
-    """Returns a function that renders messages without tools; some templates require an empty list of tools."""
+def _renderer(template: Any, said: Mapping[str, Any], others: Sequence[Mapping[str, Any]] = _ABSENT) -> Render:
+    """Returns a function that renders messages, by default without tools; some templates require an empty list of
+    tools. `others`: what else a template is given, one after the other until it takes it."""
 
     def render(messages: list[Message]) -> str:
-        for number, absent in enumerate(_ABSENT):
+        for number, absent in enumerate(others):
             try:
                 return render_with(messages, absent)
             except (_Refused, MemoryError):
                 raise
             except Exception:
-                if number == len(_ABSENT) - 1:
+                if number == len(others) - 1:
                     raise
         raise AssertionError
 
@@ -154,9 +200,9 @@ def _renderer(template: Any, said: Mapping[str, Any]) -> Render:
 
 
 def answers(asked: Mapping[str, str]) -> dict[str, list[str]]:
-    """The result of each case: for a conversation (`turns`), and for a thinking model (`aloud`). Each is ("shown",
-    text) or ("fault", words)."""
-    names = [*CASES, "turns", "aloud"]
+    """The result of each case: for a conversation (`turns`), for a thinking model (`aloud`), with tools (`tooled`) and
+    calls of them (`called`). Each is ("shown", text) or ("fault", words)."""
+    names = [*CASES, "turns", "aloud", "tooled", "called"]
     try:
         template = compiled(asked["template"], datetime.fromisoformat(asked["now"]))
     except Exception as fault:
@@ -165,8 +211,17 @@ def answers(asked: Mapping[str, str]) -> dict[str, list[str]]:
     quiet, aloud = (_renderer(template, {**tokens, **how}) for how in (_QUIET, _ALOUD))
     found = {name: _told(lambda case=case: shown(quiet, *case)) for name, case in CASES.items()}  # type: ignore[misc]
     if found["both"][0] == "fault":  # so it is with all
-        return found | dict.fromkeys(names[-2:], found["both"])
-    return found | {"turns": _told(lambda: spoken(quiet)), "aloud": _told(lambda: shown(aloud, SYSTEM, USER))}
+        return found | dict.fromkeys(names[-4:], found["both"])
+    found |= {"turns": _told(lambda: spoken(quiet)), "aloud": _told(lambda: shown(aloud, SYSTEM, USER))}
+    if "tools" not in asked["template"]:
+        return found | {name: ["fault", "it has no tools"] for name in names[-2:]}
+    tools = [tool(*each[:3]) for each in CALLED]
+    given = _renderer(template, {**tokens, **_QUIET, "tools": tools}, ({"documents": None}, {}))
+    try:
+        tooled, called = calling(given)
+    except Exception as fault:
+        return found | {name: ["fault", _words(fault)] for name in names[-2:]}
+    return found | {"tooled": ["shown", tooled], "called": ["shown", called]}
 
 
 def _told(make: Callable[[], str]) -> list[str]:
