@@ -49,6 +49,7 @@ class Recording(NamedTuple):
     kinds: tuple[str, ...] = ()
     options: Mapping[str, Json] = {}
     extra: str = ""
+    simulated: bool = False
 
 
 class Evaluation(NamedTuple):
@@ -70,6 +71,7 @@ class Evaluation(NamedTuple):
     extra: str = ""  # needs that one
     recording: str = ""  # what the strategy is made of …
     learnt: str = ""  # … and how: a compiled tree, or a baseline in the place of the model
+    simulated: bool = False  # the clock too: nothing waits for real time
 
 
 class Figure(NamedTuple):
@@ -154,7 +156,7 @@ _EVALUATION = closed({
     "suite": TEXT, "strategies": {"type": "array", "items": _STRATEGY}, "budget": _COUNT, "share": {"type": "number"},
     "kinds": TEXTS, "options": {"type": "object"}, "recall": _YES, "free": _YES, "lessons": TEXT, "level": TEXT,
     "example_tokens": _COUNT, "data": TEXT, "split": TEXT, "world": {"type": "object"}, "plan": TEXT, "extra": TEXT,
-    "recording": TEXT, "learnt": {"enum": list(HOW)},
+    "recording": TEXT, "learnt": {"enum": list(HOW)}, "simulated": _YES,
 }, ("suite", "strategies", "budget"))  # fmt: skip
 _FIGURE = closed({
     "name": TEXT, "of": TEXT, "measure": TEXT, "against": TEXT, "depth": _SPAN, "against_depth": _SPAN, "among": TEXT,
@@ -169,7 +171,8 @@ _PLAN = closed(
                  "world": {"type": "object"}},
     _WRITTEN,
 )  # fmt: skip
-_RECORDING = closed({**_LESSON, "seed": _COUNT, "kinds": TEXTS, "options": {"type": "object"}, "extra": TEXT}, _LESSON)
+_RECORDING = closed({**_LESSON, "seed": _COUNT, "kinds": TEXTS, "options": {"type": "object"}, "extra": TEXT,
+                     "simulated": _YES}, _LESSON)  # fmt: skip
 _PARTS = {"lessons": _LESSONS, "plans": _PLAN, "recordings": _RECORDING, "evaluations": _EVALUATION, "claims": _CLAIM}
 CHECK = check_of("what is claimed", {n: by_name({"type": "object", **each}) for n, each in _PARTS.items()}, _PARTS)
 

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from bt_runtime import project
 from bt_runtime.bench.optimise.loop import optimise
 from bt_runtime.bench.optimise.plan_versions import best
 from bt_runtime.bench.optimise.setup import Setup as Optimised
@@ -27,11 +28,13 @@ from bt_runtime.envs.registry import Wanted
 from bt_runtime.journal.sources import versions
 from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget
+from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json
-from recipes.results.claims import Claims, Evaluation
+from recipes.results import arm
+from recipes.results.claims import Claims, Evaluation, Recording
 from recipes.results.learnt import compiled_in, policy_of
 
-EXTRAS = {"alfworld": "textworld", "webshop": "rapidfuzz"}  # a module of each that is looked for
+EXTRAS = {"alfworld": "textworld", "robot": "mujoco", "webshop": "rapidfuzz"}  # a module of each that is looked for
 JOBS = 4  # episodes of a baseline at once
 NO_DATA = "the outside data is not here: name its folder with --data or BTR_DATA"
 
@@ -78,12 +81,18 @@ class Study(NamedTuple):
 
     def measure(self, name: str) -> Measured:
         wanted = self.claims.evaluations[name]
-        source = find(wanted.suite, self._wanted(wanted))
+        if wanted.suite != arm.NAME:
+            return self._measured(name, wanted, find(wanted.suite, self._wanted(wanted)))
+        source = arm.source(self._arm, wanted.split, self.episodes)
+        with project.beside(self._arm):
+            return self._measured(name, wanted, source)
+
+    def _measured(self, name: str, wanted: Evaluation, source: Source) -> Measured:
         asked: dict[str, Json] = {"lessons": ""}
         strategies: Sequence[Strategy] = wanted.strategies
         if wanted.lessons:
             strategies, asked["lessons"] = self._taught(wanted)
-        backend, models = self.backend, self.models
+        backend, models = self._backend(wanted), self.models
         if wanted.recording:
             recorded, asked["recording"] = self._recorded(wanted.recording)
             asked["learnt"] = wanted.learnt
@@ -97,6 +106,7 @@ class Study(NamedTuple):
         setup = Setup(
             source.suite, {**source.world, **wanted.world}, self.seed, Budget(decisions=wanted.budget),
             recall=wanted.recall, free=wanted.free, level=wanted.level, example_tokens=wanted.example_tokens,
+            before=source.before,
         )  # fmt: skip
         known = wanted.strategies if wanted.lessons else strategies  # a memory is told by its lessons, not by its file
         folder, number = self._opened(name, setup, known, source, asked, models)
@@ -105,6 +115,17 @@ class Study(NamedTuple):
             outcomes = evaluation.run(folder, setup, cases(strategies, source.tasks), backend, self.again, watch.told)
         evaluation.write_up(folder, outcomes, self.seed)
         return Measured(folder, number, len(source.tasks), outcomes)
+
+    def _backend(self, wanted: Evaluation | Recording) -> Backend:
+        """Returns what runs the episodes: on a simulated clock one after another."""
+        if not wanted.simulated:
+            return self.backend
+        by_oracle = wanted.suite == arm.NAME and not getattr(wanted, "learnt", "")
+        return Local(arm.oracle if by_oracle else self.models, 1, Manual)
+
+    @property
+    def _arm(self) -> Path:
+        return self.out.resolve() / "arm"
 
     def _wanted(self, wanted: Evaluation) -> Wanted:
         count = math.ceil(self.episodes * wanted.share)
@@ -145,12 +166,13 @@ class Study(NamedTuple):
         """The folder with a journal of every run; made once for all that is made of it."""
         wanted = self.claims.recordings[name]
         count = min(wanted.episodes, self.episodes)
-        source = find(wanted.suite, Wanted(wanted.seed, count, "train", wanted.kinds, "", wanted.options))
-        setup = Setup(source.suite, source.world, wanted.seed, Budget(decisions=wanted.budget))
+        asked = Wanted(wanted.seed, count, "train", wanted.kinds, "", wanted.options)
+        source = arm.source(self._arm, "train", count) if wanted.suite == arm.NAME else find(wanted.suite, asked)
+        setup = Setup(source.suite, source.world, wanted.seed, Budget(decisions=wanted.budget), before=source.before)
         folder, number = self._opened(name, setup, [wanted.strategy], source, {"recorded": True})
         with self.watch(name) as watch:
             todo = cases([wanted.strategy], source.tasks)
-            evaluation.run(folder, setup.journalled(folder), todo, self.backend, self.again, watch.told)
+            evaluation.run(folder, setup.journalled(folder), todo, self._backend(wanted), self.again, watch.told)
         return folder, number
 
     def _opened(
