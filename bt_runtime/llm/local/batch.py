@@ -20,7 +20,7 @@ _SHORT = 32  # tokens of work that goes first
 _ROWS = 512  # rows of logits in one batch: they take four bytes for every token of the vocabulary
 _ROWS_KEPT = 16  # rows of logits after whole prompts
 _IDLE = 1_000  # times in a row that a job may ask for no work: then it would go on so for ever
-_SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
+SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
 
 
 class Cache(Protocol):
@@ -47,14 +47,6 @@ class Part(NamedTuple):
     work: Work
     end: int
     want: int
-
-
-class Known(NamedTuple):
-    """The part of a prompt that the cache holds."""
-
-    length: int  # tokens of its beginning
-    ready: int  # of them, those that are computed already
-    lost: int  # other tokens that are held
 
 
 class Batch:
@@ -89,12 +81,15 @@ class Batch:
         task.asked = task.asked or time.monotonic()
         self.waiting.insert(0 if first else len(self.waiting), task)
 
-    def stop(self) -> None:
+    def stop(self, _id: int | None = None) -> None:
         """Ends the running decode early. Any thread may call it."""
         self.cache.stop()
 
     def go_on(self) -> None:
         self.cache.go_on()
+
+    def idle(self) -> None:
+        """Called when nothing is asked."""
 
     def runs(self, id: int) -> bool:
         """True while this job runs. Safe from another thread."""
@@ -106,25 +101,47 @@ class Batch:
         for task in [t for t in self.active.values() if t.id == id]:
             self._leave(task)
 
+    @property
+    def ready(self) -> bool:
+        """True when a step has something to do."""
+        return self.busy
+
     def step(self) -> None:
         """Admits jobs, runs one batch, and hands the rows out."""
+        if plan := self.begin():
+            self.finish(plan, self.decoded(plan))
+
+    def begin(self) -> list[Part]:
+        """Admits jobs and plans the next batch."""
         self.admit()
-        plan = self._plan()
-        if not plan:
-            return
-        feeds = [Feed(w.tokens[w.done : end], w.start + w.done, w.seqs, want) for _, w, end, want in plan]
+        return self._plan()
+
+    def decoded(self, plan: Sequence[Part]) -> list[list[Any]] | Aborted | NoRoom:
+        """Runs a planned batch. Any thread may call it, while nothing else touches this batch's cache."""
         try:
-            answers = self.cache.decode(feeds)
-        except Aborted:
-            self._take_back(plan)
-            return
-        except NoRoom:
+            return self.cache.decode(
+                [Feed(w.tokens[w.done : end], w.start + w.done, w.seqs, n) for _, w, end, n in plan]
+            )
+        except (Aborted, NoRoom) as why:
+            return why
+
+    def finish(
+        self, plan: Sequence[Part], answers: list[list[Any]] | Aborted | NoRoom, gone: Sequence[int] = ()
+    ) -> None:
+        """Hands out the rows of a batch. `gone`: jobs that were cancelled while it ran."""
+        if isinstance(answers, NoRoom):
             self._relieve(plan[-1].task)
+        elif isinstance(answers, Aborted):
+            self._take_back(plan)
+        for cancelled in gone:
+            self.cancel(cancelled)
+        if not isinstance(answers, list):
             return
-        for part, rows in zip(plan, answers, strict=True):
+        pairs = [pair for pair in zip(plan, answers, strict=True) if pair[0].task.id not in gone]
+        for part, rows in pairs:
             if part.task.fault is None:
                 self._hand_out(part, rows)
-        for task in {id(part.task): part.task for part in plan}.values():
+        for task in {id(part.task): part.task for part, _ in pairs}.values():
             task.works = [w for w in task.works if w.done < len(w.tokens)]
             if task.fault is not None:
                 self._end(task, error=task.fault)
@@ -172,34 +189,6 @@ class Batch:
         if len(self.after) > _ROWS_KEPT:
             self.after.popitem(last=False)
 
-    # between caches
-
-    def known(self, prompt: Sequence[int]) -> Known:
-        match = self.tree.match(prompt)
-        tasks = [self.active.get(seq) for seq in match.seqs]
-        ready = max((match.length if task is None else min(match.length, task.ready) for task in tasks), default=0)
-        return Known(match.length, ready, self.tree.cells - match.length)
-
-    def lend(self, beginning: Sequence[int], other: Batch) -> None:
-        """Copies what this batch has cached of a beginning to another batch, which is much cheaper than computing it
-        there."""
-        source = next(
-            seq
-            for seq in self.tree.match(beginning).seqs
-            if seq not in self.active or self.active[seq].ready >= len(beginning)
-        )
-        seq = self.free[-1]
-        self.cache.copy(source, seq, len(beginning))
-        other.keep(beginning, self.cache.save(seq))
-        self.cache.cut(seq)
-
-    def keep(self, tokens: Sequence[int], saved: Any) -> None:
-        """Stores what another batch lent (see `lend`). Called only while this batch is idle."""
-        self.clear()
-        seq = self.free.pop()
-        self.cache.restore(seq, saved)
-        self.tree.insert(tokens, seq)
-
     def clear(self, but: int | None = None) -> None:
         for seq in self.tree.seqs():
             if seq != but:
@@ -210,13 +199,13 @@ class Batch:
     def take(self, task: Task) -> int | None:
         if task.spare:
             return task.spare.pop()
-        if len(self.free) > _SPARE:  # the last ones are for the next job
+        if len(self.free) > SPARE:  # the last ones are for the next job
             return self.free.pop()
         return None
 
     def give(self, task: Task, seq: int) -> None:
         self.cache.cut(seq)
-        if len(task.spare) < _SPARE - 1:
+        if len(task.spare) < SPARE - 1:
             task.spare.append(seq)
         else:
             self.free.append(seq)
@@ -254,9 +243,9 @@ class Batch:
             self.clear(but=source)
             if source is not None:
                 self._shorten(source, length)
-        if not self._make_room(len(task.prompt) - length + task.extra, source):
+        if not self.make_room(len(task.prompt) - length + task.extra, source):
             return "no room"
-        task.seq, *task.spare = (self.free.pop() for _ in range(_SPARE))
+        task.seq, *task.spare = (self.free.pop() for _ in range(SPARE))
         if self.repeatable:
             self.cache.clear()
         if source is not None:
@@ -275,7 +264,7 @@ class Batch:
         task.begun = time.monotonic()
         self.active[task.seq] = task
         self.tree.insert(task.prompt, task.seq)
-        self._drop_contained(task.seq)
+        self.drop_contained(task.seq)
         task.run = task.start(task, self)
 
     def _beginning(self, prompt: list[int]) -> tuple[int | None, int | None]:
@@ -304,9 +293,9 @@ class Batch:
         self.cache.cut(seq, task.reused)
         task.seq = seq
 
-    def _make_room(self, cells: int, source: int | None) -> bool:
+    def make_room(self, cells: int, source: int | None) -> bool:
         keep = {*self.active} if source is None else {*self.active, source}
-        while len(self.free) < _SPARE or self._used() + cells > self.room:
+        while len(self.free) < SPARE or self._used() + cells > self.room:
             gone = self.tree.oldest(but=keep)
             if gone is not None:
                 self._forget(gone)
@@ -327,7 +316,7 @@ class Batch:
         self.cache.cut(seq)
         self.free.append(seq)
 
-    def _drop_contained(self, seq: int) -> None:
+    def drop_contained(self, seq: int) -> None:
         for other in self.tree.contained(seq):
             if other not in self.active:
                 self._forget(other)
@@ -392,4 +381,4 @@ class Batch:
             self.free.append(task.seq)
             return
         self.tree.insert(held, task.seq)
-        self._drop_contained(task.seq)
+        self.drop_contained(task.seq)

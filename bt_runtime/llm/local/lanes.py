@@ -11,7 +11,8 @@ from collections.abc import Callable
 from itertools import count
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.local.batch import Batch, Known
+from bt_runtime.llm.local.batch import Batch
+from bt_runtime.llm.local.lending import Known, known, lend
 from bt_runtime.llm.local.task import Task
 
 _WORTH = 32  # tokens that another lane knows more: then they are copied rather than computed
@@ -33,6 +34,13 @@ class Lanes:
     def busy(self) -> bool:
         return bool(self.waiting) or any(lane.busy for lane in self.lanes)
 
+    @property
+    def ready(self) -> bool:
+        return self.busy
+
+    def idle(self) -> None:
+        """Called when nothing is asked."""
+
     def ask(self, task: Task, first: bool = False) -> None:
         """Queues a task. `first`: the task continues a job that has just ended, in that job's lane."""
         task.asked = task.asked or time.monotonic()
@@ -42,7 +50,7 @@ class Lanes:
         """True while this job runs. Safe from another thread."""
         return any(lane.runs(id) for lane in [*self.lanes])
 
-    def stop(self) -> None:
+    def stop(self, _id: int | None = None) -> None:
         """Ends the running decode early. Any thread may call it. Only one decode runs, so all lanes are told."""
         for lane in [*self.lanes]:
             lane.stop()
@@ -72,27 +80,27 @@ class Lanes:
     def _assign(self, task: Task) -> bool:
         """Returns False when the job has to wait: for a free lane, or for another job to compute a prefix that can be
         copied."""
-        known = {lane: lane.known(task.prompt) for lane in self.lanes}
-        source = max(known, key=lambda lane: known[lane].ready)
-        if max(k.length for k in known.values()) > known[source].ready + _WORTH:
+        held = {lane: known(lane, task.prompt) for lane in self.lanes}
+        source = max(held, key=lambda lane: held[lane].ready)
+        if max(k.length for k in held.values()) > held[source].ready + _WORTH:
             return False
-        lane = self._lane(known)
+        lane = self._lane(held)
         if lane is None:
             return False
-        ready, length = known[source].ready, known[lane].length if lane in known else 0
+        ready, length = held[source].ready, held[lane].length if lane in held else 0
         if ready > length + _WORTH:
-            source.lend(task.prompt[:ready], lane)
+            lend(source, task.prompt[:ready], lane)
         self._used[lane] = next(self._clock)
         lane.ask(task)
         lane.admit()  # at once, so that the next job sees what is being computed
         return True
 
-    def _lane(self, known: dict[Batch, Known]) -> Batch | None:
+    def _lane(self, held: dict[Batch, Known]) -> Batch | None:
         """Returns the lane that holds this conversation, else a new lane, else the least recently used one."""
-        idle = [lane for lane in known if not lane.busy]
-        going_on = [lane for lane in idle if known[lane].lost <= _LOSS]
+        idle = [lane for lane in held if not lane.busy]
+        going_on = [lane for lane in idle if held[lane].lost <= _LOSS]
         if going_on:
-            return max(going_on, key=lambda lane: known[lane].length)
+            return max(going_on, key=lambda lane: held[lane].length)
         return self._opened() or min(idle, key=self._used.__getitem__, default=None)
 
     def _opened(self) -> Batch | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.local.header import Header
 from bt_runtime.llm.local.offload import MARGIN
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import Settings, usable_cores
 
 _USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
 _PROMPTS = 4  # how many whole contexts are held at once when nobody says
@@ -30,11 +30,12 @@ class Fit:
     cache_bytes: int
     logits_bytes: int
     keep: int = 0  # MiB of prompts' states on disk
+    batches: int = 1  # computed at the same time, each on cores of its own
 
     @property
     def lane(self) -> int:
-        """The number of cache cells of one lane."""
-        return _whole(self.room // self.lanes)
+        """The number of cache cells of one lane, or of one batch."""
+        return _whole(self.room // (self.lanes * self.batches))
 
 
 def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] = ()) -> Fit:
@@ -77,7 +78,11 @@ def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] 
     chunk = settings.chunk or _chunk(header, gpu)
     usual = _KEEP if header.size > _SMALL else 0
     keep = 0 if header.slides or header.keeps_state else usual if settings.keep is None else settings.keep
-    return Fit(context, room, lanes, chunk, room * each, logits, keep)
+    batches = (
+        1 if alone or lanes > 1 else settings.batches or (2 if settings.threads == 0 and usable_cores() == 2 else 1)
+    )
+    batches = max(1, min(batches, room // _whole(context + 511)))
+    return Fit(context, room, lanes, chunk, room * each, logits, keep, batches)
 
 
 def _whole(cells: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from bt_runtime.llm.local.batch import _SPARE, Batch, Part
+from bt_runtime.llm.local.batch import SPARE, Batch, Part
 from bt_runtime.llm.local.task import Task, Work
 
 _LEAST = 32  # tokens that a state has to spare others before it is kept on the way
@@ -32,9 +32,9 @@ class StateBatch(Batch):
         fork = 0 if self.repeatable else self.tree.match(task.prompt).length
         if self._is_computed(task.prompt, fork, length):
             return "being computed"
-        if not self._make_room(len(task.prompt) - length + task.extra, source):
+        if not self.make_room(len(task.prompt) - length + task.extra, source):
             return "no room"
-        task.seq, *task.spare = (self.free.pop() for _ in range(_SPARE))
+        task.seq, *task.spare = (self.free.pop() for _ in range(SPARE))
         if self.repeatable:
             self.cache.clear()
         if source is not None:
@@ -101,7 +101,7 @@ class StateBatch(Batch):
             return
         self.cache.copy(task.seq, seq, place)
         self.tree.insert(task.prompt[:place], seq)
-        self._drop_contained(seq)
+        self.drop_contained(seq)
 
     def _take_back(self, plan: Sequence[Part]) -> None:
         """Restarts a batch's jobs after an abort, because their states are unknown."""
@@ -122,7 +122,7 @@ class StateBatch(Batch):
             return
         self._give_up(task)
         self.tree.insert(held[:length], task.seq)
-        self._drop_contained(task.seq)
+        self.drop_contained(task.seq)
 
     def _free(self, task: Task) -> None:
         self._give_up(task)
@@ -139,13 +139,13 @@ class StateBatch(Batch):
 
     def take(self, task: Task) -> int | None:
         """Returns a free sequence; frees the least recently used one if necessary."""
-        if not task.spare and len(self.free) <= _SPARE:
+        if not task.spare and len(self.free) <= SPARE:
             gone = self.tree.oldest(but=self.active)
             if gone is not None:
                 self._forget(gone)
         return super().take(task)
 
-    def _drop_contained(self, seq: int) -> None:
+    def drop_contained(self, seq: int) -> None:
         """Frees duplicates of a sequence only: later prompts continue from its prefixes."""
         for other in self.tree.twins(seq):
             if other not in self.active:

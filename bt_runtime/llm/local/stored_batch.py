@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from bt_runtime.llm.local.batch import _SPARE, Batch
+from bt_runtime.llm.local.batch import Batch
+from bt_runtime.llm.local.lending import fill, make_room
 from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, PromptStore
 from bt_runtime.llm.local.task import Task
 
@@ -34,26 +35,15 @@ class StoredBatch(Batch):
             return
         length = min(shared, len(prompt) - 1)
         length -= (length - entry.begun) % self.chunk
-        if length < self.tree.match(prompt).length + _WORTH or len(self.free) <= _SPARE:
-            return
-        if not self._make_room(len(entry.tokens), None) or len(self.free) <= _SPARE:
+        if length < self.tree.match(prompt).length + _WORTH or not make_room(self, len(entry.tokens)):
             return
         state = self.store.state(entry)
         if state is None:
             return
-        seq = self.free.pop()
         try:
-            self.cache.restore(seq, state)
-            if self.cache.length(seq) != len(entry.tokens):
-                raise RuntimeError("it holds another number of tokens")
-            self.cache.cut(seq, length)
+            fill(self, prompt[:length], state, len(entry.tokens))
         except RuntimeError as fault:
             self.store.drop(entry, str(fault))
-            self.cache.cut(seq)
-            self.free.append(seq)
-            return
-        self.tree.insert(prompt[:length], seq)
-        self._drop_contained(seq)
 
     def _leave(self, task: Task) -> None:
         if task.reused < _WORTH and task.ready >= len(task.prompt) - 1 and len(task.prompt) >= LEAST:

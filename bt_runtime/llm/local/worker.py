@@ -26,6 +26,7 @@ from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.local import offload, wire
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.context import SEQUENCES, Context
+from bt_runtime.llm.local.cores import Cores
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.lanes import Lanes
 from bt_runtime.llm.local.llama import Device, Weights, begin, devices
@@ -91,6 +92,7 @@ class Worker:
             "context": sizes.context,
             "room": sizes.room,
             "lanes": sizes.lanes,
+            "batches": sizes.batches,
             "chunk": sizes.chunk,
             "vocabulary": self.weights.size,
             "threads": self.threads,
@@ -146,19 +148,24 @@ class Worker:
         self.notes.append(f"it keeps a state of {in_words(size)}: {count} at once, {in_words(size * count)}")
         return count
 
-    def _batch(self, context: Context, sizes: Fit) -> Batch | Lanes:
+    def _batch(self, context: Context, sizes: Fit) -> Batch | Lanes | Cores:
         if self.weights.forgets:
             return StateBatch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable)
+        store = self._store(sizes)
 
-        if store := self._store(sizes):
-            return StoredBatch(context, sizes.lane, self._done, sizes.chunk, store=store)
+        def batch(context: Context) -> Batch:
+            if store is not None:
+                return StoredBatch(context, sizes.lane, self._done, sizes.chunk, store=store)
+            return Batch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable, sizes.lanes > 1)
 
-        def batch(context: Context, alone: bool) -> Batch:
-            return Batch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable, alone)
+        def another() -> Batch:
+            return batch(self._context(self.weights, sizes))
 
-        if sizes.lanes == 1:
-            return batch(context, False)
-        return Lanes(batch(context, True), lambda: batch(self._context(self.weights, sizes), True), sizes.lanes)
+        if sizes.lanes > 1:
+            return Lanes(batch(context), another, sizes.lanes)
+        if sizes.batches > 1:
+            return Cores(batch(context), another, sizes.batches, lambda told: self.inbox.put(("computed", told)))
+        return batch(context)
 
     def _store(self, sizes: Fit) -> PromptStore | None:
         """The prompts of earlier starts; None where they are of no use, or cannot be kept."""
@@ -186,8 +193,10 @@ class Worker:
                     self.send("counted", message[1], len(self.weights.tokens(message[2])))
                 else:
                     self.inbox.put(message)
-                    if message[0] == "close" or (message[0] == "cancel" and self.batch.runs(message[1])):
+                    if message[0] == "close":
                         self.batch.stop()
+                    elif message[0] == "cancel" and self.batch.runs(message[1]):
+                        self.batch.stop(message[1])
         finally:
             os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
 
@@ -198,14 +207,14 @@ class Worker:
             self.batch.go_on()
             self._read_inbox()
             self.beat()
-            if self.batch.busy:
+            if self.batch.ready:
                 self.batch.step()
             if self.embeds:
                 self._embed()
 
     def _read_inbox(self) -> None:
-        while not (self.inbox.empty() and (self.batch.busy or self.embeds)):
-            if isinstance(self.batch, StoredBatch) and self.inbox.empty():
+        while not (self.inbox.empty() and (self.batch.ready or self.embeds)):
+            if self.inbox.empty() and not self.batch.busy:
                 self.batch.idle()
             kind, *rest = self.inbox.get()
             if kind == "ask":
@@ -216,6 +225,8 @@ class Worker:
                 self.before.pop(rest[0], None)
                 self.embeds = deque(e for e in self.embeds if e[0] != rest[0])
                 self.send("gone", rest[0])
+            elif kind == "computed" and isinstance(self.batch, Cores):
+                self.batch.computed(rest[0])
             elif kind == "close":
                 os._exit(0)
 
