@@ -48,7 +48,9 @@ def rows() -> Iterator[Row]:
         for _ in range(ROUNDS):
             ones.append(passed(agents, at_once=1))
             fours.append(passed(agents, at_once=AGENTS))
-            print(f"{world}: {told(ones[-1])} one after another, {told(fours[-1])} at once", file=sys.stderr, flush=True)
+            print(
+                f"{world}: {told(ones[-1])} one after another, {told(fours[-1])} at once", file=sys.stderr, flush=True
+            )
         yield compared(world, ones, fours)
 
 
