@@ -12,6 +12,7 @@ from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.model_node import ModelNode, above, goal_of
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
+from bt_runtime.agents.planner import Planner, planner_of
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
@@ -23,15 +24,15 @@ from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import TASK, Question
+from bt_runtime.types import TASK, Grammar, Question
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Registry
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
-    from bt_runtime.types import Grammar
 
+_FACTS = r"[^\n]{1,300}"  # that an agent wants to hold
 MOST_SAID = 300  # characters of one objection that go back to the model
 _AFTER = ("\nOK.", "\nAct:", f"\n{TASK}")  # of a plan that nothing holds: what is no part of it any more
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
@@ -61,8 +62,11 @@ class Growing(ModelNode):
     def plan(self, prompt: str, form: str = "dialect") -> Generator[Any, Any, tuple[str, str]]:
         """Asks for a plan and grafts it. Gives its text, and why it was refused ("" when it was not)."""
         values, held = self.spec.values, self.model().constrains
+        planner = planner_of(self)
+        if planner is not None and not planner.mends:
+            form = "facts"
         wrote = yield from self.asked(Question(
-            "write", prompt, grammar=self.grammar(form) if held else None, stop=("\n\n",) if held else _AFTER,
+            "write", prompt, grammar=self.grammar(form) if held else None, stop=_stops(form, held),
             max_tokens=min(600, int(values["max_tokens"])), temperature=self.temperature,
             seed=self.seed(),
         ))  # fmt: skip
@@ -70,7 +74,12 @@ class Growing(ModelNode):
         if wrote.ended == "length":
             return text, CUT_OFF
         try:
-            yield from self.graft_plan(text, form)
+            if planner is None:
+                yield from self.graft_plan(text, form)
+            elif planner.mends:
+                yield from self.graft_made(planner, self.goal, text)
+            else:
+                yield from self.graft_made(planner, text.strip())
         except Faults as faults:
             return text, _said("; ".join(d.message for d in faults.diagnostics if d.severity == "error"))
         except BtError as error:
@@ -92,6 +101,24 @@ class Growing(ModelNode):
         self.plans.append(plan)
         self.context.emit(Expanded(self.path, text, whole))
 
+    def graft_made(self, planner: Planner, goal: str, proposed: str = "") -> Generator[Any, Any, None]:
+        """Grafts what a planner makes, within the same budgets and through the same door as a model's plan."""
+        at = self.situation()
+        if at.depth > at.budget.depth:
+            raise BtError(
+                f"no further expansion: {at.budget.depth:g} agents stand above one another already",
+                "act, or let the node above plan",
+            )
+        made = planner.plan(self, goal, proposed)
+        if at.nodes + made.steps > at.budget.nodes:
+            raise BtError(
+                f"the run may have {at.budget.nodes:g} planned parts, and would have {at.nodes + made.steps}",
+                "name fewer facts at once",
+            )
+        yield from self.grow(made.text, self.actions.kinds)
+        self.whole.nodes += made.steps
+        self.context.emit(Expanded(self.path, proposed or made.told, made.text))
+
     def situation(self) -> Situation:
         agents = self.agents_above()
         earlier = [p for node in (self, *agents) if isinstance(node, Growing) for p in node.plans]
@@ -104,6 +131,8 @@ class Growing(ModelNode):
         """The grammar of the plans that this node may grow. The budget limits their size."""
         budget, world = self.budget, self.context.services.world
         limits = PlanLimits(int(budget.levels), int(budget.width), int(budget.length))
+        if form == "facts":
+            return Grammar("regex", _FACTS)
         if form != "dialect":
             return numbered(limits) if form == "steps" else listed(limits)
         registry = self.context.growth.registry(self)
@@ -134,6 +163,12 @@ class Growing(ModelNode):
             if said.strip():
                 return text_of(said)
         return ""
+
+
+def _stops(form: str, held: bool) -> tuple[str, ...]:
+    if form == "facts":
+        return ("\n",)
+    return ("\n\n",) if held else _AFTER
 
 
 def _said(text: str) -> str:

@@ -101,3 +101,12 @@ def mentioned(every: Iterable[Source], facts: Iterable[str]) -> dict[str, list[J
                 for slot, value in (sentence.parse(fact) or {}).items():
                     found.setdefault(slot, {})[value] = None
     return {slot: list(values) for slot, values in found.items()}
+
+
+def bringable(every: Iterable[Source], fact: str) -> bool:
+    """True when some skill says that it brings the fact, whatever else that needs."""
+    for source in every:
+        said = any(Sentence(template, source.types).parse(fact) is not None for template in source.brings)
+        if said or (not source.brings and any(fact in step.brings for step in source.bringing(fact, {}))):
+            return True
+    return False

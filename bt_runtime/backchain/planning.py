@@ -48,18 +48,20 @@ def planned(
     bound: Bound = BOUND,
     limits: Limits = NONE,
     ask: Callable[[str], bool | None] = lambda fact: None,
+    formatted: bool = True,
 ) -> Planned:
     """The plan from the facts that are given, and from those that `ask` answers with True. Nothing else holds; the
     tree asks again when it runs.
 
-    `values` are what may fill a slot, besides those that the goal and the given facts name."""
+    `values` are what may fill a slot, besides those that the goal and the given facts name. Without `formatted` no
+    text is written."""
     said = tuple(given)
     known = _joined(mentioned(every, (*goal, *said)), values or {})
     relevant = Relevant(goal, every, known, bound.steps)
     state = frozenset(fact for fact in said if not fact.startswith(NOT)) | relevant.holding(ask)
     steps = steps_to(tuple(goal), relevant, state, bound, limits)
     needs = shaped(goal, steps, state, limits)
-    text = written(head or Head(), goal, needs, state)
+    text = written(head or Head(), goal, needs, state) if formatted else ""
     return Planned(tuple(goal), steps, needs, text, sum(step.cost for step in steps))
 
 

@@ -16,7 +16,9 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bt_runtime.faults.diagnostic import BtError
 
-Group = Literal["suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers"]
+Group = Literal[
+    "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners"
+]  # fmt: skip
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
 OURS = "bt_runtime"  # the distribution whose names nobody else can take
@@ -24,7 +26,7 @@ OURS = "bt_runtime"  # the distribution whose names nobody else can take
 _CALLED: dict[Group, str] = {
     "suites": "the suite", "worlds": "the world", "models": "the model", "servers": "the server flavour",
     "kinds": "the nodes", "impls": "the skills", "journal": "the journal's part", "content": "the content",
-    "watchers": "the watcher",
+    "watchers": "the watcher", "planners": "the planner",
 }  # fmt: skip
 
 

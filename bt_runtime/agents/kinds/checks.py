@@ -8,7 +8,9 @@ from bt_runtime.language.outputs import chosen, misfit
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import Computed
+from bt_runtime.project import plugins
 
+MODEL = "model"  # writes the plans itself
 WORLD = "world"  # in `actions:` all that the world offers
 
 
@@ -37,6 +39,22 @@ def check_actions(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> N
                 did_you_mean(item.text, [*known, WORLD]),
                 f"skills here: {', '.join(known)}",
             )
+
+
+def check_plan(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
+    check_by(tree, spec, diagnostics)
+    if spec.values.get("by", MODEL) == MODEL and "leaf" not in spec.given:
+        diagnostics.error("BT015", "`plan` lacks its field `leaf`", spec.file, spec.span,
+                          help="write `leaf: react`, or `by: backchaining`, which needs none")  # fmt: skip
+
+
+def check_by(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
+    """Checks the listed skills, and that the planner is installed."""
+    check_actions(tree, spec, diagnostics)
+    by = spec.given.get("by")
+    if isinstance(by, Scalar) and "{" not in by.text and by.text not in (known := [MODEL, *plugins.names("planners")]):
+        diagnostics.error("BT016", f"no planner is called `{by.text:.60}`", spec.file, by.span,
+                          did_you_mean(by.text, known), f"by: {', '.join(known)}")  # fmt: skip
 
 
 def check_route(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:

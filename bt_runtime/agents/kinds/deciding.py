@@ -29,6 +29,8 @@ _EXAMPLES = (
 )  # fmt: skip
 _AS = Field("example_form", "word", "Shown in one text, or as turns of the conversation where the model's template has "
             "turns.", default="text", choices=("text", "turns"))  # fmt: skip
+_BY = Field("by", "text", "Who makes its plans: the `model`, or an installed planner: `backchaining` from what skills "
+            "`need` and `bring`, `repair` from that and what the model wrote.", default="model")  # fmt: skip
 LONGEST = 14_400  # seconds: 200 steps with a large model on a slow processor take less
 _BUDGETS = (
     Field("max_steps", "integer", "Actions in the world.", default=200, minimum=1),
@@ -76,7 +78,7 @@ AGENT = Kind(
     (
         _GOAL,
         Field("moves", "list", "What it may do: `think`, `act`, `expand`, `ask`.", default=["think", "act"]),
-        _ACTIONS, _LEAF, _WITH, _MODEL,
+        _ACTIONS, _LEAF, _WITH, _MODEL, _BY,
         Field("resume", "boolean", "After an expansion go on, with its result as the observation.", default=False),
         Field("recall", "boolean", "May ask working memory where things were seen.", default=True),
         Field("inform", "word", "What is told at the start besides the world's look.",
@@ -109,13 +111,15 @@ AGENT = Kind(
         "follows that of the agent or plan that it is a part of.",
         "What is `left` of the run's budget is written however the agent ends, unless it is halted: who tries again "
         "can see whether there is enough for it.",
+        "With `by: backchaining` the agent writes the facts that it wants behind `Expand:`, and the planner makes the "
+        "plan; with `by: repair` the planner mends the plan that the agent wrote.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
     bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
-    check=f"{_IMPL}.kinds.checks:check_actions",
+    check=f"{_IMPL}.kinds.checks:check_by",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
-        "moves", "max_invalid", "form", "example_form")  # fmt: skip
+        "moves", "max_invalid", "form", "example_form", "by")  # fmt: skip
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (
@@ -150,7 +154,7 @@ TREE_SEARCH = Kind(
 PLAN = Kind(
     "plan", "agent", "Breaks a goal into parts, and becomes the subtree of them.",
     (
-        _GOAL, Field("leaf", "text", _LEAF.about, required=True), _ACTIONS, _WITH, _MODEL,
+        _GOAL, _LEAF, _ACTIONS, _WITH, _MODEL, _BY,
         Field("form", "word", "What it writes: our dialect, ReAcTree's lists, or ADaPT's steps.", default="dialect",
               choices=("dialect", "lists", "steps")),
         _GUIDE, _NOTES, *_SAMPLING, _PROMPT, *_EXAMPLES, *_BUDGETS[1:], *_GROWTH,
@@ -159,9 +163,12 @@ PLAN = Kind(
         "The plan is asked for once; one that cannot be used is asked for again with the reason, then it is FAILURE.",
         "The plan's result is the node's result.",
         "Its `guide` is followed by whoever carries its parts out, too.",
+        "`by: backchaining` asks no model: `goal` names facts, joined by ` and `. Where they hold it is SUCCESS; else "
+        "it grows a plan from what is so now, and after that plan another, up to `max_invalid` in all.",
+        "`by: repair`: the model's plan is completed and mended so that it reaches the facts of `goal`.",
     ),
     "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True, asks=True,
-    check=f"{_IMPL}.kinds.checks:check_actions",
+    check=f"{_IMPL}.kinds.checks:check_plan",
 )  # fmt: skip
 REFLECT = Kind(
     "reflect", "agent", "Reads how an attempt went, and writes down what it teaches.",

@@ -34,6 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the tree goes; default: standard output")
     parser.add_argument("--name", help="of the tree; default: that of the file")
     parser.add_argument("--times", type=int, default=3, metavar="N", help="attempts of the whole [default: 3]")
+    text = "a fact that the plan takes as given is planned for while the tree runs, should it not hold"
+    parser.add_argument("--grow", action="store_true", help=text)
     text = "sets of facts that are looked at before the search gives up [default: 50000]"
     parser.add_argument("--most", type=int, metavar="N", help=text)
     text = "costs from the recorded runs: how long each skill took, over how often it succeeded"
@@ -92,7 +94,7 @@ def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict
 
     every = costed(operators(kinds), known)
     bound = Bound(sets=MOST_SETS if args.most is None else max(args.most, 1))
-    head = Head(name, tuple(args.skills), max(args.times, 1))
+    head = Head(name, tuple(args.skills), max(args.times, 1), args.grow)
     return planned(args.goal, every, args.given, dict(map(_filling, args.values)), head, bound)
 
 

@@ -1,0 +1,56 @@
+"""Planners that are installed: whoever makes the plans of a node instead of its model, or mends what its model wrote.
+
+`by: backchaining` names an entry point of the group `bt_runtime.planners`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+from bt_runtime.agents.kinds.checks import MODEL
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.project import plugins
+from bt_runtime.tree.node import Node
+
+WANTED = "an object with `mends`, `plan` and `reached`"
+
+
+class Made(NamedTuple):
+    """A plan: the YAML to graft, its actions as people read them, one a line, and how many there are."""
+
+    text: str
+    told: str
+    steps: int
+
+
+class Planner(Protocol):
+    mends: bool  # the model writes a plan first, and the planner mends it
+
+    def plan(self, node: Any, goal: str, proposed: str = "") -> Made:
+        """Makes the plan for facts from the present state on; `node` is the one that grows. Raises BtError where there
+        is none."""
+
+    def reached(self, node: Any, goal: str) -> bool:
+        """True when the facts of the goal hold now."""
+
+
+def planner_of(node: Node) -> Planner | None:
+    """The planner that the node names; None where its model writes its plans."""
+    name = str(node.spec.values.get("by", MODEL))
+    return None if name == MODEL else named(name)
+
+
+@lru_cache(maxsize=16)
+def named(name: str) -> Planner:
+    entry = plugins.find(name, "planners")
+    if entry is None:
+        known = [MODEL, *plugins.names("planners")]
+        close = nearest(name, known)
+        raise BtError(
+            f"no planner is called `{name}`", f"did you mean `{close}`?" if close else f"by: {', '.join(known)}"
+        )
+    found: Any = plugins.load(entry)
+    if not all(hasattr(found, part) for part in ("mends", "plan", "reached")):
+        raise plugins.unfit(entry, found, WANTED)
+    planner: Planner = found
+    return planner
