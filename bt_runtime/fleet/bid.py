@@ -19,6 +19,7 @@ class Known:
     policy: str
     place: Place | None = None
     end: Place | None = None
+    strain: float = 0.0  # seconds by which its bid is dearer than its time: a low battery
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Offer:
             "robot": robot.name, "free": round(robot.free, 3), "place": robot.place, "speed": robot.speed,
             "jobs": [[j.id, j.takes, j.place, j.end, j.after, None if j.before == math.inf else j.before, j.priority]
                      for j in robot.jobs],
-            "known": [[k.takes, k.policy, k.place, k.end] for k in distinct],
+            "known": [[k.takes, k.policy, k.place, k.end, k.strain] for k in distinct],
             "costs": {task: distinct[k] for task, k in self.costs.items()},
             "cannot": dict(self.cannot),
         }  # fmt: skip
@@ -46,7 +47,8 @@ def offer_of(data: Mapping[str, Any]) -> Offer:
     jobs = [Job(i, takes, _place(place), _place(end), after, math.inf if before is None else before, priority)
             for i, takes, place, end, after, before, priority in data["jobs"]]  # fmt: skip
     robot = Robot(data["robot"], data["free"], _place(data["place"]), data["speed"], jobs)
-    known = [Known(takes, policy, _place(place), _place(end)) for takes, policy, place, end in data["known"]]
+    known = [Known(takes, policy, _place(place), _place(end), *strain)
+             for takes, policy, place, end, *strain in data["known"]]  # fmt: skip
     costs = {task: known[number] for task, number in data["costs"].items()}
     return Offer(robot, costs, data["cannot"])
 
@@ -55,7 +57,7 @@ def job_of(task: Task, known: Known, now: float) -> Job:
     """Returns a task as a plan sees it at this moment."""
     after = 0.0 if task.at is None else max(0.0, task.at - now)
     before = math.inf if task.by is None else task.by - now
-    return Job(task.id, known.takes, known.place, known.end, after, before, task.priority)
+    return Job(task.id, known.takes + known.strain, known.place, known.end, after, before, task.priority)
 
 
 def _place(pair: Any) -> Place | None:

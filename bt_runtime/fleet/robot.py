@@ -11,17 +11,18 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import names, record
 from bt_runtime.fleet import task as tasks
+from bt_runtime.fleet.battery import Battery
 from bt_runtime.fleet.bid import Known, Offer, job_of
 from bt_runtime.fleet.hand_in import AGAIN, HandIn, unanswered
 from bt_runtime.fleet.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
 from bt_runtime.fleet.link import Link
-from bt_runtime.fleet.plan import Place, Robot
+from bt_runtime.fleet.plan import Place, Robot, distance
 from bt_runtime.fleet.runner import Outcome, Refused, Runner
 from bt_runtime.fleet.store import BEFORE, NO, Store
 from bt_runtime.fleet.task import Task
@@ -43,6 +44,7 @@ class Card:
     facts: Mapping[str, Json] = field(default_factory=dict)  # what `needs` are compared with
     place: Place | None = None
     speed: float = 1.0
+    battery: Battery = field(default_factory=Battery)
     alone: str = WORK
     alone_after: float = 10.0  # seconds without an answer after which `alone` holds
 
@@ -110,7 +112,7 @@ class Agent:
                                 "runs": str(getattr(self.runner, "folder", "")),
                                 "halted": self.halted, "draining": self.draining}  # fmt: skip
         if greet:
-            body["facts"] = dict(self.card.facts)
+            body["facts"] = self.facts()
             body["holds"] = {own.task.id: [own.term, own.state] for own in self.held.tasks.values()}
         return json.dumps(body, separators=(",", ":")).encode()
 
@@ -219,9 +221,20 @@ class Agent:
         await message.respond(json.dumps(Offer(self.plan, costs, cannot).plain(), separators=(",", ":")).encode())
 
     async def _cost(self, task: Task) -> Known:
-        if lacks := tasks.lacking(task.needs, self.card.facts):
+        facts = self.facts()
+        if lacks := tasks.lacking(task.needs, facts):
             raise BtError(f"lacks {lacks}", "join it with --has, or send it to another robot")
-        return await self.runner.known(task)
+        known = await self.runner.known(task)
+        if (left := self.card.battery.left(facts)) is None:
+            return known
+        way = distance(self.plan.end(), known.place) / self.card.speed
+        promised = self.plan.cost().work + (max(0.0, self._ends - self.mono()) if self.running else 0.0)
+        return replace(known, strain=round(self.card.battery.strain(left, promised, way + known.takes), 1))
+
+    def facts(self) -> dict[str, Json]:
+        """Returns what needs are compared with; the battery as it is now."""
+        left = self.card.battery.left(self.card.facts)
+        return {**self.card.facts, **({"battery": left} if left is not None else {})}
 
     def _job(self, own: Own) -> Any:
         return job_of(own.task, Known(own.takes, own.policy), self.wall() + self.shift)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet.battery import Battery
 from bt_runtime.fleet.held import Held
 from bt_runtime.fleet.link import Link, library_alone
 from bt_runtime.fleet.names import named
@@ -30,6 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--has", action="append", default=[], metavar="FACT[=VALUE]", help="what `--needs` asks of it")
     parser.add_argument("--at", metavar="X,Y", help="where it stands")
     parser.add_argument("--speed", type=float, default=1.0, help="metres a second; default: 1")
+    parser.add_argument("--battery", type=Path, metavar="FILE", help="a file with the percent left, read at each bid")
+    parser.add_argument("--drain", type=float, default=0.0, metavar="P", help="percent that an hour of work takes")
     parser.add_argument("--place", action="append", default=[], metavar="NAME=X,Y", help="where an input's value is")
     parser.add_argument(
         "--alone", choices=(WORK, FINISH, STOP), default=WORK, help="what it does when it hears nothing"
@@ -56,7 +59,9 @@ async def _join(args: argparse.Namespace) -> int:
     name, at = named(args.robot, "a robot"), address(args)
     keys = trusted(args.signed_by)
     state = (args.state or args.project / ".fleet" / name).resolve()
-    card = Card(name, facts(args.has), _pair(args.at) if args.at else None, args.speed, args.alone, args.alone_after)
+    battery = Battery(args.battery and args.battery.resolve(), args.drain)
+    place = _pair(args.at) if args.at else None
+    card = Card(name, facts(args.has), place, args.speed, battery, args.alone, args.alone_after)
     places = {key: _pair(value) for key, _, value in (each.partition("=") for each in args.place)}
     held = Held(state / "held.db")
     os.chdir(args.project)
