@@ -18,6 +18,8 @@ def relocate(journal: Path, home: Path) -> None:
     with closing(sqlite3.connect(journal, isolation_level=None)) as connection:
         found = connection.execute("SELECT name, value FROM head WHERE name != 'end'")
         head: dict[str, Any] = {name: json.loads(value) for name, value in found}
+        if head.get("model") or head.get("models") or head["given"].get("memory"):
+            raise BtError("a run with a model or a memory goes on at its own robot only", "leave `moves` out")
         if not head.get("project"):
             return
         there, here = PurePosixPath(head["project"]), home.resolve()

@@ -318,6 +318,7 @@ class Agent:
 
     async def _run(self, own: Own, again: bool) -> None:
         task = own.task
+        self._stopped.pop(task.id, None)
         own = own._replace(state=RUNNING)
         self._unplan(task.id)
         self.held.put(own, self._report(own, what="started"), synced=own.policy != record.REPEAT)
@@ -354,8 +355,10 @@ class Agent:
                           seconds=round(self.mono() - begun, 3))  # fmt: skip
 
     def _stop(self, task: str, why: str) -> None:
+        """Stops a run; once, because a second signal would kill it."""
+        if task not in self._stopped:
+            self.runner.stop(task)
         self._stopped[task] = why
-        self.runner.stop(task)
 
     def _fenced(self, own: Own) -> None:
         """Another robot goes on with the run: here it ends."""

@@ -115,6 +115,7 @@ class Runs:
         self._spare: Worker | None = None
         self._known: dict[str, dict[str, Any]] = {}
         self._at_work: dict[str, Worker] = {}
+        self._stopping: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
 
     def spare(self) -> Worker:
@@ -153,12 +154,15 @@ class Runs:
 
     async def run(self, own: Own, again: bool) -> Outcome:
         place = self.path(own)
+        self._stopping.discard(own.task.id)
         for _ in range(_TRIES):
             place.mkdir(exist_ok=True)
             words = ["resume", "last"]
             if self.journal(own) is None:
                 words = ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
             outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
+            if outcome is None and own.task.id in self._stopping:
+                outcome = Outcome(None, "stopped")
             if outcome is not None:
                 return outcome
         return Outcome(record.FAILURE, f"its process was killed {_TRIES} times")
@@ -186,6 +190,7 @@ class Runs:
         return Outcome(verdict, reason, said.get("outputs"))
 
     def stop(self, task: str) -> None:
+        self._stopping.add(task)
         if (worker := self._at_work.get(task)) is not None:
             worker.signal(signal.SIGTERM)
 

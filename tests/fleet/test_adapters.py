@@ -21,6 +21,7 @@ pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import guarded, record
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.coordinator import Coordinator
@@ -35,6 +36,7 @@ from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.server import Server, ServerOptions, free_port
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.vda5050 import bridge as vda
+from bt_runtime.fleet.vda5050 import factsheet
 from bt_runtime.fleet.vda5050.messages import faults
 from tests.fleet.still import Still
 from tests.fleet.test_vda5050 import act, order
@@ -173,6 +175,62 @@ def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
             mqtt.close()
 
 
+class Noted:
+    """What a bridge publishes, by topic; as a fleet it takes every task."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, list[dict[str, Any]]] = {}
+
+    def publish(self, topic: str, payload: str, retained: bool) -> None:
+        what, body = topic.rpartition("/")[2], json.loads(payload)
+        assert faults(what, body) == [], body  # type: ignore[arg-type]
+        self.said.setdefault(what, []).append({**body, "retained": retained})
+
+    def send(self, *given: Any, **more: Any) -> None: ...
+
+
+MAKER = {
+    "typeSpecification": {"seriesName": "s", "agvKinematic": "DIFF", "agvClass": "CARRIER", "maxLoadMass": 50.0,
+                          "localizationTypes": ["NATURAL"], "navigationTypes": ["AUTONOMOUS"]},
+    "physicalParameters": {"speedMin": 0.1, "speedMax": 1.5, "accelerationMax": 1.0, "decelerationMax": 1.0,
+                           "heightMax": 0.4, "width": 0.6, "length": 0.9},
+    "agvGeometry": {}, "loadSpecification": {},
+    "agvActions": [{"actionType": "lift", "actionScopes": ["NODE"]}],
+}  # fmt: skip
+
+
+def test_a_factsheet_and_positions_are_told_and_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    """The maker's file and our limits make a sound factsheet; a robot is drawn at the last node that it reached, with
+    its battery; an order with a trajectory or a zone set is refused as an orderError that names each field."""
+    file = tmp_path / "type.json"
+    file.write_text(json.dumps(MAKER))
+    noted, robot = Noted(), "r7"
+    bridge = vda.Bridge(noted, noted.publish, "acme", now=lambda: 0.0, maker=factsheet.read(file))  # type: ignore[arg-type]
+    bridge.alive(robot, {"facts": {"battery": 40}})
+    (sheet,) = noted.said["factsheet"]
+    actions = {each["actionType"]: each["actionScopes"] for each in sheet["protocolFeatures"]["agvActions"]}
+    assert (actions["lift"], actions["cancelOrder"], sheet["retained"]) == (["NODE"], ["INSTANT"], True)
+    bridge.message(bridge.topic(robot, "instantActions"), json.dumps(instant("factsheetRequest")).encode())
+    assert len(noted.said["factsheet"]) == 2 and "visualization" not in noted.said
+    bridge.message(bridge.topic(robot, "order"), json.dumps(order("a", "b")).encode())
+    bridge.journeys[robot].ended({"sequence_id": 2}, True)
+    bridge.alive(robot, {})
+    at = {"x": 1.0, "y": 0.0, "theta": 0.0, "mapId": "hall", "positionInitialized": True}
+    assert noted.said["visualization"][-1]["agvPosition"] == at
+    strange = {**order("b", "c"), "orderId": "o2", "zoneSetId": "z"}
+    strange["edges"][0] |= {"trajectory": {"knotVector": [0, 1], "controlPoints": []}, "length": 2.0}
+    bridge.message(bridge.topic(robot, "order"), json.dumps(strange).encode())
+    state = noted.said["state"][-1]
+    (error,) = state["errors"]
+    fields = [each["referenceValue"] for each in error["errorReferences"] if each["referenceKey"] == "field"]
+    assert (error["errorType"], error["errorLevel"], fields) == (
+        "orderError", "WARNING", ["zoneSetId", "edges[0].trajectory"])  # fmt: skip
+    assert (state["orderId"], state["agvPosition"], state["batteryState"]["batteryCharge"]) == ("o1", at, 40.0)
+    file.write_text(json.dumps({**MAKER, "physicalParameters": {}}))
+    with pytest.raises(BtError, match="'speedMin' is a required property"):
+        factsheet.read(file)
+
+
 def post(url: str, body: Any) -> dict[str, Any]:
     request = urllib.request.Request(url, json.dumps(body).encode(), method="POST")
     try:
@@ -213,6 +271,8 @@ def test_open_rmf_sends_looks_and_cancels(tmp_path: Path) -> None:
             ("robot_task", {"type": "robot_task_request", "robot": "r7", "fleet": "x", "request": request}, "not `x`"),
             ("cancel_task", cancel, "is done: cancelled"),
             ("cancel_task", {**cancel, "task_id": "none"}, "no task none"),
+            ("dispatch_task", {**ask, "request": {**request, "category": "compose"}}, "`phases` are not read"),
+            ("interrupt_task", {"type": "interrupt_task_request", "task_id": task}, "is cancelled or runs to its end"),
             ("paint", ask, "post to one of"),
         ):
             answer = post(f"{url}/tasks/{path}", body)

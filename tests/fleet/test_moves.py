@@ -19,6 +19,7 @@ from bt_runtime.fleet.copying import Copy, Fenced
 from bt_runtime.fleet.held import RUNNING, Own
 from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.record import DONE, Record
+from bt_runtime.fleet.relocate import relocate
 from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task
@@ -55,6 +56,15 @@ root:
 """
 
 
+def laid_out(project: Path) -> None:
+    for room in ("trees", "skills"):
+        (project / room).mkdir(parents=True, exist_ok=True)
+    (project / "btr.yaml").write_text("version: 1\n")
+    (project / "skills" / "cell.yaml").write_text(SKILLS)
+    (project / "skills" / "cell.py").write_text(PYTHON)
+    (project / "trees" / "seam.yaml").write_text(TREE)
+
+
 class Cell:
     """A server, a coordinator, and real robots: `btr fleet join`, each with its workers."""
 
@@ -66,12 +76,7 @@ class Cell:
     def join(self, name: str) -> None:
         """Each robot has a project folder of its own, which it trusts."""
         project = self.folder / name
-        for room in ("trees", "skills"):
-            (project / room).mkdir(parents=True, exist_ok=True)
-        (project / "btr.yaml").write_text("version: 1\n")
-        (project / "skills" / "cell.yaml").write_text(SKILLS)
-        (project / "skills" / "cell.py").write_text(PYTHON)
-        (project / "trees" / "seam.yaml").write_text(TREE)
+        laid_out(project)
         words = [*child.python("bt_runtime.cli"), "fleet", "join", "--robot", name, "--project", str(project),
                  "--server", self.url]  # fmt: skip
         around = child.environment(LEDGER=str(self.ledger), BTR_TRUST=str(project))
@@ -169,3 +174,28 @@ def test_the_store_takes_nothing_after_a_fence_and_a_spare_sees_all_before_it(tm
             assert Recording(restored(pieces, tmp_path / "copy.btr")).events
 
     asyncio.run(story())
+
+
+def test_a_journal_names_this_robots_files_where_they_are_the_runs(tmp_path: Path) -> None:
+    """Another folder is no hindrance; a tree or Python that differs is one, and the journal is left as it was."""
+    for name in ("one", "two"):
+        laid_out(tmp_path / name)
+    with bt.Run(bt.load(tmp_path / "one" / "trees" / "seam.yaml"), journal=tmp_path / "runs") as run:
+        path = run.journal.path
+    relocate(path, tmp_path / "two")
+    moved = Recording(path)
+    assert not moved.damage and moved.head["project"] == str(tmp_path / "two")
+    assert {Path(file["origin"]).is_relative_to(tmp_path / "two") for file in moved.head["files"]} == {True}
+    for changed in ("skills/cell.py", "trees/seam.yaml"):
+        (tmp_path / "one" / changed).write_text("version: 1\n")
+        with pytest.raises(bt.BtError, match=f"{changed} has changed: a run of another robot cannot go on here"):
+            relocate(path, tmp_path / "one")
+    assert Recording(path).head == moved.head
+
+
+def test_a_fenced_robots_word_gives_the_run_to_a_spare() -> None:
+    """Whoever fenced it may have died before the record said so: the robot's own report does it then."""
+    held = Record(Task("t", "t")).assigned("r1", record.MOVES, 0.0).started(1.0)
+    after = record.folded(held, {"what": "fenced", "robot": "r1", "term": 1}, 2.0)
+    assert after is not None and (after.state, after.resume) == (record.WAITING, ("r1", 1))
+    assert record.folded(after, {"what": "fenced", "robot": "r1", "term": 1}, 3.0) is None

@@ -124,6 +124,20 @@ def test_what_the_environment_says_of_the_sdk_holds(collector: Collector, monkey
     assert [s.name for s in collector.spans()][-1] == "run t" and len(collector.spans()) == 4
 
 
+def test_a_run_that_a_fleets_agent_has_started_says_whose_it_is(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its spans have the robot as `service.instance.id`, so that robots of one service name are told apart."""
+    monkeypatch.setenv("BTR_FLEET_ROBOT", "r7")
+    from bt_runtime.journal.record import Recorder
+
+    with bt.Run(bt.load(WAITS), clock=bt.clock.Manual(), journal=Recorder(None)) as run:
+        run.follow(otlp.Otlp(collector.url))
+        run.spin()
+    resource = {a.key: a.value.string_value for a in collector.requests[0].resource_spans[0].resource.attributes}
+    assert (resource["service.instance.id"], resource["service.name"]) == ("r7", "bt_runtime")
+
+
 def test_a_collector_that_answers_nobody_delays_no_tick_and_the_end_by_a_bound(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:

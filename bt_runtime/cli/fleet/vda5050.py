@@ -14,6 +14,7 @@ from typing import Any
 from bt_runtime.cli.fleet.server_address import add_server, opened
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.following import follow
+from bt_runtime.fleet.vda5050 import factsheet
 from bt_runtime.fleet.vda5050.bridge import TREE, Bridge, Mqtt, serve
 
 
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tree", default=TREE, help=f"the tree of one stage: its inputs are drive and actions [{TREE}]"
     )
+    parser.add_argument("--factsheet", type=Path, metavar="FILE", help="JSON: the type of the robots, by their maker")
     parser.add_argument("--key", type=Path, metavar="FILE", help="of `btr fleet keys add mqtt NAME`")
     add_server(parser)
 
@@ -32,12 +34,13 @@ def run(args: argparse.Namespace) -> int:
     if not port.isdecimal():
         raise BtError(f"--mqtt {args.mqtt}: there is no port", "write HOST:PORT")
     key = json.loads(args.key.read_text("utf-8")) if args.key else {}
+    maker = factsheet.read(args.factsheet) if args.factsheet else None
     over, news = threading.Event(), queue.Queue[tuple[str, Any]]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: over.set())
     with opened(args) as fleet:
         mqtt = Mqtt(host.strip("[]") or "127.0.0.1", int(port), news, key.get("name", ""), key.get("password", ""))
-        bridge = Bridge(fleet, mqtt.publish, args.manufacturer, args.tree)
+        bridge = Bridge(fleet, mqtt.publish, args.manufacturer, args.tree, maker=maker)
         end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", beat)))
         mqtt.start(bridge.subscriptions)
         print(f"orders are taken from {bridge.subscriptions[0]} at {args.mqtt}", file=sys.stderr, flush=True)

@@ -47,6 +47,9 @@ def main() -> int:
         else:
             if question.get("copies"):
                 writer.elsewhere = Elsewhere(answers)
+            # the agent's own folder: what a run there imports is still the project's, and asked of its trust
+            known_folders = [os.environ.get(trust.VARIABLE, ""), question["folder"]]
+            os.environ[trust.VARIABLE] = os.pathsep.join(filter(None, known_folders))
             _tell(answers, _alone(question["words"], Path(question["folder"])))
             return 0
     return 0

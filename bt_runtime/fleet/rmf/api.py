@@ -24,6 +24,10 @@ _PATHS: dict[str, Kind] = {
     "/tasks/dispatch_task": "dispatch_task_request", "/tasks/robot_task": "robot_task_request",
     "/tasks/cancel_task": "cancel_task_request",
 }  # fmt: skip
+# Requests of Open-RMF that a tree has no counterpart for; halts and forks are those of `btr fleet` and `btr`.
+REFUSED = tuple(f"{what}_request" for what in (
+    "interrupt_task", "resume_task", "rewind_task", "skip_phase", "undo_skip_phase", "kill_task", "activity_discovery",
+    "task_discovery", "estimate_robot_task"))  # fmt: skip
 Answer = dict[str, Json]
 
 
@@ -47,6 +51,8 @@ class Api:
     def ask(self, request: Json) -> Answer:
         """Answers a request by its `type`. What is wrong is an answer too, never an exception."""
         said = request.get("type") if isinstance(request, dict) else None
+        if said in REFUSED:
+            return _failed("not supported", f"`{said}`: a task here is a tree, which is cancelled or runs to its end")
         kind = next((each for each in _PATHS.values() if each == said), None)
         if kind is None:
             return _failed("unknown type", f"`type` is one of {', '.join(_PATHS.values())}")
@@ -65,6 +71,8 @@ class Api:
     def _sent(self, request: Mapping[str, Any]) -> Record:
         asked = request["request"]
         inputs = asked["description"]
+        if asked["category"] == "compose" or (isinstance(inputs, dict) and "phases" in inputs):
+            raise BtError("`phases` are not read", "name a tree as `category`; its steps are its phases")
         if not isinstance(inputs, dict):
             raise BtError("`description` is a mapping of the tree's inputs", 'such as {"shelf": "b1"}')
         if request.get("fleet", self.group) != self.group:
@@ -114,6 +122,12 @@ class Api:
         return None
 
 
+def _kind(path: str) -> str | None:
+    """Returns the type of request that is posted to a path, also of those that are refused; None for another path."""
+    refused = path.removeprefix("/tasks/") + "_request"
+    return _PATHS.get(path) or (refused if refused in REFUSED and path.startswith("/tasks/") else None)
+
+
 def _named(text: str) -> str:
     """Returns a task's id for an id of theirs, which may hold what ours cannot."""
     return f"rmf-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
@@ -140,7 +154,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._say(404 if found is None else 200, _failed("not found", self.path) if found is None else found)
 
     def do_POST(self) -> None:
-        length, kind = self.headers.get("Content-Length", ""), _PATHS.get(self.path)
+        length, kind = self.headers.get("Content-Length", ""), _kind(self.path)
         if kind is None or not length.isdecimal() or int(length) > MOST_BODY:
             self.close_connection = True
             self._say(404, _failed("not found", f"{self.path}: post to one of {', '.join(_PATHS)}"))

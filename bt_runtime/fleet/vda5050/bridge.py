@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import record
 from bt_runtime.fleet.record import DONE, STARTED, Record
+from bt_runtime.fleet.vda5050.factsheet import factsheet
 from bt_runtime.fleet.vda5050.journey import Journey
 from bt_runtime.fleet.vda5050.messages import MAJOR, VERSION, Topic, faults
 from bt_runtime.types import Json
@@ -43,8 +44,11 @@ class Bridge:
     """Takes messages of the broker and changes of records, one after another, from one thread."""
 
     def __init__(
-        self, desk: Desk, publish: Publish, manufacturer: str, tree: str = TREE, now: Callable[[], float] = time.time
-    ) -> None:
+        self, desk: Desk, publish: Publish, manufacturer: str, tree: str = TREE, now: Callable[[], float] = time.time,
+        maker: Mapping[str, Json] | None = None,
+    ) -> None:  # fmt: skip
+        """`maker`: what a file says of the robots' type, for the factsheet; None: there is none."""
+        self.maker = maker
         self.desk, self.publish, self.manufacturer, self.tree, self.now = desk, publish, manufacturer, tree, now
         self.journeys: dict[str, Journey] = {}
         self.heard: dict[str, float] = {}  # robot → its last heartbeat
@@ -53,6 +57,7 @@ class Bridge:
         self._counts: dict[tuple[str, Topic], int] = {}
         self._stated: dict[str, float] = {}
         self._online: dict[str, str] = {}
+        self._batteries: dict[str, float] = {}
 
     def topic(self, robot: str, topic: Topic) -> str:
         return f"uagv/v{MAJOR}/{self.manufacturer}/{robot}/{topic}"
@@ -118,6 +123,10 @@ class Bridge:
         elif kind == "stopPause":
             self.desk.release(robot)
             journey.paused = False
+        elif kind == "factsheetRequest":
+            if self.maker is None:
+                return "there is no factsheet: btr fleet vda5050 --factsheet FILE"
+            self._factsheet(robot)
         elif kind != "stateRequest":
             return f"`{kind}` is no instant action of this robot"
         return ""
@@ -151,8 +160,14 @@ class Bridge:
 
     def alive(self, robot: str, beat: Mapping[str, Any]) -> None:
         self.heard[robot] = self.now()
-        self._journey(robot)
+        journey = self._journey(robot)
+        if isinstance(charge := (beat.get("facts") or {}).get("battery"), int | float):
+            self._batteries[robot] = charge / 100
+        if self._online.get(robot) is None and self.maker is not None:
+            self._factsheet(robot)
         self._connection(robot, "ONLINE")
+        if journey.at is not None:
+            self._publish(robot, "visualization", {"agvPosition": journey.at})
 
     def tick(self) -> None:
         """What time does: state messages now and then, and robots that are not heard any more."""
@@ -167,12 +182,16 @@ class Bridge:
 
     def state(self, robot: str) -> None:
         self._stated[robot] = self.now()
-        self._publish(robot, "state", self._journey(robot).state())
+        self._publish(robot, "state", self._journey(robot).state(self._batteries.get(robot)))
 
     def _connection(self, robot: str, word: str) -> None:
         if self._online.get(robot) != word:
             self._online[robot] = word
             self._publish(robot, "connection", {"connectionState": word}, retained=True)
+
+    def _factsheet(self, robot: str) -> None:
+        assert self.maker is not None
+        self._publish(robot, "factsheet", factsheet(self.maker, OFTEN), retained=True)
 
     def _publish(self, robot: str, topic: Topic, body: Mapping[str, Json], retained: bool = False) -> None:
         count = self._counts[robot, topic] = self._counts.get((robot, topic), -1) + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bt_runtime.fleet.vda5050.messages import faults
+from bt_runtime.fleet.vda5050.messages import faults, unusable
 from bt_runtime.fleet.vda5050.stages import stages
 from bt_runtime.types import Json
 
@@ -30,6 +30,7 @@ class Journey:
         self.edges: list[dict[str, Any]] = []
         self.base_end: tuple[str, int] | None = None  # the last released node: where an update begins
         self.last_node, self.last_sequence = "", 0
+        self.at: dict[str, Json] | None = None  # where the last node is, as the order says
         self.actions: dict[str, dict[str, Json]] = {}
         self.driving = self.paused = False
         self.errors: list[dict[str, Json]] = []
@@ -48,6 +49,9 @@ class Journey:
         if wrong:
             return self._refuse("validationError", wrong[0], message)
         assert isinstance(message, dict)
+        if fields := unusable(message):
+            references = [{"referenceKey": "field", "referenceValue": field} for field in fields]
+            return self._refuse("orderError", f"this robot cannot use {', '.join(fields)}", message, references)
         order, update = str(message["orderId"]), int(message["orderUpdateId"])
         if order != self.order:
             if self.active or self.nodes:
@@ -87,11 +91,11 @@ class Journey:
         todo = stages(nodes[0], edges, nodes[1:], begin)
         return Part(f"vda5050/{self.serial}/{self.order}/{self.update}", todo) if todo else None
 
-    def _refuse(self, kind: str, why: str, message: Json) -> Part | None:
+    def _refuse(self, kind: str, why: str, message: Json, fields: list[dict[str, str]] | None = None) -> Part | None:
         keys = ("headerId", "orderId", "orderUpdateId")
         given = message if isinstance(message, dict) else {}
         references = [{"referenceKey": key, "referenceValue": str(given[key])} for key in keys if key in given]
-        self.error(kind, why, references)
+        self.error(kind, why, [*references, *(fields or ())])
         return None
 
     def error(
@@ -135,6 +139,9 @@ class Journey:
 
     def _reached(self, node: Mapping[str, Any]) -> None:
         self.last_node, self.last_sequence = node["nodeId"], node["sequenceId"]
+        place = node.get("nodePosition")
+        self.at = place and {"x": place["x"], "y": place["y"], "theta": place.get("theta", 0.0),
+                             "mapId": place["mapId"], "positionInitialized": True}  # fmt: skip
         self.nodes = [n for n in self.nodes if n["sequenceId"] > self.last_sequence]
         self.edges = [e for e in self.edges if e["sequenceId"] > self.last_sequence]
 
@@ -165,6 +172,7 @@ class Journey:
             "batteryState": {"batteryCharge": 100.0 if battery is None else battery * 100, "charging": charging},
             "operatingMode": "AUTOMATIC", "errors": [dict(each) for each in self.errors],
             "safetyState": {"eStop": "REMOTE" if stopped else "NONE", "fieldViolation": False},
+            **({"agvPosition": self.at} if self.at is not None else {}),
         }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from bt_runtime.types import Json
 
 VERSION = "2.0.0"
 MAJOR = "2"
-Topic = Literal["order", "instantActions", "state", "connection"]
+Topic = Literal["order", "instantActions", "state", "connection", "visualization", "factsheet"]
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -53,6 +53,9 @@ _ERROR = _object(
     {"errorType": TEXT, "errorLevel": _one_of("WARNING", "FATAL")},
     {"errorDescription": TEXT, "errorReferences": _list(_REFERENCE)},
 )
+_AT = _object({"x": NUMBER, "y": NUMBER, "theta": NUMBER, "mapId": TEXT, "positionInitialized": FLAG})
+_PHYSICAL = ("speedMin", "speedMax", "accelerationMax", "decelerationMax", "heightMax", "width", "length")
+_SCOPES = _list(_one_of("INSTANT", "NODE", "EDGE"))
 ACTION_STATES = ("WAITING", "INITIALIZING", "RUNNING", "PAUSED", "FINISHED", "FAILED")
 _ACTION_STATE = _object(
     {"actionId": TEXT, "actionStatus": _one_of(*ACTION_STATES)}, {"actionType": TEXT, "resultDescription": TEXT}
@@ -76,9 +79,24 @@ SCHEMAS: dict[Topic, Schema] = {
          "errors": _list(_ERROR),
          "safetyState": _object({"eStop": _one_of("AUTOACK", "MANUAL", "REMOTE", "NONE"), "fieldViolation": FLAG})},
         {"paused": FLAG, "newBaseRequest": FLAG,
-         "agvPosition": _object({"x": NUMBER, "y": NUMBER, "theta": NUMBER, "mapId": TEXT,
-                                 "positionInitialized": FLAG})},
+         "agvPosition": _AT},
     ),
+    "visualization": _object(_HEADER, {"agvPosition": _AT}),
+    "factsheet": _object({
+        **_HEADER,
+        "typeSpecification": _object({
+            "seriesName": TEXT, "agvKinematic": _one_of("DIFF", "OMNI", "THREEWHEEL"),
+            "agvClass": _one_of("FORKLIFT", "CONVEYOR", "TUGGER", "CARRIER"), "maxLoadMass": NUMBER,
+            "localizationTypes": _list(TEXT), "navigationTypes": _list(TEXT)}),
+        "physicalParameters": _object(dict.fromkeys(_PHYSICAL, NUMBER)),
+        "protocolLimits": _object({
+            "maxStringLens": _object({}), "maxArrayLens": _object({}),
+            "timing": _object({"minOrderInterval": NUMBER, "minStateInterval": NUMBER})}),
+        "protocolFeatures": _object({
+            "optionalParameters": _list(_object({"parameter": TEXT, "support": _one_of("SUPPORTED", "REQUIRED")})),
+            "agvActions": _list(_object({"actionType": TEXT, "actionScopes": _SCOPES}))}),
+        "agvGeometry": _object({}), "loadSpecification": _object({}),
+    }),
 }  # fmt: skip
 
 
@@ -94,4 +112,18 @@ def faults(topic: Topic, message: Json) -> list[str]:
     found = [f"{error.json_path}: {error.message}"[:200] for error in _validator(topic).iter_errors(message)]
     if not found and isinstance(message, dict) and str(message["version"]).partition(".")[0] != MAJOR:
         found = [f"$.version: {message['version']!r}: this adapter speaks version {MAJOR}"]
+    return found
+
+
+# What changes a robot's way, and is handed to no skill: an order that names one of them is refused.
+_OF_ORDERS = ("zoneSetId",)
+_OF_EDGES = ("trajectory", "corridor", "direction", "orientation", "rotationAllowed", "maxRotationSpeed", "maxHeight",
+             "minHeight")  # fmt: skip
+
+
+def unusable(order: Mapping[str, Any]) -> list[str]:
+    """Returns the fields of a sound order that no robot of the fleet can use, each with its place."""
+    found = [name for name in _OF_ORDERS if order.get(name)]
+    for number, edge in enumerate(order["edges"]):
+        found += [f"edges[{number}].{name}" for name in _OF_EDGES if edge.get(name) is not None]
     return found
