@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import bt_runtime as bt
 from bt_runtime.cli import main
+from bt_runtime.compile.emit import MOST_NODES
 from bt_runtime.llm import settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "compile.md").read_text("utf-8")
@@ -54,3 +56,14 @@ def test_every_step_of_the_page(
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)", PAGE))
 def test_a_link_leads_somewhere(link: str) -> None:
     assert (Path(__file__).parents[2] / "docs" / link).exists()
+
+
+@pytest.mark.parametrize("name", ["chores", "errands", "craft"])
+def test_a_compiled_tree_is_shown_as_it_is(name: str) -> None:
+    """The page of compiled trees shows each file whole; it is within the limit, and no agent stands in a case."""
+    root = Path(__file__).parents[2]
+    text = (root / "trees" / f"{name}.yaml").read_text("utf-8")
+    assert f"```yaml trees/{name}.yaml\n{text}```\n" in (root / "docs" / "compiled.md").read_text("utf-8")
+    spec = bt.load(str(root / "trees" / f"{name}.yaml")).spec
+    assert sum(not node.kind.transparent for node in spec.root.walk()) <= MOST_NODES
+    assert not any(node.kind.family == "agent" for node in spec.root.children[0].walk())

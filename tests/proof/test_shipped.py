@@ -29,6 +29,7 @@ BARE = {
         "asserted",
         "attempt",
         "autoplan",
+        "chores",
         "craft",
         "errands",
         "helpdesk",
