@@ -4,29 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from bt_runtime.backchain.operator import Operator
+from bt_runtime.backchain.record import Record
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
-
-
-class Record(NamedTuple):
-    """The recorded actions of one skill that came to an end."""
-
-    seconds: float = 0.0
-    ended: int = 0
-    succeeded: int = 0
-
-    def cost(self, takes: float) -> float:
-        """The seconds that a success is expected to take: the mean over the success rate. `takes`, a success, stands
-        in for the first few records."""
-        return (self.seconds + takes) / (self.succeeded + 1)
-
-    def __str__(self) -> str:
-        return f"{self.succeeded} of {self.ended} succeeded, {self.seconds / self.ended:.3g} s each"
 
 
 def records(kinds: Iterable[Kind], journals: Iterable[Path]) -> dict[str, Record]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bt_runtime.backchain.record import expected
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import task as tasks
 from bt_runtime.fleet.task import Task
@@ -119,12 +120,12 @@ class Held:
             self._connection.execute("INSERT INTO took VALUES (?, ?, ?)", (tree, seconds, int(success)))
 
     def expected(self, tree: str, otherwise: float) -> float:
-        """Returns the seconds that a success of this tree is expected to take: the recorded mean over the success rate.
-        `otherwise` stands in for the first few records."""
+        """Returns the seconds that a success of this tree is expected to take, by its latest records. `otherwise`
+        stands in for the first few."""
         rows = self._connection.execute(
             "SELECT seconds, success FROM took WHERE tree = ? ORDER BY rowid DESC LIMIT ?", (tree, _KEPT)
         ).fetchall()
-        return float((sum(seconds for seconds, _ in rows) + otherwise) / (sum(success for _, success in rows) + 1))
+        return expected(sum(seconds for seconds, _ in rows), sum(success for _, success in rows), otherwise)
 
     def close(self) -> None:
         self._connection.close()

@@ -129,7 +129,9 @@ def test_an_action_that_undoes_what_another_brought_comes_first() -> None:
 
 def test_of_two_ways_the_one_that_takes_less_is_taken() -> None:
     every = [op("walk", "", "here", 60), op("drive", "key", "here", 20), op("fetch_key", "", "key", 5)]
-    assert names(planned(["here"], every)) == ["fetch_key", "drive"]
+    found = planned(["here"], every)
+    assert names(found) == ["fetch_key", "drive"]
+    assert found.reasons()[1] == "2. drive (20 s): `here` is asked for; instead of walk (with what it needs 60 s)"
 
 
 def test_needs_that_undo_one_another_take_the_second_shape() -> None:

@@ -18,7 +18,7 @@ from bt_runtime.project import disk
 
 if TYPE_CHECKING:
     from bt_runtime.backchain.planning import Planned
-    from bt_runtime.backchain.recorded import Record
+    from bt_runtime.backchain.record import Record
     from bt_runtime.language.kinds.kind import Kind
 
 
@@ -64,7 +64,11 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         disk.write(args.out, found.text)
     if args.json:
-        steps = [{"skill": s.skill, "params": dict(s.params), "seconds": s.cost} for s in found.steps]
+        steps = [
+            {"skill": s.skill, "params": dict(s.params), "seconds": s.cost,
+             "instead": [{"skill": o.skill, "params": dict(o.params), "seconds": cost} for o, cost in others]}
+            for s, others in zip(found.steps, found.others, strict=True)
+        ]  # fmt: skip
         told = {"goal": list(found.goal), "seconds": found.cost, "steps": steps, "reasons": found.reasons(),
                 "recorded": {skill: each._asdict() for skill, each in known.items()}}  # fmt: skip
         print(json.dumps({**told, "tree": found.text}, ensure_ascii=False, indent=2))
