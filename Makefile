@@ -261,6 +261,7 @@ forks: setup
 
 plans: setup
 	SETS=1000 $(PY) -m pytest -q -n auto tests/backchain
+	SETS=1000 $(PY) tests/benchmarks skill_sets
 
 powercuts: setup
 	BTR_POWERCUTS=50 $(PY) -m pytest tests/journal/test_power.py
