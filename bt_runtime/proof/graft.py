@@ -20,6 +20,7 @@ from bt_runtime.proof.model.model import Model, Options
 from bt_runtime.proof.model.tick import State
 from bt_runtime.proof.search import Found, Limits, Search, automaton_of
 from bt_runtime.proof.standing import Chain, Standing, grown, inserted, paired, replaced, tree_of
+from bt_runtime.proof.still import still
 from bt_runtime.proof.story import told, words
 from bt_runtime.tree.node import Node
 
@@ -87,6 +88,8 @@ class Grafts:
 
     def one(self, property: Property, chain: Chain | None, graft: NodeSpec | None, past: Past, work: Work) -> Answer:
         """Looks at the parts that matter, and at all of the tree where a story is told of what was left out."""
+        if not past.left:
+            return Answer(property, "", 0)  # nothing that comes can break it
         property = property._replace(assuming="skills_end")  # that one may hang is not the graft's doing
         rough = self.looked(property, chain, graft, past, work, False)
         if rough.story and rough.rough:
@@ -124,7 +127,11 @@ class Grafts:
         halted = [node.children[0] for node in nodes_of(model) if isinstance(node, Replaced)]
         since = [(past.begun, past.since)] if model.clocks else []
         now = run.context.clock.now()
-        return state_of(model, live, run.context.blackboard, standing.scope, now, standing.above, halted, since)
+        way = chain.way if chain is not None and chain.planned else ()
+        shown = still(standing, model, live, chain)
+        return state_of(
+            model, live, run.context.blackboard, standing.scope, now, standing.above, halted, since, way, shown
+        )
 
     def search(
         self, model: Model, property: Property, work: Work, starts: Sequence[tuple[State, Left]], automaton: Automaton

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from bt_runtime.proof.model.chooser import Chooser, If, Recovery, Try
 from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
-from bt_runtime.proof.model.decorators import Counted, Delay, ForEach, Once, Rate, Timeout
+from bt_runtime.proof.model.decorators import Counted, Delay, ForEach, Grown, Once, Rate, Timeout
 from bt_runtime.proof.model.leaves import Subtree, Wait
 from bt_runtime.proof.model.model import Model
 from bt_runtime.proof.model.node import ModelNode
@@ -21,11 +22,14 @@ STATUS: dict[Any, int] = {INVALID: 0, RUNNING: 1, SUCCESS: 2, FAILURE: 3}
 
 def state_of(
     model: Model, live: Mapping[ModelNode, Any], board: Blackboard, top: Scope, now: float, above: str = "",
-    halted: Sequence[ModelNode] = (), since: Sequence[tuple[bool, float | None]] = (),
+    halted: Sequence[ModelNode] = (), since: Sequence[tuple[bool, float | None]] = (), way: Sequence[Any] = (),
+    still: Mapping[str, int] = {},
 ) -> State:  # fmt: skip
     """`live` pairs the model's nodes with those of the run; `top` is the scope of the tree that the model is of, and
     `above` what its paths begin with in the run. `halted` are nodes that are halted first. `since`: for each clock of a
-    property, whether it has been looked at before, and since when it runs."""
+    property, whether it has been looked at before, and since when it runs. `way`: the live nodes from the root down to
+    the one that is ticked now; their statuses are still those of the tick before. `still`: what nodes outside the model
+    show."""
     t = Tick(model, model.first())
     t.s = [0] * model.slots
     t.urgent = True
@@ -36,8 +40,13 @@ def state_of(
         there = scope is not None and name in scope
         value = scope[name] if scope is not None and there else None
         t.s[slot] = UNSET if not there else model.number(value) if model.kept[slot] else UNKNOWN
+    for name, slot in model.still.items():
+        t.s[slot] = still.get(name, 0)
     for node, behaviour in live.items():
-        _load(t, node, behaviour, now)
+        _load(t, node, behaviour, now, RUN if behaviour in way else STATUS.get(behaviour.status, 0))
+    for above, below in pairwise(way):
+        for node in (each for each, behaviour in live.items() if behaviour is above):
+            _pass_turn(t, node, _place(above, below))
     for node in nodes_of(model):
         mark = getattr(node, "mark", 0)
         scope = top if not node.scope.path else board.scopes.get(f"{above}{node.scope.path}")
@@ -60,9 +69,23 @@ def nodes_of(model: Model) -> list[ModelNode]:
     return found
 
 
-def _load(t: Tick, node: ModelNode, live: Any, now: float) -> None:
+def _pass_turn(t: Tick, node: ModelNode, place: int) -> None:
+    """Gives the turn to a child at this place: another one that had it will be halted in this tick."""
     s = t.s
-    status = STATUS.get(live.status, 0)
+    match node:
+        case Reactive() | Chooser():
+            slot = node.runner if isinstance(node, Reactive) else node.active
+            if isinstance(node, Grown):
+                place = 1
+            if s[slot] not in (0, place):
+                node.children[s[slot] - 1].halt(t)
+            s[slot] = place
+        case Pipeline():
+            s[node.reached] = max(s[node.reached], place - 1)
+
+
+def _load(t: Tick, node: ModelNode, live: Any, now: float, status: int) -> None:
+    s = t.s
     s[node.i] = status if node.shown or status == RUN else 0
     match node:
         case InOrder():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.build import GRAFT, GROWN, REPLACED
-from bt_runtime.proof.model.decorators import Replaced
+from bt_runtime.proof.model.decorators import Grown, Replaced
 from bt_runtime.proof.model.model import Model
 from bt_runtime.proof.model.node import ModelNode
 from bt_runtime.tree.node import INVALID, RUNNING, Node, path_of, segment_of
@@ -91,6 +92,8 @@ class Chain(NamedTuple):
     changed: Behaviour | None = None  # the node whose children are other ones after the change
     place: int | None = None  # of a new child there
     old: Behaviour | None = None  # the node that is replaced
+    way: tuple[Behaviour, ...] = ()  # the live nodes from the root down to the change
+    planned: bool = False  # is it a plan: it comes while the nodes on the way are ticked
 
 
 def grown(standing: Standing, node: Node, graft: NodeSpec) -> Chain:
@@ -99,7 +102,7 @@ def grown(standing: Standing, node: Node, graft: NodeSpec) -> Chain:
     made.name = node.spec.name
     made.add(graft, "child")
     paths = {id(made): standing.path(node), id(graft): f"{standing.path(node)}/{graft.name or _free(node)}"}
-    return _upward(standing, node, made, Chain(made, [made], paths), HOLDS)
+    return _upward(standing, node, made, Chain(made, [made], paths, planned=True), HOLDS)
 
 
 def inserted(standing: Standing, parent: Node, index: int | None, graft: NodeSpec) -> Chain:
@@ -130,7 +133,7 @@ def replaced(standing: Standing, old: Node, graft: NodeSpec) -> Chain:
 
 
 def _upward(standing: Standing, node: Behaviour, made: NodeSpec, chain: Chain, holds: frozenset[str]) -> Chain:
-    below = node
+    below, way = node, [node]
     while below is not standing.root:
         above: Any = below.parent
         made = _with_child(above, below, made, holds)
@@ -138,7 +141,8 @@ def _upward(standing: Standing, node: Behaviour, made: NodeSpec, chain: Chain, h
         for spec, path in ((id(made), standing.path(above)), *_paths(standing, above).items()):
             chain.paths.setdefault(spec, path)
         below = above
-    return chain._replace(root=made)
+        way.append(above)
+    return chain._replace(root=made, way=tuple(reversed(way)))
 
 
 def _with_child(parent: Any, child: Behaviour, made: NodeSpec, holds: frozenset[str]) -> NodeSpec:
@@ -244,11 +248,21 @@ def paired(model: Model, root: Behaviour, chain: Chain | None = None) -> dict[Mo
         if isinstance(node, Replaced):
             todo.append((node.children[0], live))
             continue
+        below = next_on(chain, live)
         if chain is not None and live is chain.changed:
             live = Changed(live, chain)
         found[node] = live
-        todo += _with_lives(node, live.children, found)
+        if isinstance(node, Grown):
+            todo += [(node.children[0], below)] if below is not None else []
+        else:
+            todo += _with_lives(node, live.children, found)
     return found
+
+
+def next_on(chain: Chain | None, live: Behaviour) -> Behaviour | None:
+    """The child of a live node on the way down to a change; None when it is not on the way, or the last on it."""
+    way = chain.way if chain is not None else ()
+    return next((below for node, below in pairwise(way) if node is live), None)
 
 
 def _with_lives(node: ModelNode, lives: Sequence[Any], found: dict[ModelNode, Any]) -> Iterator[tuple[ModelNode, Any]]:

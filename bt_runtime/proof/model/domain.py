@@ -11,7 +11,8 @@ from bt_runtime.language.values import Nested
 from bt_runtime.types import Json
 
 MOST = 64  # values of an integer with bounds that are all taken
-_ORDER = frozenset(("<", "<=", ">", ">=", "==", "!=", "is", "is not"))
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!=", "is": "is", "is not": "is not"}
+_ORDER = frozenset(_TURNED)
 
 
 class Domain(NamedTuple):
@@ -27,11 +28,13 @@ class Tests:
     def __init__(self, fixed: Mapping[str, Json]) -> None:
         self.fixed = dict(fixed)  # names whose value never changes
         self.compared: dict[str, list[Json]] = {}  # name → constants
+        self.cuts: dict[str, set[tuple[float, bool]]] = {}  # name → between which numbers; True: behind the constant
         self.free: set[str] = set()  # names of which more is asked than a comparison with constants
 
     def like(self, other: Tests) -> None:
         """Takes over what another one has found."""
         self.compared = {name: list(constants) for name, constants in other.compared.items()}
+        self.cuts = {name: set(cuts) for name, cuts in other.cuts.items()}
         self.free = set(other.free)
 
     def add(self, value: Json) -> None:
@@ -63,22 +66,27 @@ class Tests:
     def _compared(self, left: Any, sign: str, right: Any) -> bool:
         if sign in ("in", "not in"):
             listed = self._constant(right)
-            return left.how == "name" and isinstance(listed, list | tuple) and all(self._met(left, c) for c in listed)
+            if left.how != "name" or not isinstance(listed, list | tuple):
+                return False
+            return all(self._met(left, "==", constant) for constant in listed)
         if sign not in _ORDER:
             return False
-        return self._met(left, self._constant(right)) or self._met(right, self._constant(left))
+        return self._met(left, sign, self._constant(right)) or self._met(right, _TURNED[sign], self._constant(left))
 
-    def _met(self, name: Any, constant: Json) -> bool:
+    def _met(self, name: Any, sign: str, constant: Json) -> bool:
         """Notes that a name is compared with a constant; False when the operands are not a name and a constant."""
         if name.how != "name" or constant is _NONE or str(name.of[0]) in self.fixed:
             return False
         self.compared.setdefault(str(name.of[0]), []).append(constant)
+        if isinstance(constant, int | float):
+            cuts = self.cuts.setdefault(str(name.of[0]), set())
+            cuts |= {(constant, behind) for behind in (False, True) if sign not in ((">", "<="), ("<", ">="))[behind]}
         return True
 
     def _constant(self, part: Any) -> Any:
         if part.how == "constant":
             return part.of[0]
-        if part.constant:
+        if part.constant or (part.how == "list" and all(each.constant for each in part.of)):
             return part.run({})
         if part.how == "name":
             return self.fixed.get(str(part.of[0]), _NONE)
@@ -99,9 +107,8 @@ class Tests:
         constants = self.compared.get(port.name, [])
         exact = port.name not in self.free
         if port.type in ("integer", "number") and constants:
-            return Domain(
-                tuple(_regions([c for c in constants if isinstance(c, int | float)], low, high, whole)), exact
-            )
+            values = _regions([c for c in constants if isinstance(c, int | float)], low, high, whole)
+            return Domain(tuple(_apart(values, self.cuts.get(port.name, set())) if exact else values), exact)
         if port.type in ("integer", "number") and exact:
             return Domain((0 if low is None else low,))
         if port.type == "string" and exact:
@@ -118,6 +125,17 @@ def bounded(port: Any) -> bool:
     """True when all values of a declaration can be listed."""
     narrow = port.minimum is not None and port.maximum is not None and port.maximum - port.minimum < MOST
     return bool(port.choices) or port.type == "boolean" or (port.type == "integer" and narrow)
+
+
+def _apart(values: Iterable[Json], cuts: Iterable[tuple[float, bool]]) -> Iterator[Json]:
+    """Returns the first of all values between the same cuts."""
+    seen: set[tuple[bool, ...]] = set()
+    ordered = sorted(cuts)
+    for value in values:
+        place = tuple(value > at if behind else value >= at for at, behind in ordered)
+        if place not in seen:
+            seen.add(place)
+            yield value
 
 
 def _regions(constants: Iterable[float], low: float | None, high: float | None, whole: bool) -> Iterator[Json]:

@@ -76,6 +76,7 @@ class Model:
         self.fixed: dict[str, tuple[int, ...]] = {}
         self.atoms: list[_Reader] = []
         self.graft: ModelNode | None = None  # the part that is looked at, when it is not the whole tree
+        self.still: dict[str, int] = {}  # node paths and skills outside the model → slots of what they show meanwhile
         self.clocks: list[Within] = []  # of properties that say `within`
         self.ends: list[ModelNode] = []  # nodes that end when all skills do
 
@@ -252,6 +253,9 @@ class _Reader:
         self.slots = [model.scope.slot(name) for name in atom.entries]
         self.paths = {path: self.node(path) for path in atom.paths}
         self.skills = {key: self.nodes_of(watch) for key, watch in atom.watches.items()}
+        if not model.options.agents:  # of a tree that runs, some parts stand still
+            for name in (*(path for path, node in self.paths.items() if node is None), *self.skills):
+                model.still.setdefault(name, model.slot())
         self.status = 0
         self.t: Tick
 
@@ -286,17 +290,19 @@ class _Reader:
         if name == "tree":
             return WORDS[self.status]
         if name == "node":
-            return {path: WORDS[t.s[n.i]] if n is not None else "idle" for path, n in self.paths.items()}
+            still = self.model.still
+            return {path: WORDS[t.s[n.i if n is not None else still.get(path, 0)]] for path, n in self.paths.items()}
         if name == "skill":
-            return {key: self.said(t, nodes) for key, nodes in self.skills.items()}
+            return {key: self.said(t, key, nodes) for key, nodes in self.skills.items()}
         number = t.read(self.model.scope.slot(name))
         if number == UNSET:
             raise KeyError(name)
         return self.model.values[number]
 
-    def said(self, t: Tick, nodes: list[tuple[int, int]]) -> str:
+    def said(self, t: Tick, key: str, nodes: list[tuple[int, int]]) -> str:
         """Returns running when any start is running, else success when any succeeded, else failure when any failed."""
         shown = {t.s[slot] for slot, meant in nodes if not meant or t.s[meant]}
+        shown.add(t.s[self.model.still.get(key, 0)])
         for status in (1, 2, 3):
             if status in shown:
                 return WORDS[status]
