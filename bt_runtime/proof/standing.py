@@ -14,7 +14,7 @@ from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.build import GRAFT, GROWN, REPLACED
 from bt_runtime.proof.model.decorators import Grown, Replaced
 from bt_runtime.proof.model.model import Model
-from bt_runtime.proof.model.node import ModelNode
+from bt_runtime.proof.model.node import BAD, OK, RUN, ModelNode
 from bt_runtime.tree.node import INVALID, RUNNING, Node, path_of, segment_of
 from bt_runtime.tree.nodes.results import Once
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -156,6 +156,7 @@ def _with_child(parent: Any, child: Behaviour, made: NodeSpec, holds: frozenset[
     if not spec.children or spec.kind.name in holds:
         new = NodeSpec(GROWN, spec.span, spec.file)
         new.name = spec.name
+        new.values = {"ends": _ends(parent, at)}
         new.add(made, "child")
         return new
     new = _copied(spec)
@@ -165,6 +166,25 @@ def _with_child(parent: Any, child: Behaviour, made: NodeSpec, holds: frozenset[
     new.children = [made if each is child else _spec(each) for each in parent.children]
     new.places = ["children"] * len(new.children)
     return new
+
+
+def _ends(parent: Any, at: int) -> tuple[int, int]:
+    """What a live node that holds its place returns when its child at this place succeeds, and when it fails. RUN: it
+    goes on with another part, or with another round."""
+    kind, last = parent.spec.kind.name, at + 1 == len(parent.children)
+    if kind in ("sequence", "sequence_with_memory"):
+        return OK if last else RUN, BAD
+    if kind == "fallback":
+        return OK, BAD if last else RUN
+    if kind == "invert":
+        return BAD, OK
+    if kind == "force":
+        forced = OK if parent.spec.values["status"] == "success" else BAD
+        return forced, forced
+    if kind == "until_failure":
+        return RUN, OK
+    rounds = kind in ("retry", "repeat") and not 0 <= parent.times <= parent.count + 1
+    return RUN if rounds and kind == "repeat" else OK, RUN if rounds and kind == "retry" else BAD
 
 
 def _paths(standing: Standing, parent: Behaviour) -> dict[int, str]:

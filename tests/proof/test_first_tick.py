@@ -87,6 +87,14 @@ def test_a_property_that_nothing_can_break_any_more_is_not_asked(refusals: Refus
     assert refusals("p: {before: {first: ready, then: grab is running}}", root, GRAB) == []
 
 
+def test_the_end_of_a_plan_is_not_that_of_the_parts_that_go_on_after_it(refusals: Refusals) -> None:
+    """The tree ends with the plan where nothing stands behind it; then what holds at its end is the plan's doing."""
+    promise = "p: {never: tree is success and not ready}"
+    assert refusals(promise, "sequence: [AGENT, {set: {ready: true}}]", GRAB) == []
+    assert refusals(promise, "fallback: [{force: {status: failure, child: AGENT}}, {set: {ready: true}}]", GRAB) == []
+    assert refusals(promise, "sequence: [AGENT]", GRAB) == ["property"]
+
+
 @pytest.mark.parametrize(
     ("tests", "values"),
     [(["n < 2"], (1, 2)), (["n <= 2"], (1, 3)), (["2 < n"], (1, 3)), (["n == 2"], (1, 2, 3)),

@@ -200,9 +200,17 @@ class Pass(Chooser):
 
 
 class Grown(Chooser):
-    """A node that has grown its child, and runs as long as the child does."""
+    """A node that has grown its child, and runs as long as the child does. `ends`: what it returns when that succeeds,
+    and when it fails; RUN: it goes on with another part, which is left out."""
 
-    __slots__ = ()
+    __slots__ = ("ends",)
+
+    def __init__(self, spec: NodeSpec, scope: ModelScope, path: str) -> None:
+        super().__init__(spec, scope, path)
+        self.ends = tuple(spec.values.get("ends") or (OK, BAD))
+
+    def conclude(self, t: Tick, status: int) -> Any:
+        return {OK: self.ends[0], BAD: self.ends[1]}.get(status, status)
 
 
 class Replaced(ModelNode):
