@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal
 
 from py_trees.common import Status
@@ -36,6 +36,7 @@ class Agent(Growing):
     steps: list[Step]
     trail: list[tuple[Step, str]]  # each step with the state of the world after it: what repeats itself is a loop
     system = ""
+    texts: Mapping[str, str] = {}  # of prompts, as they were when `system` was written
     notes: Sequence[str] = ()
     opening = ""
     family: Family | None = None
@@ -58,6 +59,14 @@ class Agent(Growing):
         self.actions = Actions(self)
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]), self.actions)
         self.opening = self.around.opening() + self.last_action()
+        told = self.introduce()
+        self.family = family_of(self)
+        shape = Shape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
+        self.examples = yield from recalling.examples(self, shape)
+
+    def introduce(self) -> dict[str, Any]:
+        """Writes the fixed part of the prompt; returns what filled its holes."""
+        self.texts = agent_services(self.context).texts
         told = holes(self, self.moves, "act" in self.moves and bool(self.around.kinds()))
         tools = self.spec.values.get("form") == "tools"
         ends = () if self.judges else (DONE, FAILURE)
@@ -66,9 +75,7 @@ class Agent(Growing):
         named = self.spec.values["prompt"] or ("tools" if tools else "agent")
         system = equipped(self.instructions(named, told), [] if tools else self.actions.described())
         self.system = guided(system, self.guide())
-        self.family = family_of(self)
-        shape = Shape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
-        self.examples = yield from recalling.examples(self, shape)
+        return told
 
     def live(self) -> Life:
         yield from self.prepare()
@@ -86,6 +93,8 @@ class Agent(Growing):
 
     def turn(self) -> Turn:
         """Chooses and makes one move; returns an Ending after the last one."""
+        if self.texts is not agent_services(self.context).texts:  # a fork has others
+            self.introduce()
         if self.judges and (ending := (yield from self.finished())) is not None:
             return ending
         sentences = self.sentences()

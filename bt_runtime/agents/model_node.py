@@ -265,7 +265,7 @@ class ModelNode(Parent):
 
     def instructions(self, name: str, holes: Mapping[str, Any] | None = None) -> str:
         """Returns the system text of this name, in the register of this node's model."""
-        return system_text(name, holes or {}, self.register.name)
+        return system_text(name, holes or {}, self.register.name, agent_services(self.context).texts)
 
     def manual(self) -> Mapping[str, Any]:
         """The world's manual; empty for a model whose prompt register has none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -100,11 +100,14 @@ def example_block(examples: Sequence[str]) -> str:
     return f"Earlier tasks, and how they went:\n\n{told}\nNow the task at hand.\n"
 
 
-def system_text(name: str, holes: Mapping[str, Any], register: str = "") -> str:
+def system_text(name: str, holes: Mapping[str, Any], register: str = "", texts: Mapping[str, str] = {}) -> str:
     """A prompt file (`trees/prompts/NAME.md`, the project's before ours) with its holes filled.
 
-    A register's own file takes precedence over the general one, and the project's files over the shipped ones.
+    A register's own file takes precedence over the general one, and the project's files over the shipped ones. A text
+    of `texts` takes the place of the file of its name.
     """
+    if name in texts:
+        return str(Template(texts[name]).evaluate(dict(holes)))
     path = _found(name, register)
     if path is None:
         raise BtError(f"there is no prompt `{name}`", "put it in the project's trees/prompts/ as a .md file")
@@ -123,6 +126,14 @@ def _found(name: str, register: str) -> Path | None:
             if (place / each).is_file():
                 return place / each
     return None
+
+
+def known_prompts(places: Iterable[Path]) -> list[str]:
+    """The names of all prompt files."""
+    files = [
+        path for place in places for path in [*(place / "prompts").glob("*.md"), *(place / "prompts").glob("*/*.md")]
+    ]
+    return sorted({path.stem for path in files})
 
 
 def read_ahead() -> None:

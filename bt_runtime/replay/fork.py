@@ -50,11 +50,12 @@ class Edits(NamedTuple):
     entries: Mapping[str, Json] = MappingProxyType({})
     forced: tuple[tuple[str, Json], ...] = ()  # path or pattern, and the result of its next starts
     replaced: tuple[tuple[str, str], ...] = ()  # path, and the text of the node that takes its place
+    prompts: Mapping[str, str] = MappingProxyType({})  # name of a prompt, and its text
 
     @property
     def late(self) -> bool:
         """True for edits that are made between two ticks."""
-        return bool(self.entries or self.forced or self.replaced)
+        return bool(self.entries or self.forced or self.replaced or self.prompts)
 
 
 def moment(recording: Recording, at: str) -> Moment:
@@ -106,7 +107,7 @@ def fork(
             f"{recording.name} cannot be brought back to that moment: {lasting}",
             "see what its model would do: --dry; or put the outside back yourself, and say so: --anyway",
         )
-    path = written(recording, when, edits.seed, runs or recording.path.parent)
+    path = written(recording, when, edits, runs or recording.path.parent)
     try:
         run = resume(
             path, world=world, model=edits.model, memory=edits.memory, skills=skills, services=services, clock=clock,
@@ -131,7 +132,7 @@ def dry(journal: Path | str, at: str, edits: Edits | None = None) -> Iterator[tu
     recording, edits = Recording(Path(journal)), edits or Edits()
     when = _checked(recording, at, edits)
     with tempfile.TemporaryDirectory(prefix="bt-fork-") as made:
-        path = written(recording, when, edits.seed, Path(made))
+        path = written(recording, when, edits, Path(made))
         with dry_run(path, edits.model, edits.memory) as (run, brake):
             _edit(run, edits)
             yield run, brake
@@ -141,7 +142,7 @@ def _checked(recording: Recording, at: str, edits: Edits) -> Moment:
     when = moment(recording, at)
     if when.decision and edits.late:
         raise BtError(
-            "entries, results and nodes are changed between two ticks, and a decision is made within one",
+            "entries, results, nodes and prompts are changed between two ticks, and a decision is made within one",
             f"decision {when.decision} was asked in tick {when.tick}: --at {max(when.tick - 1, 0)}",
         )
     return when
@@ -161,7 +162,7 @@ def outlives(recording: Recording) -> str:
     return ""
 
 
-def written(recording: Recording, when: Moment, seed: int | None, runs: Path) -> Path:
+def written(recording: Recording, when: Moment, edits: Edits, runs: Path) -> Path:
     """Writes the journal of the fork: the recorded run up to the moment, under a name of its own."""
     name = _name(recording.name, runs)
     recording.keep(when.events)
@@ -172,23 +173,24 @@ def written(recording: Recording, when: Moment, seed: int | None, runs: Path) ->
     nodes = [node for node in recording.nodes if node.tick < past]
     of: dict[str, Json] = {"of": recording.name, "tick": when.tick, "decision": when.decision}
     head = {**recording.head, "name": name, "forked": of}
-    if seed is not None:
-        head["seed"] = seed
+    if edits.seed is not None:
+        head["seed"] = edits.seed
     told = {key: text(value) for key, value in {**head, "sum": head_sum(head)}.items()}
     path = folder.new_path(runs, name)
     store = Store(path, Limits(), told)
-    events = [*recording.events, *_stands(recording, when)]
+    events = [*recording.events, *_stands(recording, when, edits)]
     store.commit(Batch(events, list(recording.texts.pieces.values()), ticks, nodes), durable=True)
     store.close()
     return path
 
 
-def _stands(recording: Recording, when: Moment) -> list[Event]:
-    """What brings the fork to its tick, also when nothing was recorded in the ticks before."""
+def _stands(recording: Recording, when: Moment, edits: Edits) -> list[Event]:
+    """What brings the fork to its tick, also when nothing was recorded in the ticks before; with its prompts."""
     if when.decision:
         return []
+    body = {"of": recording.name, **({"prompts": dict(edits.prompts)} if edits.prompts else {})}
     last = recording.events[-1] if recording.events else Event(0, 0, 0.0, "", "")
-    return [Event(last.seq + 1, when.tick, last.at, "forked", json.dumps({"of": recording.name}))]
+    return [Event(last.seq + 1, when.tick, last.at, "forked", json.dumps(body))]
 
 
 def _name(of: str, runs: Path) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime import project
+from bt_runtime.agents.rewording import reword
 from bt_runtime.debug import redo as debugging
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
@@ -133,6 +134,8 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
         if scope is None:
             raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
         run.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
+    elif kind == "forked":
+        reword(run.context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
     elif kind == "halt":
         run.engine.halt(body["reason"], body["by"])
     elif kind == "change":

@@ -66,6 +66,16 @@ def refuse(name: str, lacks: list[Lack], changed: bool) -> None:
         )
 
 
+def offered(recording: Recording, part: str, name: str) -> None:
+    """Raises for another model or memory of a fork that cannot be opened, or that nobody would ask."""
+    if not recording.head.get("models"):
+        raise BtError(f"{recording.name} asks no model, and no memory", f"leave the {part} out")
+    if part == "memory" and not Path(name).is_file():
+        raise BtError(f"there is no memory {name}", "name a file that is there")
+    if part == "model" and models.identified(name).get("digest") == "":
+        raise BtError(f"there is no model {name}", "name a file that is there")
+
+
 def memory_of(had: Mapping[str, Any], given: Any) -> Any:
     return given if given is not None else (had.get("memory") or {}).get("name")
 

@@ -79,14 +79,14 @@ def test_a_run_that_is_started_anew_takes_another_course_by_its_seed() -> None:
 
         return Sure(lambda question: question.alternatives[0])
 
-    def drawn(margin: float) -> list[str]:
-        asked = [Question("choose", "p", options=("a", "b", "c"), seed=seed) for seed in range(200)]
-        return [DrawnModel(model(margin)).ask(question).wait(5).text for question in asked]
+    def drawn(margin: float, seed: int) -> list[str]:
+        asked = DrawnModel(model(margin), seed)
+        return [asked.ask(Question("choose", "p", options=("a", "b", "c"))).wait(5).text for _ in range(200)]
 
-    near, far = drawn(0.1), drawn(3.0)
-    assert near == drawn(0.1) and set(near) == {"a", "b"}
+    near, far = drawn(0.1, 1), drawn(3.0, 1)
+    assert near == drawn(0.1, 1) != drawn(0.1, 2) and set(near) == {"a", "b"}
     assert 60 < near.count("b") < 120 and far.count("b") < 10
-    assert set(drawn(float("inf"))) == {"a"}
+    assert set(drawn(float("inf"), 1)) == {"a"}
 
 
 def test_one_command_forks_a_folder_goes_on_where_it_was_and_writes_the_pairs(

@@ -63,10 +63,18 @@ def test_a_sweep_prints_the_table_of_the_page_and_keeps_no_fork(rover, btr) -> N
     [("  - set: {charg: 5}", "edits.yaml:3:11: `deliver` has no input and no entry `charg`"),
      ("  - set: {charge: much}", "edits.yaml:3:19: `charge` takes an integer"),
      ("  - force: {a: maybe}", "edits.yaml:3:16: "), ("  - sett: {charge: 3}", "edits.yaml:3:5: "),
-     ("  - replace: {a: none.yaml}", "there is no file none.yaml"), ("  - name: nothing", "changes nothing"),
+     ("  - replace: {/deliver/enough: none.yaml}", "edits.yaml:3:32: there is no file none.yaml"),
+     ("  - replace: {/deliver/enogh: trees/parts/charge.yaml}", "edits.yaml:3:15: deliver-"),
+     ("  - force: {/deliver/enogh: success}", "did you mean `/deliver/enough`?"),
+     ("  - model: none.gguf", "edits.yaml:3:12: deliver-"), ("  - memory: none.db", "edits.yaml:3:13: deliver-"),
+     ("  - strategy: reac", "edits.yaml:3:15: there is no tree `reac`"),
+     ("  - strategy: react", "edits.yaml:3:15: `react` needs the input `goal`"),
+     ("  - prompt: {agnt: words.md}", "did you mean `agent`?"),
+     ("  - prompt: {agent: words.md}", "words.md:2:9: "), ("  - name: nothing", "changes nothing"),
      ("  - set: {charge: 3}\n  - set: {charge: 3}", "edits.yaml:4:5: there are two edits `charge=3`")],
 )  # fmt: skip
 def test_a_fault_in_a_file_of_edits_is_told_with_its_line_and_column(rover, btr, text, said) -> None:
+    (rover / "words.md").write_text("You act.\nSay {1 +}\n")
     (rover / "edits.yaml").write_text(f"version: 1\nedits:\n{text}\n")
     done = btr("fork", "last", "--at", "2", "--sweep", "edits.yaml")
     assert done.code == 2 and said in done.err, done.err
@@ -96,7 +104,8 @@ def test_json_tells_the_fork_and_the_run_that_it_is_of(rover, btr) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["--at", "soon"], "write a tick"), (["--at", "2", "--force", "enough=maybe"], "results: success"),
+    [(["--at", "2", "--model", "none.gguf"], "asks no model"), (["--at", "2", "--strategy", "react"], "needs the input"),
+     (["--at", "2", "--prompt", "agnt=btr.yaml"], "did you mean `agent`?"), (["--at", "soon"], "write a tick"), (["--at", "2", "--force", "enough=maybe"], "results: success"),
      (["--at", "2", "--set", "charg=5"], "did you mean `charge`?"), (["--at", "2", "--replace", "enough"], "no `=`")],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_told_with_the_way_out(rover, btr, words, said) -> None:

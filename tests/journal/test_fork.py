@@ -14,12 +14,13 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.fork import Edits, dry, fork
 from bt_runtime.replay.refit import CannotResume
+from bt_runtime.replay.strategy import instead
 from bt_runtime.replay.replay import replay
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
-from tests.journal.forks import MORE, STRATEGIES, WORLDS, course, dice, recorded, state, step, told
+from tests.journal.forks import LAST, MORE, STRATEGIES, WORLDS, course, dice, recorded, state, step, told
 
 FORKS = int(os.environ.get("FORKS", "2"))  # of each world and strategy; `make forks`: 34, and more worlds
 
@@ -142,6 +143,41 @@ def test_an_edit_saves_the_run_and_the_fork_replays(edits, runs) -> None:
     assert journal.read_bytes() == before, "the recorded run stays as it is"
     again = replay(run.journal.path)
     assert again.same and again.status == "SUCCESS", again
+
+
+def questions(path: Path) -> list[str]:
+    return [body["prompt"] for _, kind, body in told(path) if kind == "ask"]
+
+
+def test_another_prompt_holds_from_the_next_turn_on_and_the_fork_replays(runs) -> None:
+    """The steps so far stay in it. What was asked before the moment was asked in the old words."""
+    journal, states = recorded(runs, "textcraft", "react", 1)
+    at = min(tick for tick, kind, _ in told(journal) if kind == "step")
+    words = {"agent": "Be quick. {openings}\n"}
+    with fork(journal, str(at), Edits(model=dice(1, 1), prompts=words), clock=Manual()) as run:
+        while run.status is RUNNING and run.engine.count < LAST:
+            step(run)
+    before, now = questions(journal), questions(run.journal.path)
+    first = next(i for i, prompt in enumerate(now) if prompt.startswith("Be quick. "))
+    assert first > 0 and now[:first] == before[:first]
+    assert all(prompt.startswith("Be quick. ") for prompt in now[first:]) and len(now) > first
+    assert before[first].partition("Your task is")[2] == now[first].partition("Your task is")[2]
+    assert replay(run.journal.path).same
+
+
+def test_another_strategy_takes_over_with_the_goal_and_the_world_as_it_is(runs) -> None:
+    journal, states = recorded(runs, "textcraft", "react", 1)
+    at = max(states) // 2
+    edit = instead(load("react").spec, "plan_and_execute")
+    with fork(journal, str(at), Edits(model=dice(1, 1), replaced=(edit,)), clock=Manual()) as run:
+        assert state(run)["world"] == states[at]["world"]
+        step(run)
+        while run.status is RUNNING and run.engine.count < LAST:
+            step(run)
+    goal = Recording(journal).head["inputs"]["goal"]
+    kinds = [body for _, kind, body in told(run.journal.path) if kind == "goal"]
+    assert kinds[-1]["goal"] == goal and "plan_and_execute" in str(kinds[-1]["path"])
+    assert replay(run.journal.path).same
 
 
 def test_without_an_edit_a_fork_ends_as_the_run_did_and_has_a_name_of_its_own(runs) -> None:

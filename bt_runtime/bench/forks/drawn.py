@@ -16,23 +16,23 @@ TEMPERATURE = 0.7
 class DrawnModel(WrappedModel):
     """Draws choices and texts at a temperature. At 0, as agents ask, a second run would be the first one again."""
 
-    def __init__(self, model: Model, temperature: float = TEMPERATURE) -> None:
+    def __init__(self, model: Model, seed: int, temperature: float = TEMPERATURE) -> None:
         super().__init__(model)
-        self.temperature = temperature
+        self.random, self.temperature = Random(seed), temperature  # agents' choices have no seeds of their own
 
     def ask(self, question: Question) -> Job[Any]:
         if question.kind == "write":
             return self.model.ask(question._replace(temperature=max(question.temperature, self.temperature)))
         if question.kind in ("choose", "decide") and not question.aside and several(question):
-            return DrawnJob(self.model, question, self.temperature)
+            return DrawnJob(self.model, question, self.temperature, self.random.random())
         return self.model.ask(question)
 
 
 class DrawnJob(Job[Choice]):
     """Draws one of the two best options by their distance, the `margin`: a model tells no more of them."""
 
-    def __init__(self, model: Model, question: Question, temperature: float) -> None:
-        self.model, self.question, self.temperature = model, question, temperature
+    def __init__(self, model: Model, question: Question, temperature: float, lot: float) -> None:
+        self.model, self.question, self.temperature, self.lot = model, question, temperature, lot
         self.job: Job[Choice] = model.ask(question)
         self.wakes = self.job.wakes
         self.best: Choice | None = None
@@ -53,8 +53,7 @@ class DrawnJob(Job[Choice]):
     def _second(self, margin: float) -> bool:
         if not math.isfinite(margin):
             return False
-        share = 1 / (1 + math.exp(min(margin / self.temperature, 700.0)))
-        return Random(self.question.seed).random() < share
+        return self.lot < 1 / (1 + math.exp(min(margin / self.temperature, 700.0)))
 
     def cancel(self, reason: str) -> None:
         self.job.cancel(reason)

@@ -93,7 +93,7 @@ def tried(recording: Recording, how: How, tries: Tries, seed: int | None) -> dic
         tokens = tries.tokens
         if tries.anew:
             other = int(recording.head["seed"]) + 1 if seed is None else seed
-            drawn = {role: DrawnModel(model) for role, model in forking.models.items()}
+            drawn = {role: DrawnModel(model, other) for role, model in forking.models.items()}
             played = forking.play("0", Edits(seed=other), drawn, tokens)
             row["anew"] = {"saved": played.passed, "tokens": played.tokens, "status": played.status}
             tokens = min(tokens, played.tokens)

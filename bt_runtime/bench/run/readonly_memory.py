@@ -46,6 +46,8 @@ class ReadonlyMemory:
         self.noted += experiences
         return Added(0, 0)
 
+    retell = add  # of a run that was led back
+
 
 class Nothing:
     """The answer of an empty memory."""

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.agents import rewording
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.recorded import fork_folder, sweep
@@ -27,6 +28,8 @@ from bt_runtime.llm.server import key
 from bt_runtime.project import disk
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.fork import Edits, dry, fork
+from bt_runtime.replay.refit import offered
+from bt_runtime.replay.strategy import instead
 
 PATIENCE = 600.0  # seconds of a dry fork that asks for no action
 RESULTS = ("success", "failure", "running")
@@ -49,6 +52,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edits.add_argument("--force", action="append", default=[], metavar="PATH=RESULT", help=text)
     text = "the node at a path is replaced by the YAML of a file"
     edits.add_argument("--replace", action="append", default=[], metavar="PATH=FILE", help=text)
+    text = "a named prompt has the text of a file"
+    edits.add_argument("--prompt", action="append", default=[], metavar="NAME=FILE", help=text)
+    text = "another tree in the place of the root, with the inputs that both have"
+    edits.add_argument("--strategy", metavar="TREE", help=text)
     sweep.configure(parser)
     text = "ask the model, begin no action, keep no journal: stop before the first action, and name it"
     parser.add_argument("--dry", action="store_true", help=text)
@@ -118,10 +125,14 @@ def _said(args: argparse.Namespace, told: dict[str, object]) -> None:
 
 
 def _edits(args: argparse.Namespace, recording: Recording) -> Edits:
-    entries = {}
-    if args.set:
+    entries, strategy = {}, []
+    for part in (part for part in ("model", "memory") if getattr(args, part)):
+        offered(recording, part, getattr(args, part))
+    if args.set or args.strategy:
         with rebuild.laid_out(recording) as (laid, file):
-            entries = given(args.set, rebuild.tree_of(recording, file, laid).spec)
+            tree = rebuild.tree_of(recording, file, laid).spec
+            entries = given(args.set, tree) if args.set else {}
+            strategy = [instead(tree, args.strategy)] if args.strategy else []
     forced = tuple(_pair(each, "--force", "PATH=failure") for each in args.force)
     for path, result in forced:
         if result not in RESULTS:
@@ -129,7 +140,16 @@ def _edits(args: argparse.Namespace, recording: Recording) -> Edits:
     replaced = tuple(
         (path, disk.read_text(Path(file))) for path, file in (_pair(e, "--replace", "PATH=FILE") for e in args.replace)
     )
-    return Edits(args.model, args.memory, args.seed, entries, forced, replaced)
+    prompts = dict(_prompt(each) for each in args.prompt)
+    return Edits(args.model, args.memory, args.seed, entries, forced, (*replaced, *strategy), prompts)
+
+
+def _prompt(option: str) -> tuple[str, str]:
+    name, file = _pair(option, "--prompt", "NAME=FILE")
+    rewording.named(name)
+    text = disk.read_text(Path(file))
+    rewording.checked(text, file)
+    return name, text
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

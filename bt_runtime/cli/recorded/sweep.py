@@ -52,7 +52,7 @@ def wanted(args: argparse.Namespace) -> bool:
         return False
     if args.sweep is not None and args.flip:
         raise BtError("--sweep and --flip are two questions", "ask one, then the other")
-    other = [n for n in ("dry", "anyway", "set", "force", "replace") if getattr(args, n)]
+    other = [n for n in ("dry", "anyway", "set", "force", "replace", "prompt", "strategy") if getattr(args, n)]
     if args.sweep is not None and args.seed is not None:
         other.append("seed")
     if other:
@@ -98,7 +98,7 @@ def _swept(args: argparse.Namespace, recording: Recording, forking: Any) -> dict
     from bt_runtime.bench.forks.sweep import smallest, sweep, table
 
     with rebuild.laid_out(Recording(recording.path)) as (laid, file):
-        edits = edit_file.read(args.sweep, rebuild.tree_of(recording, file, laid).spec)
+        edits = edit_file.read(args.sweep, rebuild.tree_of(recording, file, laid).spec, recording)
     found = sweep(forking, args.at, edits, args.seeds, _progress)
     best = smallest(found)
     last = f"the smallest edit that saves the run: {best.name}" if best else "no edit saves the run"
