@@ -15,6 +15,8 @@ from bt_runtime.tree.context import Context
 
 def reword(context: Context, texts: Mapping[str, str]) -> None:
     """Agents ask with these texts from their next turn on. A question that is open is asked as it was."""
+    if not texts:
+        return
     services = agent_services(context)
     services.texts = {**services.texts, **texts}  # another object, by which agents see the change
 
