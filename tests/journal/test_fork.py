@@ -14,8 +14,8 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.fork import Edits, dry, fork
 from bt_runtime.replay.refit import CannotResume
-from bt_runtime.replay.strategy import instead
 from bt_runtime.replay.replay import replay
+from bt_runtime.replay.strategy import instead
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
@@ -151,7 +151,7 @@ def questions(path: Path) -> list[str]:
 
 def test_another_prompt_holds_from_the_next_turn_on_and_the_fork_replays(runs) -> None:
     """The steps so far stay in it. What was asked before the moment was asked in the old words."""
-    journal, states = recorded(runs, "textcraft", "react", 1)
+    journal, _ = recorded(runs, "textcraft", "react", 1)
     at = min(tick for tick, kind, _ in told(journal) if kind == "step")
     words = {"agent": "Be quick. {openings}\n"}
     with fork(journal, str(at), Edits(model=dice(1, 1), prompts=words), clock=Manual()) as run:
