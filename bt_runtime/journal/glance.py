@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, folder, opening, outage
+from bt_runtime.journal.forked import Forked, forked
 from bt_runtime.journal.layout import End, changes_of, head_sum
 from bt_runtime.types import Json
 
@@ -52,6 +53,7 @@ class Glance:
         self.met = ""  # "3/4" conditions met
         self.at = self.said = ""  # the node whose status changed last, and its message
         self.fault: Fault | None = None
+        self.forked: Forked | None = None  # from another run
         self.questions: dict[int, str] = {}
         self.entries: dict[str, str] = {}
         self._seq = self._sum = 0
@@ -108,6 +110,7 @@ class Glance:
         head.pop("end", None)
         opening.check_head(head)
         self.name, self.tree = _short(str(head["name"])), _short(str(head["tree"]))
+        self.forked = forked(head.get("forked"))
         self.started = self.progress = float(head["started"])
         for part in ("inputs", "board"):
             values = head.get(part)

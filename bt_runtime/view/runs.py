@@ -17,6 +17,7 @@ from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.why import why_recorded
 from bt_runtime.types import Json
+from bt_runtime.view.branches import branches
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.listing import ABOUT, STUCK, about_row, alarm_of, run_row
 from bt_runtime.view.recorded import Following, Reader, events_of
@@ -141,7 +142,17 @@ class Runs:
         path = self.path(str(given.get("run", "")))
         if path is None:
             raise BtError("this run is not in the list any more", "open the list again")
+        if name == "branches":
+            return self.branches(path)
         return answered(path, name, given)
+
+    def branches(self, path: Path) -> dict[str, Json]:
+        """Returns the forks of a run in the list, also before anybody has opened the list itself."""
+        for each in self._there():
+            self.keys.setdefault(each, str(next(self.numbers)))
+            if each not in self.glances:
+                self.glances.setdefault(each, Glance(each, self.panel)).look()
+        return branches(self.glances[path], dict(self.glances), self.keys)
 
     def compare(self, one: Json, other: Json) -> dict[str, Json]:
         """Returns where two runs part: lines, and the tick of each line that has one. What a run that goes on has not

@@ -104,8 +104,10 @@ def test_json_tells_the_fork_and_the_run_that_it_is_of(rover, btr) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["--at", "2", "--model", "none.gguf"], "asks no model"), (["--at", "2", "--strategy", "react"], "needs the input"),
-     (["--at", "2", "--prompt", "agnt=btr.yaml"], "did you mean `agent`?"), (["--at", "soon"], "write a tick"), (["--at", "2", "--force", "enough=maybe"], "results: success"),
+    [(["--at", "2", "--model", "none.gguf"], "asks no model"),
+     (["--at", "2", "--strategy", "react"], "needs the input"),
+     (["--at", "2", "--prompt", "agnt=btr.yaml"], "did you mean `agent`?"),
+     (["--at", "soon"], "write a tick"), (["--at", "2", "--force", "enough=maybe"], "results: success"),
      (["--at", "2", "--set", "charg=5"], "did you mean `charge`?"), (["--at", "2", "--replace", "enough"], "no `=`")],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_told_with_the_way_out(rover, btr, words, said) -> None:

@@ -54,8 +54,12 @@ def run(args: argparse.Namespace) -> int:
     path = find(args.run_names[0], reading(args))
     if args.html:
         return written(path, Path(args.html))
+    from bt_runtime.view.branches import family
     from bt_runtime.view.runs import answered
 
+    if path.suffix == SUFFIX and len(near := family(path)) > 1:
+        args.run_names = [str(each) for each in near]
+        return listed(args, "page.html?run=1")
     feed, follow = Feed(most=None), None
     recorded = path.suffix not in (".jsonl", ".btlog")
     asked: Command | None = partial(answered, path) if recorded else None
@@ -100,8 +104,8 @@ def is_folder(name: str) -> bool:
     return path.is_dir() and (os.sep in name or name in (".", "..") or any(path.glob(f"*{SUFFIX}")))
 
 
-def listed(args: argparse.Namespace) -> int:
-    """Serves the list of runs."""
+def listed(args: argparse.Namespace, first: str = "") -> int:
+    """Serves the list of runs. `first`: the page to begin with, instead of the list or of two runs side by side."""
     from bt_runtime.view.listing import serve
     from bt_runtime.view.runs import Runs
 
@@ -121,7 +125,9 @@ def listed(args: argparse.Namespace) -> int:
         if not args.anyone:
             server.command = partial(_of_list, runs, beside)
         try:
-            stay(side_by_side(server.url, runs.keys.values()) if pair else server.url, args.open)
+            start, _, token = server.url.partition("#")
+            pages = f"{start}{first}#{token}" if first else side_by_side(server.url, runs.keys.values())
+            stay(pages if pair or first else server.url, args.open)
         finally:
             server.close()
             beside.close()

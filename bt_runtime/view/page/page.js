@@ -21,6 +21,7 @@ class Page {
     this.panel = new Panel($("panel"), this);
     this.map = new TreeMap(this);
     this.debug = new DebugBar($("stage"), this);
+    this.branches = new Branches($("branches"), this);
     this.tree.values = boxValues;
     this.tree.asked = this.panel.wake = () => this.wake();
     this.listen();
@@ -39,7 +40,7 @@ class Page {
     const query = new URLSearchParams(location.search);
     this.run = query.get("run"); // in the list of runs from which this page was opened
     this.wanted = query.has("tick") ? Number(query.get("tick")) : null; // the tick to begin with
-    if (this.run !== null) { $("runs").hidden = false; $("runs").href = `./${location.hash}`; }
+    if (this.run !== null) { $("runs").hidden = false; $("runs").href = `./${location.hash}`; this.branches.ask(); }
     this.connect();
   }
 
@@ -216,6 +217,7 @@ class Page {
   }
 
   drawMarks() {
+    this.branches.draw();
     const canvas = $("marks"), w = (canvas.width = canvas.clientWidth * devicePixelRatio), h = (canvas.height = canvas.clientHeight * devicePixelRatio);
     const context = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
     const colours = { step: style.getPropertyValue("--accent"), graft: style.getPropertyValue("--graft"), bad: style.getPropertyValue("--failure") };
