@@ -19,7 +19,13 @@ class Branches {
     const runs = row.from ? [row.run, this.page.run] : [this.page.run, row.run];
     const href = `two.html?runs=${runs.map(encodeURIComponent).join(",")}${location.hash}`;
     const text = shown(`${what}; side by side`);
-    return el("a", { class: row.from ? "from" : "fork", href, title: text, "aria-label": text }, "⑂");
+    return el("a", { class: row.from ? "from" : "fork", href, title: text, "aria-label": text }, this.sign());
+  }
+
+  sign() { // drawn: few fonts have one
+    const made = svg("svg", { viewBox: "0 0 12 12", width: 14, height: 14, "aria-hidden": "true" });
+    made.append(svg("path", { d: "M3 11V1M3 8c0-3 6-2 6-7M7 3l2-2 2 2" }));
+    return made;
   }
 
   // Forks of one moment stand beside each other.
