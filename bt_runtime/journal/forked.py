@@ -18,5 +18,6 @@ def forked(told: object) -> Forked | None:
     if not isinstance(told, dict):
         return None
     of, tick, decision = told.get("of"), told.get("tick"), told.get("decision")
-    fits = isinstance(of, str) and type(tick) is int and type(decision) is int and tick >= 0
-    return Forked(str(of), int(tick), int(decision)) if fits else None
+    if not isinstance(of, str) or type(tick) is not int or type(decision) is not int or tick < 0:
+        return None
+    return Forked(of, tick, decision)
