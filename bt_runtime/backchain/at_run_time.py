@@ -10,7 +10,7 @@ from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.planner import Made
 from bt_runtime.backchain.brought import brought_in
 from bt_runtime.backchain.limits import Limits
-from bt_runtime.backchain.offered import known_by
+from bt_runtime.backchain.offered import known_by, values_in
 from bt_runtime.backchain.operator import Source, bringable
 from bt_runtime.backchain.planning import Planned, planned
 from bt_runtime.backchain.proposal import Preferred, Proposal, proposal_of
@@ -19,7 +19,6 @@ from bt_runtime.backchain.tree_text import grafted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
@@ -99,22 +98,16 @@ class Moment:
 
     def made(self, goal: Sequence[str], every: Sequence[Source]) -> Made:
         found: Planned = planned(
-            goal, every, values=self.values(), bound=BOUND, limits=self.limits, ask=self.holds, formatted=False
+            goal,
+            every,
+            values=values_in(self.world, self.kinds),
+            bound=BOUND,
+            limits=self.limits,
+            ask=self.holds,
+            formatted=False,
         )
         told = "\n".join(f"- {step}" for step in found.steps)
         return Made(grafted(found.goal, found.needs), told, len(found.steps))
-
-    def values(self) -> dict[str, list[Json]]:
-        """What may fill a slot: the values in the sentences that the world offers now."""
-        offered = getattr(self.world, "skills", None)
-        said: Iterable[str] = offered() if offered is not None else ()
-        forms = [Sentence(entry.sentence, entry.types) for entry in _entries(self.kinds)]
-        found: dict[str, dict[Json, None]] = {}
-        for sentence in said:
-            for form in forms:
-                for slot, value in (form.parse(sentence) or {}).items():
-                    found.setdefault(slot, {})[value] = None
-        return {slot: list(values) for slot, values in found.items()}
 
 
 def brought_by(kinds: Iterable[Kind], step: tuple[str, dict[str, Any]]) -> Iterator[str]:
@@ -125,7 +118,3 @@ def brought_by(kinds: Iterable[Kind], step: tuple[str, dict[str, Any]]) -> Itera
                 sentence = Sentence(template)
                 if not template.startswith("not ") and params.keys() >= {*sentence.slots}:
                     yield sentence.say(params)
-
-
-def _entries(kinds: Iterable[Kind]) -> Iterator[Any]:
-    return (kind.data["entry"] for kind in kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bt_runtime.backchain.step import NOT, Step, after
+from bt_runtime.backchain.step import NOT, Step, after, holds
 from bt_runtime.language.sentence import Sentence
 
 AtOnce = Sequence[tuple[int, Sequence[str]]]
@@ -44,6 +44,14 @@ class Limits:
             for leaving in ({*step.needs}, counted):
                 if len(counted & state) > self.most[at]:
                     state -= (counted & leaving) - {*step.brings}
+        return state
+
+    def played(self, steps: Iterable[Step], state: frozenset[str]) -> frozenset[str] | None:
+        """The state after all steps; None when one of them lacks what it needs."""
+        for step in steps:
+            if not all(holds(fact, state) for fact in step.needs):
+                return None
+            state = self.after(step, state)
         return state
 
 

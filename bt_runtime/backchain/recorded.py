@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-from bt_runtime.backchain.operator import Operator
 from bt_runtime.backchain.record import Record
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
@@ -41,8 +40,3 @@ def _actions(recording: Recording) -> Iterable[tuple[str, float, bool]]:
             value = body.get("value")
             good = isinstance(value, list) and value[:1] == ["SUCCESS"]
             yield sentence, max(event.at - at, 0.0), good
-
-
-def costed(every: Sequence[Operator], known: Mapping[str, Record]) -> list[Operator]:
-    """The operators, each with the cost that its record tells."""
-    return [o._replace(cost=round(known[o.skill].cost(o.cost), 3)) if o.skill in known else o for o in every]

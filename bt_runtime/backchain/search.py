@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from bt_runtime.backchain.limits import NONE, Limits
 from bt_runtime.backchain.relevant import BOUND, Bound, NoPlan, Relevant, TooLarge
 from bt_runtime.backchain.sets import PATIENCE, Search
-from bt_runtime.backchain.step import Step, opposite
+from bt_runtime.backchain.step import Step, holds, opposite
 
 
 def steps_to(
@@ -32,7 +32,7 @@ def steps_to(
     if found is None:
         found = search.steps(bound.sets)
     if found is not None:
-        return found
+        return _needed(found, goal, state, limits)
     if search.todo:
         text = f"no plan among the first {bound.sets} sets of facts"
         raise TooLarge(text, "ask for less at once, or --most a larger N")
@@ -49,6 +49,18 @@ def _one_by_one(goal: Sequence[str], relevant: Relevant, state: frozenset[str], 
         for step in found:
             state = limits.after(step, state)
         steps += found
+    return steps
+
+
+def _needed(steps: list[Step], goal: Sequence[str], state: frozenset[str], limits: Limits) -> list[Step]:
+    """The plan without steps that it reaches the goal without, as a walk to where one is already."""
+    at = 0
+    while at < len(steps):
+        then = limits.played(steps[at + 1 :], state)
+        if then is not None and all(holds(fact, then) for fact in goal):
+            del steps[at]
+        else:
+            state, at = limits.after(steps[at], state), at + 1
     return steps
 
 

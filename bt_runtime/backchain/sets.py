@@ -76,8 +76,10 @@ class Search:
             _, rest, _, wanted, so_far = heappop(self.todo)
             if so_far > self.spent[wanted]:
                 continue
-            if not wanted & ~self.held and self.played(found := self.followed(wanted)):
-                return found
+            if not wanted & ~self.held:
+                found = self.followed(wanted)
+                if not self.groups or self.limits.played(found, self.state) is not None:
+                    return found  # else facts that no set names exceed the limits
             self.seen += 1
             if self.seen % PATIENCE == 0:
                 self.hurry()
@@ -123,12 +125,3 @@ class Search:
             step, at = self.way[at]
             found.append(step)
         return found
-
-    def played(self, steps: Sequence[Step]) -> bool:
-        """True when each step finds what it needs: facts that no set names can exceed the limits, too."""
-        state = self.state
-        for step in steps if self.groups else ():
-            if not all(holds(fact, state) for fact in step.needs):
-                return False
-            state = self.limits.after(step, state)
-        return True

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.backchain.costing import costed
 from bt_runtime.backchain.operator import Operator
 from bt_runtime.backchain.planning import planned
 from bt_runtime.backchain.record import Record, expected
-from bt_runtime.backchain.recorded import costed
 
 ATTEMPTS = [(30.0, True), (50.0, False), (10.0, True)]
 

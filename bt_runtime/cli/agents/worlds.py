@@ -30,6 +30,10 @@ def add_task(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments for the tree, its inputs, and its task."""
     parser.add_argument("tree", metavar="TREE", help="a file, the name of a tree, or - for standard input")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an input, or an entry")
+    add_world(parser)
+
+
+def add_world(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", metavar="WORLD", help="the world to act in [BTR_ENV]")
     parser.add_argument("--task", metavar="TASK", help="of the world: a number from 1, an id, or a kind; default: 1")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="of the world's tasks")
@@ -60,6 +64,17 @@ def begin(
     opened = Opened(world, task, world.reset(task).text)
     print(f"task {task.id}: {task.goal}\n{opened.seen}", file=sys.stderr)
     return inputs, opened
+
+
+def set_up(args: argparse.Namespace, stack: ExitStack) -> Opened:
+    """Opens the world that `--env` names, at the start of its task."""
+    from bt_runtime.envs.registry import open_suite, open_world
+
+    suite = open_suite(args.env)
+    task = find_task(suite, args.task, args.seed, read_options(args.option))
+    world = open_world(args.env)
+    stack.push(closing(world.close))
+    return Opened(world, task, world.reset(task).text)
 
 
 def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str, Any]) -> Task:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
+from bt_runtime.cli.agents.worlds import add_world, set_up
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.faults.format import visible
@@ -29,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skills", nargs="+", required=True, metavar="NAME", help=text)
     text = "what holds now; may be given again. Everything else is taken not to hold, and asked for by the tree"
     parser.add_argument("--given", action="append", default=[], metavar="FACT", help=text)
+    add_world(parser)
     text = "what may fill a slot: place=fridge 1,table 1. Values that the goal and the given facts name are known"
     parser.add_argument("--values", action="append", default=[], metavar="SLOT=A,B", help=text)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the tree goes; default: standard output")
@@ -90,16 +93,20 @@ def _records(args: argparse.Namespace, kinds: list[Kind]) -> dict[str, Record]:
 
 
 def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict[str, Record]) -> Planned:
-    from bt_runtime.backchain.operator import operators
+    from bt_runtime.backchain.offered import known_by, values_in
     from bt_runtime.backchain.planning import planned
-    from bt_runtime.backchain.recorded import costed
     from bt_runtime.backchain.relevant import MOST_SETS, Bound
     from bt_runtime.backchain.tree_text import Head
 
-    every = costed(operators(kinds), known)
     bound = Bound(sets=MOST_SETS if args.most is None else max(args.most, 1))
     head = Head(name, tuple(args.skills), max(args.times, 1), args.grow)
-    return planned(args.goal, every, args.given, dict(map(_filling, args.values)), head, bound)
+    values = dict(map(_filling, args.values))
+    with ExitStack() as stack:
+        opened = set_up(args, stack) if args.env else None
+        world: Any = opened.world if opened is not None else None
+        every, limits = known_by(world, kinds, known)
+        ask = getattr(world, "holds", lambda fact: None)
+        return planned(args.goal, every, args.given, values_in(world, kinds) | values, head, bound, limits, ask)
 
 
 def _kinds(names: list[str]) -> list[Kind]:
