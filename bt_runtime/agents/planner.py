@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bt_runtime.agents.kinds.checks import MODEL
 from bt_runtime.faults.diagnostic import BtError, nearest
@@ -13,6 +13,9 @@ from bt_runtime.project import plugins
 from bt_runtime.tree.node import Node
 
 WANTED = "an object with `mends`, `plan` and `reached`"
+
+if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
 
 
 class Made(NamedTuple):
@@ -38,6 +41,12 @@ def planner_of(node: Node) -> Planner | None:
     """The planner that the node names; None where its model writes its plans."""
     name = str(node.spec.values.get("by", MODEL))
     return None if name == MODEL else named(name)
+
+
+def does_without(spec: NodeSpec) -> bool:
+    """True for a `plan` whose planner asks no model."""
+    by = str(spec.values.get("by", MODEL))
+    return spec.kind.name == "plan" and by != MODEL and not named(by).mends
 
 
 @lru_cache(maxsize=16)

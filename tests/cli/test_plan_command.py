@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,22 @@ def test_the_planned_tree_runs_without_a_world(kitchen, btr) -> None:
     btr("plan", GOAL, "--skills", "tea", "--given", "hand free", "--out", "trees/tea_time.yaml")
     done = btr("run", "tea_time")
     assert done.code == 0, done.err
+
+
+def lines(head: str) -> list[list[str]]:
+    return [shlex.split(line)[1:] for line in block(f"sh {head}").splitlines()]
+
+
+def test_each_further_step_of_the_page_does_what_it_says(kitchen, btr) -> None:
+    """The tree for tea, a plan made while the tree runs, and a plan from what the house tells, each run."""
+    btr("plan", GOAL, "--skills", "tea", "--given", "hand free", "--out", "trees/tea_time.yaml")
+    Path("trees/store.yaml").write_text(block("yaml trees/store.yaml"))
+    plan, run = lines("house")
+    for words in (*lines("run"), *lines("store"), plan, run):
+        done = btr(*words)
+        assert done.code == 0, (words, done.err)
+        if words is plan:
+            assert done.err == block("text house")
 
 
 def test_json_has_steps_reasons_and_the_tree(kitchen, btr) -> None:

@@ -23,7 +23,13 @@ def add_register(parser: argparse._ActionsContainer) -> None:
 
 def decides(tree: TreeSpec) -> bool:
     """True when the tree has a node that asks a model."""
-    return any(node.kind.asks for node in nodes(tree))
+    return any(node.kind.asks and not _planned(node) for node in nodes(tree))
+
+
+def _planned(node: NodeSpec) -> bool:
+    from bt_runtime.agents.planner import does_without
+
+    return does_without(node)
 
 
 def nodes(tree: TreeSpec) -> Iterator[NodeSpec]:
