@@ -15,6 +15,7 @@ from bt_runtime.fleet import names
 from bt_runtime.fleet.assign import assigned, total
 from bt_runtime.fleet.bid import Known, Offer, job_of, offer_of
 from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.patience import Patience
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import Record
 
@@ -39,28 +40,43 @@ class Result:
         return "; ".join(said[:3]) + more if said else "no robot answers"
 
 
-async def collected(
-    link: Link, records: Sequence[Record], expected: Callable[[], set[str]], seconds: float
-) -> dict[str, Offer]:
-    """Calls, and returns the offers: as soon as each expected robot has answered, after `seconds` at the latest."""
+async def collected(link: Link, records: Sequence[Record], expected: Callable[[], set[str]], seconds: float,
+                    patience: Patience | None = None) -> dict[str, Offer]:  # fmt: skip
+    """Calls, and returns the offers: as soon as each expected robot has answered, after `seconds` at the latest. With
+    `patience` it does not wait for a robot that is later than usual, once each task has an offer."""
     offers: dict[str, Offer] = {}
-    complete = asyncio.Event()
+    complete, late, begun = asyncio.Event(), False, time.monotonic()
+
+    def served() -> bool:
+        return all(any(held.task.id in offer.costs for offer in offers.values()) for held in records)
 
     async def heard(message: Msg) -> None:
         offer = offer_of(json.loads(message.data))
         offers[offer.robot.name] = offer
-        if expected() <= offers.keys():
+        if patience is not None:
+            patience.heard(offer.robot.name, time.monotonic() - begun)
+        if expected() <= offers.keys() or (late and served()):
             complete.set()
+
+    async def answered(until: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(until - (time.monotonic() - begun)):
+                await complete.wait()
+        return complete.is_set()
 
     inbox = link.nc.new_inbox()
     subscription = await link.nc.subscribe(inbox, cb=heard)
     try:
         body = {"tasks": [{**r.task.plain(), "refused": list(r.refused)} for r in records]}
         await link.nc.publish(names.CALL, json.dumps(body, separators=(",", ":")).encode(), reply=inbox)
-        if expected():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await complete.wait()
+        if robots := expected():
+            first = seconds if patience is None else min(seconds, patience.limit(robots))
+            if not await answered(first) and not served():
+                late = True
+                await answered(seconds)
+        if patience is not None:
+            for name in expected() - offers.keys():
+                patience.missed(name)
     finally:
         await subscription.unsubscribe()
     return offers

@@ -20,6 +20,7 @@ from bt_runtime.fleet import auction, names, record
 from bt_runtime.fleet.balance import Balance, take_back
 from bt_runtime.fleet.bid import Offer, job_of
 from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.patience import FEW, MOST, Patience
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
 from bt_runtime.fleet.rollout import Rollouts
@@ -29,7 +30,6 @@ LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
 SWEEP = 0.5
 BALANCE = 2.0
 AHEAD = 600.0  # seconds before its window at which a task is assigned
-_SILENT = 0.25  # seconds that an auction waits for an answer at most
 _LOG = logging.getLogger(__name__)
 
 
@@ -52,6 +52,7 @@ class Coordinator:
         self.robots: dict[str, Seen] = {}
         self.settings: dict[str, Any] = {}  # halt and drain, as the store has them
         self.rollouts = Rollouts(self.store, self.settings, self.alive)
+        self.patience = Patience()
         self.balance = Balance(self.store, mono)
         self.ready = asyncio.Event()
         self._waiting = asyncio.Event()
@@ -276,9 +277,11 @@ class Coordinator:
 
     async def _auction(self, batch: list[Record]) -> None:
         called = [self.rollouts.asked(held) for held in batch]
-        offers = await auction.collected(self.link, called, self._expected, _SILENT + len(batch) * 0.004)
+        patience = self.patience if len(batch) <= FEW else None
+        offers = await auction.collected(self.link, called, self._expected, MOST + len(batch) * 0.004, patience)
         for name in self._expected() - offers.keys():
-            self.robots[name].mute = self.mono() + 5.0
+            if patience is None or self.patience.of(name) >= MOST:
+                self.robots[name].mute = self.mono() + 5.0
         self._overlay(offers)
         if len(batch) * len(offers) > 100:
             result = await asyncio.to_thread(auction.decided, batch, offers, self.wall())
@@ -375,6 +378,6 @@ class Coordinator:
             planned = [held for held in planned if held.robot in alive - stands]
             planned = self.balance.movable(planned)[: auction.BATCH]
             if planned and any(not beat.get("running") and not beat.get("plan") for beat in beats):
-                offers = await auction.collected(self.link, planned, self._expected, _SILENT)
+                offers = await auction.collected(self.link, planned, self._expected, MOST)
                 self._overlay(offers)
                 await self.balance.move(planned, offers, self.wall())

@@ -22,6 +22,7 @@ from bt_runtime.fleet.task import Task
 from bt_runtime.project import child
 from tests.fleet import field_project
 from tests.fleet.light_robot import Ledger
+from tests.fleet.namespace import Namespace
 from tests.fleet.proxy import Proxy
 
 HERE = Path(__file__).parent
@@ -43,6 +44,7 @@ class Plan:
     shift: float = 86400.0  # seconds that a clock is wrong, at most; those of the field and of coordinators also jump
     seed: int = 0
     limit: float = 600.0
+    cables: bool = False  # each robot in a network namespace of its own, whose cable is pulled out
     field: bool = False  # robots of the field, by `btr fleet join`, instead of those without physics
 
 
@@ -78,11 +80,12 @@ class Chaos:
         self.environment = child.environment(LEDGER=str(self.ledger.path), BTR_TRUST=str(self.project))
         self.seen: dict[str, set[str]] = {}  # task → verdicts that a watcher has ever been told
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
-        self.proxies: dict[str, Proxy] = {}
+        self.proxies: dict[str, Proxy | Namespace] = {}
 
     def start(self, name: str) -> None:
         if name == "up":
             words = ["up", "--data", str(self.folder / "server"), "--port", str(self.port), "--sync", "1m"]
+            words += ["--host", "0.0.0.0", "--anyone"] if self.plan.cables else []
         elif name == "second":
             words = ["up", "--server", self.url]
         else:
@@ -104,6 +107,8 @@ class Chaos:
         return [sys.executable, "-P", str(HERE / "skewed.py"), *clock, "fleet", *words]
 
     def _begun(self, name: str, words: list[str]) -> subprocess.Popen[bytes]:
+        place = self.proxies.get(name)
+        words = place.command(words) if isinstance(place, Namespace) else words
         with (self.folder / f"{name}.log").open("ab") as log:
             return child.start(words, self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
@@ -121,9 +126,10 @@ class Chaos:
 
     async def run(self) -> Found:
         begun = time.monotonic()
-        for name in (f"r{n}" for n in range(self.plan.robots)):
-            self.proxies[name] = await Proxy(self.port).start()
         try:
+            for number in range(self.plan.robots):
+                made = Namespace(number, self.port) if self.plan.cables else Proxy(self.port)
+                self.proxies[f"r{number}"] = await made.start()
             self.start("up")
             self.start("second")
             for name in self.proxies:

@@ -46,6 +46,23 @@ def chaos(args: argparse.Namespace, field: bool) -> Iterator[Row]:
         yield Row(f"    {reason}", str(count), "", True)
 
 
+def partition(args: argparse.Namespace) -> Iterator[Row]:
+    """Each robot in a network namespace; cables are pulled out for minutes, which no socket tells."""
+    from tests.fleet.namespace import missing
+
+    if why := missing():
+        yield Row("partitions between network namespaces", why[:24], "0 lost", False)
+        return
+    plan = Plan(robots=6, tasks=150, kills=20, cuts=10, cut=(10.0, 150.0), lease=4.0, pause=4.0, seconds=2.0,
+                seed=args.seed, limit=1800.0, cables=True)  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
+        found = asyncio.run(Chaos(plan, Path(folder)).run())
+    work = f"{found.tasks} tasks, 6 robots, {found.cuts} cables out for 10 to 150 s, {found.kills} kills: lost"
+    yield Row(work, str(len(found.lost)), "0", not found.lost)
+    wrong = len(found.two_verdicts) + len(found.doubled) + len(found.unfounded)
+    yield Row(f"  two verdicts, doubled, unfounded ({found.seconds:.0f} s)", str(wrong), "0", not wrong)
+
+
 def plans(args: argparse.Namespace) -> Iterator[Row]:
     """Bids against the best that any plan could do, and against two central list schedulers."""
     from bt_runtime.fleet.assign import assigned
@@ -135,6 +152,7 @@ ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "overhead": overhead,
     "page": page,
     "steps": steps,
+    "partition": partition,
     "chaos": lambda args: chaos(args, field=False),
     "field": lambda args: chaos(args, field=True),
 }
