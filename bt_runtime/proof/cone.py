@@ -9,6 +9,7 @@ from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.build import child_name, written_by
+from bt_runtime.proof.model.contract import names
 from bt_runtime.proof.model.scope import names_in
 
 MOST_PLACES = 200_000
@@ -90,6 +91,8 @@ class Cone:
         if spec.kind.family == "skill":
             entry = spec.kind.data["entry"]
             if self.uses & {*entry.uses, entry.sentence}:
+                return True
+            if any(self.named(place, name) in self.entries for name in names(spec)):
                 return True
         if spec.kind.asks and self.skills:
             return True

@@ -11,6 +11,7 @@ from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.chooser import Guard, If, Precondition, Recovery, SkipUnless, Switch, Try, While
+from bt_runtime.proof.model.contract import names
 from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
 from bt_runtime.proof.model.decorators import (
     Counted,
@@ -117,6 +118,8 @@ class _Builder:
         made: list[tuple[str, set[str]]] = list(self.memo.get("made", ()))
         self.read |= self.memo.get("read", frozenset())
         for spec in self.specs if "made" not in self.memo else self.memo["grafted"]:
+            if spec.kind.family == "skill":
+                self.read.update(names(spec))
             for field, value in spec.values.items():
                 if field in SAID.get(spec.kind.name, ()) or (spec.kind.family == "skill" and not self.watched(spec)):
                     continue

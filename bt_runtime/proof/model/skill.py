@@ -9,6 +9,7 @@ from bt_runtime.language import ports
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.properties.atom import Watch
 from bt_runtime.language.spec import NodeSpec
+from bt_runtime.proof.model.contract import contract_of
 from bt_runtime.proof.model.node import BAD, OK, RUN, SKIP, UNKNOWN, UNKNOWN_VALUE, Faults, ModelNode, Tick
 from bt_runtime.proof.model.scope import ModelScope
 
@@ -16,7 +17,7 @@ BREAKS = -1  # the result of a skill that raises
 
 
 class Skill(ModelNode):
-    __slots__ = ("entry", "first", "holds_it", "instant", "name", "number_", "outputs", "results",
+    __slots__ = ("contract", "entry", "first", "holds_it", "instant", "name", "number_", "outputs", "results",
                  "taken", "watches")  # fmt: skip
 
     def __init__(self, spec: NodeSpec, scope: ModelScope, path: str) -> None:
@@ -40,6 +41,7 @@ class Skill(ModelNode):
         limited = self.entry.agent_options.at_most is not None
         self.number_ = model.count(self.entry.impl, self.entry.sentence) if limited else 0
         self.first = {s: next((i for i, r in enumerate(self.results) if r[0] == s), 0) for s in (RUN, OK, BAD)}
+        self.contract = contract_of(spec, scope)
         self.watches: list[tuple[Watch, int]] = []  # those with a condition, and the slot of the last start's answer
 
     def watch(self, watch: Watch) -> int:
@@ -60,9 +62,15 @@ class Skill(ModelNode):
             status = self.poll(t)
         except Faults:
             status = self.crash(t)
-        if status != RUN and self.holds_it:
-            s[self.holds_it] = 0
+        if status != RUN:
+            self.release(t)
         return self.leave(t, status)
+
+    def release(self, t: Tick) -> None:
+        if self.holds_it:
+            t.s[self.holds_it] = 0
+        if self.contract is not None:
+            t.s[self.contract.met] = 0
 
     def free(self, t: Tick) -> bool:
         held = t.model.holders
@@ -81,6 +89,8 @@ class Skill(ModelNode):
             t.s[self.number_] += 1
         if self.holds_it:
             t.s[self.holds_it] = 1
+        if self.contract is not None:
+            self.contract.begin(t)
         t.fresh.add(self.i)
         t.note("begin", self.name, self.path)
         return True
@@ -103,6 +113,8 @@ class Skill(ModelNode):
         if status == OK:
             for (_, slot), value in zip(self.outputs, values, strict=True):
                 t.write(slot, value)
+            if self.contract is not None:
+                self.contract.succeed(t)
         if t.events is not None:
             given = (
                 {f.name: t.model.values[v] for (f, _), v in zip(self.outputs, values, strict=True) if v != UNKNOWN}
@@ -113,8 +125,7 @@ class Skill(ModelNode):
         return status
 
     def halted(self, t: Tick) -> None:
-        if self.holds_it:
-            t.s[self.holds_it] = 0
+        self.release(t)
         t.note("cancel", self.name, self.path)
 
 
