@@ -11,11 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from decision_points import Point, collected
-from rows import Row
+from rows import Row, processor
 
 from bt_runtime.agents.story import ACT
 from bt_runtime.faults.diagnostic import BtError
@@ -94,9 +93,3 @@ def decided(model: Any, point: Point) -> Choice:
     moves = {"Think:": (), ACT: point.options}
     choice: Choice = model.decide(point.prompt.removesuffix(ACT), moves).wait(WAIT)
     return choice
-
-
-def processor(pid: int) -> float:
-    """The seconds that a process has had of a core."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")

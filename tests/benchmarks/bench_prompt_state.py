@@ -10,9 +10,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from decision_points import Point, collected
-from rows import Row
+from rows import Row, processor
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
@@ -20,7 +21,7 @@ from bt_runtime.types import Spent
 
 MODEL = os.environ.get("MODEL") or "smollm2"
 ASKED = os.environ["WORLDS"].split(",") if os.environ.get("WORLDS") else ("house", "textcraft")
-WAIT = 600
+WAIT, ROUNDS = 600, 3
 
 
 def rows() -> Iterator[Row]:
@@ -33,11 +34,15 @@ def rows() -> Iterator[Row]:
             yield Row("first decision of a start", str(fault), None, "")
             return
         for world, (before, now) in points.items():
-            cold, seconds = decided(now, keep=0)
+            cold, before_it = min((decided(now, keep=0) for _ in range(ROUNDS)), key=lambda each: each[1])
             decided(before, keep=512, leave=Path(folder, "bt_runtime", "prompts"))
-            warm, less = decided(now, keep=512)
-            figures = f"{cold.computed} tokens computed, {seconds:.1f} s; from disk {warm.computed}, {less:.1f} s"
-            yield Row(f"{MODEL}, first decision of a start, {world}", figures, cold.computed / warm.computed, "≥ 2 ×")
+            warm, with_it = min((decided(now, keep=512) for _ in range(ROUNDS)), key=lambda each: each[1])
+            figures = f"{cold.computed} tokens computed, {before_it}; from disk {warm.computed}, {with_it}"
+            work = f"{MODEL}, first decision of a start, {world}"
+            yield Row(f"{work}: tokens", figures, cold.computed / warm.computed, "≥ 2 ×")
+            yield Row(
+                f"{work}: seconds of processor from disk", f"load {os.getloadavg()[0]:.0f}", with_it.processor, "≤ 1 s"
+            )
 
 
 def firsts(world: str, model: object) -> list[Point]:
@@ -46,15 +51,23 @@ def firsts(world: str, model: object) -> list[Point]:
     return list(found.values())[:2]
 
 
-def decided(point: Point, keep: int, leave: Path | None = None) -> tuple[Spent, float]:
+class Took(NamedTuple):
+    clock: float
+    processor: float
+
+    def __str__(self) -> str:
+        return f"{self.clock:.1f} s ({self.processor:.2f} s of processor)"
+
+
+def decided(point: Point, keep: int, leave: Path | None = None) -> tuple[Spent, Took]:
     """One decision of a new start; `leave`: where it has to leave a file before it ends."""
     there = len([*leave.glob("*.state")]) if leave is not None else 0
     with open_model({"file": MODEL, "threads": 1, "keep": keep, "niceness": 0}) as model:
         model.ready()  # type: ignore[attr-defined]
-        begun = time.perf_counter()
+        begun, used = time.perf_counter(), processor(model.pid)  # type: ignore[attr-defined]
         job = model.choose(point.prompt, point.options)
         job.wait(WAIT)
-        seconds = time.perf_counter() - begun
+        took = Took(time.perf_counter() - begun, processor(model.pid) - used)  # type: ignore[attr-defined]
         while leave is not None and len([*leave.glob("*.state")]) == there:
             time.sleep(0.1)
-    return job.spent, seconds
+    return job.spent, took

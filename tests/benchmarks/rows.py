@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -45,6 +47,12 @@ def median(work: Callable[[], object], repeat: int = 7) -> float:
         work()
         times.append(time.perf_counter() - start)
     return statistics.median(times)
+
+
+def processor(pid: int) -> float:
+    """The seconds that a process has had of all cores."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def table(rows: Sequence[Row]) -> str:
