@@ -17,7 +17,7 @@ from rows import Row, processor
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
-from bt_runtime.types import Spent
+from bt_runtime.types import Question, Spent
 
 MODEL = os.environ.get("MODEL") or "smollm2"
 ASKED = os.environ["WORLDS"].split(",") if os.environ.get("WORLDS") else ("house", "textcraft")
@@ -65,7 +65,7 @@ def decided(point: Point, keep: int, leave: Path | None = None) -> tuple[Spent, 
     with open_model({"file": MODEL, "threads": 1, "keep": keep, "niceness": 0}) as model:
         model.ready()  # type: ignore[attr-defined]
         begun, used = time.perf_counter(), processor(model.pid)  # type: ignore[attr-defined]
-        job = model.choose(point.prompt, point.options)
+        job = model.ask(Question("choose", point.prompt, options=point.options, fixed=point.fixed))
         job.wait(WAIT)
         took = Took(time.perf_counter() - begun, processor(model.pid) - used)  # type: ignore[attr-defined]
         while leave is not None and len([*leave.glob("*.state")]) == there:

@@ -27,6 +27,7 @@ class Point(NamedTuple):
     right: str
     steps: tuple[Step, ...]  # what was done before
     goal: str
+    fixed: int = 0  # letters of the prompt before its task
 
     @property
     def end(self) -> bool:
@@ -55,7 +56,7 @@ class Teacher(ScriptedModel):
             raise BtError(f"{self.name}: the oracle's `{act}` is not on offer")
         opening = ACT if question.kind == "decide" else ""
         assert self.agent is not None
-        told = tuple(self.agent.steps), self.agent.goal
+        told = tuple(self.agent.steps), self.agent.goal, question.fixed
         world, _, task = self.name.partition(" ")
         self.points.append(Point(world, task, question.prompt + opening, tuple(options), right, *told))
         text = opening + right

@@ -21,8 +21,9 @@ from bt_runtime.project.file_digest import digest
 SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file
 MOST_TOKENS = 1 << 16  # of an entry
-_MAGIC = b"btr prompt 1\n"
-_HEAD = struct.Struct("<16sII")  # digest of what follows it; tokens; how many of them were in the cache before
+_MAGIC = b"btr prompt 2\n"
+_NUMBERS = struct.Struct("<III")  # tokens; how many of them were in the cache before; how many the fixed part has
+_HEAD = struct.Struct("<16s12s")  # digest of what follows it; the numbers
 _PRIVATE = 0o600
 
 
@@ -30,6 +31,7 @@ class Entry(NamedTuple):
     path: Path
     tokens: tuple[int, ...]
     begun: int  # the first token of the first chunk that was computed for it
+    fixed: int = 0  # tokens of its fixed part, where a chunk ended
 
     def shared(self, prompt: Sequence[int]) -> int:
         most = min(len(self.tokens), len(prompt))
@@ -70,9 +72,11 @@ class PromptStore:
             os.utime(entry.path)  # used now: the others go first
         return data[len(_MAGIC) + _HEAD.size + 4 * len(entry.tokens) :]
 
-    def keep(self, tokens: Sequence[int], begun: int, state: bytes) -> None:
+    def keep(self, entry: Entry, state: bytes) -> None:
+        """Writes an entry; its path is made from its tokens."""
+        tokens = entry.tokens
         body = array("i", tokens).tobytes() + state
-        numbers = struct.pack("<II", len(tokens), begun)
+        numbers = _NUMBERS.pack(len(tokens), entry.begun, entry.fixed)
         told = blake2b(numbers + body, digest_size=16).digest()
         data = b"".join((_MAGIC, told, numbers, body))
         name = blake2b(array("i", tokens).tobytes(), digest_size=8).hexdigest()
@@ -85,7 +89,7 @@ class PromptStore:
         except OSError as fault:  # a full or read-only disk: it is computed next time
             self.tell(f"the state of a prompt is not kept: {fault.strerror}")
             return
-        self.entries.append(Entry(path, tuple(tokens), begun))
+        self.entries.append(entry._replace(path=path))
 
     def drop(self, entry: Entry, why: str) -> None:
         """Removes an entry that is of no use."""
@@ -110,7 +114,7 @@ class PromptStore:
         try:
             with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
                 self._own(os.fstat(file.fileno()))
-                _, count, begun = _head(file.read(len(_MAGIC) + _HEAD.size))
+                _, count, begun, fixed = _head(file.read(len(_MAGIC) + _HEAD.size))
                 tokens = array("i", file.read(4 * count))
                 if len(tokens) != count:
                     raise ValueError("it is cut off")
@@ -119,7 +123,7 @@ class PromptStore:
         except (OSError, ValueError) as fault:
             self.drop(entry, str(fault))
             return None
-        return Entry(path, tuple(tokens), begun)
+        return Entry(path, tuple(tokens), begun, fixed)
 
     def _whole(self, path: Path) -> bytes:
         with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
@@ -128,7 +132,7 @@ class PromptStore:
             if about.st_size > self.most:
                 raise ValueError("it is too large")
             data = file.read()
-        told, _, _ = _head(data[: len(_MAGIC) + _HEAD.size])
+        told, *_ = _head(data[: len(_MAGIC) + _HEAD.size])
         if blake2b(memoryview(data)[len(_MAGIC) + 16 :], digest_size=16).digest() != told:
             raise ValueError("it is damaged")
         return data
@@ -140,10 +144,11 @@ class PromptStore:
             raise ValueError("others may write to it")
 
 
-def _head(data: bytes) -> tuple[bytes, int, int]:
+def _head(data: bytes) -> tuple[bytes, int, int, int]:
     if len(data) != len(_MAGIC) + _HEAD.size or not data.startswith(_MAGIC):
         raise ValueError("it is no state of a prompt")
-    told, count, begun = _HEAD.unpack(data[len(_MAGIC) :])
-    if not LEAST <= count <= MOST_TOKENS or begun >= count:
+    told, numbers = _HEAD.unpack(data[len(_MAGIC) :])
+    count, begun, fixed = _NUMBERS.unpack(numbers)
+    if not LEAST <= count <= MOST_TOKENS or begun >= count or fixed > count:
         raise ValueError("its header is damaged")
-    return told, count, begun
+    return told, count, begun, fixed

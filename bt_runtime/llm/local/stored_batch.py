@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.lending import fill, make_room
-from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, PromptStore
+from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, Entry, PromptStore
 from bt_runtime.llm.local.task import Task
 
 _WORTH = 64  # tokens more than the cache holds that are worth reading a file
@@ -19,22 +20,27 @@ class StoredBatch(Batch):
     def __init__(self, *given: Any, store: PromptStore) -> None:
         super().__init__(*given)
         self.store = store
-        self.unkept: list[tuple[tuple[int, ...], int]] = []  # prompts, and from which token they were computed
+        self.unkept: list[Entry] = []
 
     def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
         if not task.looked_up:
             task.looked_up = True
-            self._restore(task.prompt)
+            self._restore(task)
         return super()._enter(task)
 
-    def _restore(self, prompt: list[int]) -> None:
-        """Puts the beginning that an earlier start computed into the cache, up to the end of a chunk: what follows is
+    def _restore(self, task: Task) -> None:
+        """Puts the beginning that an earlier start computed into the cache, up to the end of a piece: what follows is
         then computed in the same pieces, and its sums are the same."""
+        prompt = task.prompt
         entry, shared = self.store.best(prompt)
         if entry is None:
             return
-        length = min(shared, len(prompt) - 1)
-        length -= (length - entry.begun) % self.chunk
+        length, begun = min(shared, len(prompt) - 1), entry.begun
+        if entry.fixed != task.fixed:  # they part into other pieces from there
+            length = min([length, *(each for each in (entry.fixed, task.fixed) if each > begun)])
+        elif begun < entry.fixed <= length:
+            begun = entry.fixed
+        length -= (length - begun) % self.chunk
         if length < self.tree.match(prompt).length + _WORTH or not make_room(self, len(entry.tokens)):
             return
         state = self.store.state(entry)
@@ -49,13 +55,14 @@ class StoredBatch(Batch):
         if task.reused < _WORTH and task.ready >= len(task.prompt) - 1 and len(task.prompt) >= LEAST:
             tokens = tuple(task.prompt[:MOST_TOKENS])
             if self.store.best(tokens)[1] < len(tokens) and len(self.unkept) < _WAITING:
-                self.unkept.append((tokens, task.reused))
+                self.unkept.append(Entry(Path(), tokens, task.reused, min(task.fixed, len(tokens))))
         super()._leave(task)
 
     def idle(self) -> None:
         """Called when no job is running: writes the states worth storing."""
         while self.unkept:
-            tokens, begun = self.unkept.pop()
+            entry = self.unkept.pop()
+            tokens = entry.tokens
             match = self.tree.match(tokens)
             if match.length < len(tokens) or not self.free:
                 continue  # the cache holds other prompts by now
@@ -63,4 +70,4 @@ class StoredBatch(Batch):
             self.cache.copy(match.seqs[0], seq, len(tokens))
             state = bytes(self.cache.save(seq))
             self.cache.cut(seq)
-            self.store.keep(tokens, begun, state)
+            self.store.keep(entry, state)
