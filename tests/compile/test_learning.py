@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import bt_runtime as bt
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.cli.running import learning
@@ -18,6 +21,8 @@ from bt_runtime.compile.learning import proposal
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.settings import Settings
 from bt_runtime.types import Question, Task
+from bt_runtime.view import View
+from bt_runtime.view.feed import Latest
 from tests.compile.pantry import Nobody, Pantry, played, task
 
 
@@ -114,3 +119,42 @@ def test_the_command_asks(
     assert '+                look_into: "look into <place>"' in err
     assert (tree.read_bytes() != before) is written
     assert ("there is nobody to ask" in err) is (said is None)
+
+
+def _open(reader: Latest, wait: float = 0.0) -> Any:
+    return reader.now(wait).latest.get("asks", {"open": []})["open"]
+
+
+@pytest.mark.parametrize(("said", "written"), [("yes", True), ("no", False)])
+def test_the_page_asks_when_the_run_is_over(home: Path, said: str, written: bool) -> None:
+    """The question holds the whole change, and the answer is a command of the page; the run is closed by then, so that
+    its own journal counts."""
+    tree = home / "trees" / "tidy_up.yaml"
+    before = tree.read_bytes()
+    for number in range(2):
+        _unknown(home, number)
+    data = {"thing": "cup", "place": "table", "where": {"cup": "table 1"}}
+    world: Any = Pantry(Task("look-2", "look", "look into box 1", data))
+    steps = iter(["go to box 1", "open box 1", "done"])
+    model = ScriptedModel(lambda question: f"Act: {next(steps)}")
+    args, settings = Namespace(tree=str(tree), learn=3), Settings({"runs": str(home / "runs")})
+    with bt.Run(
+        bt.load(str(tree)), inputs={"goal": world.task.goal}, world=world, task=world.task, model=model,
+        journal=home / "runs",
+    ) as run, View(run) as view:  # fmt: skip
+        assert run.spin() is bt.Status.SUCCESS
+        view.finish()
+        reader = Latest(view.feed)
+        asking = threading.Thread(target=learning.on_page, args=(run, args, settings, view), daemon=True)
+        asking.start()
+        text = next(told for _ in range(60) if (told := "".join(each["text"] for each in _open(reader, 1.0))))
+        assert text.endswith("(yes or no)")
+        assert '+                look_into: "look into <place>"' in text
+        assert tree.read_bytes() == before
+        view.command("answer", {"id": 0, "text": said})
+        asking.join(60)
+        assert not _open(reader)
+        with pytest.raises(BtError):
+            view.command("answer", {"id": 0, "text": "yes"})
+    assert args.learn is None
+    assert (tree.read_bytes() != before) is written

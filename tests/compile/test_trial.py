@@ -22,6 +22,12 @@ def test_a_task_that_a_run_had_is_left_out(tidy_up: Compiled) -> None:
     assert left_out == 2
 
 
+def test_a_task_with_the_name_of_a_runs_is_left_out(tidy_up: Compiled) -> None:
+    """Also when its content is another."""
+    kept, left_out = held_out(Source("", [task(300)._replace(id=task(3).id)], {}), tidy_up.traces)
+    assert (kept, left_out) == ([], 1)
+
+
 def test_what_prunes_is_not_what_teaches(tidy_up: Compiled) -> None:
     """Some runs are held out, and not all."""
     names = {trace.name for trace in tidy_up.traces}

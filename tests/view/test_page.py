@@ -15,6 +15,7 @@ from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.view import Feed, View
+from bt_runtime.view.afterwards import ask
 from bt_runtime.view.page import whole
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.watch import Watch
@@ -140,6 +141,14 @@ def test_a_person_answers_yes_or_no_or_in_words_from_the_page(browser):
             browser.until("document.getElementById('asks').hidden")
             spin.join(60)
             assert heard == ["yes", "to the left"] and run.status is Status.SUCCESS
+            view.finish()
+            said: list[str] = []
+            late = threading.Thread(target=lambda: said.append(ask(view, "+ a line\nwrite it?")), daemon=True)
+            late.start()
+            browser.until("document.querySelectorAll('#asks button').length === 2")
+            browser.click("#asks button")
+            late.join(60)
+            assert said == ["yes"], "also when the run is over"
         finally:
             run.runner.halt("the test is over")
             spin.join(60)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.failure import say
@@ -14,6 +15,10 @@ from bt_runtime.cli.tree_argument import STDIN, found
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.language.settings import Settings
+
+if TYPE_CHECKING:
+    from bt_runtime.run.run import Run
+    from bt_runtime.view import View
 
 AFTER = 10
 
@@ -38,7 +43,26 @@ def check(args: argparse.Namespace, settings: Settings) -> None:
     compiled(found(args.tree))
 
 
-def propose(args: argparse.Namespace, settings: Settings) -> None:
+Ask = Callable[[str, Iterable[str]], str | None]  # the question, and the lines that it is about
+
+
+def on_page(run: Run, args: argparse.Namespace, settings: Settings, view: View) -> None:
+    """Asks on the page of the run, once it is over. A page that other machines can reach changes no file."""
+    if args.learn is None or view.anyone:
+        return
+    from bt_runtime.view.afterwards import ask
+
+    run.close()  # its journal is whole now
+
+    def asked(question: str, lines: Iterable[str]) -> str:
+        say("note", "the page asks whether to write it", "after Ctrl-C you are asked here")
+        return ask(view, "\n".join([*lines, question]))
+
+    propose(args, settings, asked)
+    args.learn = None  # nobody is asked twice
+
+
+def propose(args: argparse.Namespace, settings: Settings, ask: Ask | None = None) -> None:
     """Prints the proposal. The tree's file changes only after a yes."""
     folder = writing(settings)
     if args.learn is None or folder is None:
@@ -58,15 +82,20 @@ def propose(args: argparse.Namespace, settings: Settings) -> None:
     if made.kept.conflicts:
         show_conflicts(made.kept)
         say("note", "nothing was written: you and the new runs have changed the same lines", _command(folder, path))
-    elif made.difference and _agreed(path, folder):
+    elif made.difference and _agreed(path, folder, ask or _at_terminal, made.lines()):
         _told([f"{path}: {made.accept().state}"])
 
 
-def _agreed(path: Path, folder: Path) -> bool:
-    said = _answer(f"write it to {path}? [y/N] ")
+def _agreed(path: Path, folder: Path, ask: Ask, lines: Iterable[str]) -> bool:
+    said = ask(f"write it to {path}?", lines)
     if said is None:
         say("note", f"nothing was written to {path}: there is nobody to ask", _command(folder, path))
     return (said or "").strip().casefold() in ("y", "yes")
+
+
+def _at_terminal(question: str, lines: Iterable[str]) -> str | None:
+    """The lines stand above the question already."""
+    return _answer(f"{question} [y/N] ")
 
 
 def _answer(question: str) -> str | None:

@@ -7,7 +7,10 @@ import math
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import add_register, decides, places
@@ -35,6 +38,9 @@ from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.node import NodeError
 from bt_runtime.tree.watchdog import SLOW
+
+if TYPE_CHECKING:
+    from bt_runtime.view import View
 
 FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "prompts", "runs", "slow",
          "journal", "robot")  # fmt: skip
@@ -129,13 +135,15 @@ def budget(args: argparse.Namespace) -> Budget | None:
     return Budget(steps=args.steps or math.inf, decisions=args.decisions or math.inf)
 
 
-def viewed(made: Run, args: argparse.Namespace) -> AbstractContextManager[object]:
-    """Opens the run's page, if it was asked for."""
+def viewed(
+    made: Run, args: argparse.Namespace, after: Callable[[View], None] = lambda view: None
+) -> AbstractContextManager[object]:
+    """Opens the run's page, if it was asked for. `after`: what is done there once the run is over."""
     if not args.view:
         return nullcontext()
     from bt_runtime.cli.running.view import viewing
 
-    return viewing(made, args)
+    return viewing(made, args, after)
 
 
 def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> Result | None:
@@ -143,11 +151,14 @@ def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened |
     cut, started = CutShort(made), time.monotonic()
     try:
         plain = args.plain or bool(args.break_at)
-        with watched(made, settings, plain), viewed(made, args), debugged(made, args), monitored(made, args, settings):
+        page = viewed(made, args, partial(learning.on_page, made, args, settings))
+        with watched(made, settings, plain), page, debugged(made, args), monitored(made, args, settings):
             made.spin(seconds=settings["seconds"], ticks=settings["ticks"])
+            goals = task.world.verdict() if task else None  # a page may close the run before it closes itself
+            end = result(made, time.monotonic() - started, cut.path, goals)
     except NodeError as error:
         if error.__cause__ is not None:
             traceback.print_exception(error.__cause__)
         say("error", error.message, "--strict was asked for; without it the node fails and the tree goes on")
         return None
-    return result(made, time.monotonic() - started, cut.path, task.world.verdict() if task else None)
+    return end

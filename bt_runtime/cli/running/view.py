@@ -182,8 +182,8 @@ def tell(url: str, browser: bool) -> None:
 
 
 @contextmanager
-def viewing(run: Run, args: argparse.Namespace) -> Iterator[View]:
-    """Serves the run's page within `with`. At a terminal the page stays until Ctrl-C."""
+def viewing(run: Run, args: argparse.Namespace, after: Callable[[View], None]) -> Iterator[View]:
+    """Serves the run's page within `with`. At a terminal the page stays until Ctrl-C, and `after` may ask on it."""
     view = first_free(lambda port: View(run, host=args.host, port=port, anyone=args.anyone), args)
     with Beside() as beside, view:
         if not args.anyone:
@@ -194,4 +194,5 @@ def viewing(run: Run, args: argparse.Namespace) -> Iterator[View]:
         if sys.stderr.isatty():
             print("view: the run is over; the page stays until Ctrl-C", file=sys.stderr, flush=True)
             with suppress(KeyboardInterrupt):
+                after(view)
                 threading.Event().wait()

@@ -188,7 +188,7 @@ class Page {
   // What a person is asked: yes or no, or in words. Nothing is drawn anew while somebody is writing.
   asks() {
     const { asks, over } = this.history.head.latest;
-    const open = this.recorded || this.closed || over ? [] : asks?.open ?? [];
+    const open = this.recorded || this.closed || (over && !asks?.after) ? [] : asks?.open ?? [];
     const key = open.map((each) => each.id).join();
     if (key === this.asked) return;
     this.asked = key;
