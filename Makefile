@@ -51,7 +51,7 @@ help:
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
 	@echo "make plans      1,000 random skill sets: a plan is found exactly when there is one, and its tree reaches the goal"
-	@echo "make forks      1,020 prefixes of recorded runs, of five worlds and six strategies: forked, and equal bit for bit"
+	@echo "make forks      prefixes of recorded runs, 28 of each of six worlds (ALFWorld where it is installed) and six strategies: forked, and equal bit for bit (in parts: FIRST=10 FORKS=5)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
 	@echo "make week       10,000,000 ticks on a clock that is moved by hand: memory and journal stay within bounds (TICKS=)"
 	@echo "make arm        ask the index whether all that the base and robot bring has wheels for Debian on arm64"
@@ -256,8 +256,10 @@ kills: setup
 alfworld: setup
 	BTR_ALFWORLD=1 $(PY) -m pytest tests/envs/alfworld
 
+FORKS ?= 28
+FIRST ?= 0
 forks: setup
-	FORKS=34 $(PY) -m pytest -q -n auto tests/journal/test_fork.py -k bit_for_bit
+	FORKS=$(FORKS) FIRST=$(FIRST) $(PY) -m pytest -q -n auto tests/journal/test_fork.py -k bit_for_bit
 
 plans: setup
 	SETS=1000 $(PY) -m pytest -q -n auto tests/backchain

@@ -19,6 +19,7 @@ from bt_runtime.types import Question
 
 WORLDS = ("house", "textcraft")
 MORE = ("webshop", "hotpotqa", "field", "thor", "alfworld")  # in `make forks`
+ENGINES = {"thor": "ai2thor", "alfworld": "textworld"}  # what they need besides
 LAST = 200  # ticks of a run at most
 PATIENCE = 30.0  # seconds for one action of a world that is a process of its own
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "reflexion", "try_again")
