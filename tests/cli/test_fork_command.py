@@ -58,6 +58,21 @@ def test_a_sweep_prints_the_table_of_the_page_and_keeps_no_fork(rover, btr) -> N
     assert told["smallest"] == "charge 3" and [e["passed"] for e in told["edits"]] == [0, 4, 4, 4]
 
 
+def test_the_page_flips_decisions_of_a_run_that_asked_a_model(here, btr) -> None:
+    """Every step of it runs as it stands; the starter is asked for real."""
+    pytest.importorskip("llama_cpp")
+    pytest.importorskip("llguidance")
+    (here / "btr.yaml").write_text("version: 1\n")
+    assert btr(*step("ask")).code == 1
+    done = btr(*step("flip"))
+    assert done.code in (0, 1), done.err
+    lines = done.out.splitlines()
+    assert lines[0].split() == ["decision", "tick", "margin", "node", "answer", "flipped", "to", "then"]
+    assert len(lines) == 5 and "not flipped: " in lines[-1] and "of 3" in lines[-1]
+    margins = [float(line.split()[2]) for line in lines[1:4]]
+    assert margins == sorted(margins) and (here / "pairs.jsonl").is_file()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [("  - set: {charg: 5}", "edits.yaml:3:11: `deliver` has no input and no entry `charg`"),
