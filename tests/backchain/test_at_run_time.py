@@ -212,3 +212,16 @@ def test_a_plan_without_a_model_is_held_to_the_tree_s_properties(home: Home) -> 
     with home.run(text + plan) as run:
         assert run.spin(ticks=20) is bt.Status.FAILURE
     assert not home.acted and "shut: never `open is running`" in home.ended[-1]
+
+
+def test_recipes_that_use_things_up_are_planned_again_from_what_is_left() -> None:
+    """TextCraft's facts count what is held; the node fetches again what a recipe took."""
+    suite, world = open_suite("textcraft"), open_world("textcraft")
+    for task in suite.tasks(11, 6):
+        world.reset(task)
+        goal = f"1 {task.data['goal']} in inventory"
+        text = f"root:\n  plan: {{goal: {goal}, by: backchaining, max_invalid: 40}}\n"
+        tree = bt.load("version: 1\ntree: t\nskills: [textcraft]\n" + text)
+        with bt.Run(tree, world=world, task=task, clock=Manual()) as run:
+            assert run.spin(ticks=2000) is bt.Status.SUCCESS
+        assert world.verdict().reached

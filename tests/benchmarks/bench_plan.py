@@ -5,8 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice, product
-from math import ceil
 from typing import Any
 
 from rows import Row
@@ -18,7 +16,6 @@ from bt_runtime.backchain.offered import known_by
 from bt_runtime.backchain.operator import Source
 from bt_runtime.backchain.planning import planned
 from bt_runtime.backchain.relevant import NoPlan, TooLarge
-from bt_runtime.backchain.step import Step
 from bt_runtime.backchain.tree_text import Head
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.language import manifest
@@ -27,21 +24,7 @@ from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task
 
 TASKS = 60
-MEMBERS = 6  # of a kind of ingredient that are tried
 TIMES = 40  # attempts of the whole: what a recipe uses up, no manifest tells
-
-
-class Known:
-    """What a world lets be done, as steps by the fact that they bring."""
-
-    needs = brings = ()
-
-    def __init__(self, ways: Callable[[str], list[Step]]) -> None:
-        self.types: dict[str, str] = {}
-        self.ways = ways
-
-    def bringing(self, fact: str, values: Any) -> Iterator[Step]:
-        yield from self.ways(fact)
 
 
 def rows() -> Iterator[Row]:
@@ -81,28 +64,7 @@ def _share(name: str, domain: Callable[[Any, Task], tuple[list[str], list[Source
 
 
 def textcraft(world: Any, task: Task) -> tuple[list[str], list[Source], Limits]:
-    """The recipes of the task; the manifest's `craft` says nothing of ingredients."""
-    book = world.book
-
-    def ways(fact: str) -> list[Step]:
-        count, _, item = fact.removesuffix(" in inventory").partition(" ")
-        amount, made = int(count), []
-        if book.fetchable(item):
-            return [Step("get", (("count", amount), ("item", item)), (), (fact,))]
-        for recipe in book.of.get(item, ()):
-            times = ceil(amount / recipe.makes)
-            pools = [book.members(need.item)[:MEMBERS] for need in recipe.needs]
-            for chosen in islice(product(*pools), MEMBERS * 4):
-                if len(set(chosen)) < len(chosen):
-                    continue
-                pairs = list(zip(recipe.needs, chosen, strict=True))
-                params = (("count", recipe.makes), ("item", item),
-                          ("ingredients", ", ".join(f"{need.amount} {each}" for need, each in pairs)))  # fmt: skip
-                needs = tuple(f"{need.amount * times} {each} in inventory" for need, each in pairs)
-                made.append(Step("craft", params, needs, (fact,), float(times), times))
-        return made
-
-    return [f"1 {task.data['goal']} in inventory"], [Known(ways)], Limits()
+    return [f"1 {task.data['goal']} in inventory"], *known_by(world, kinds_of("textcraft"))
 
 
 def house(world: Any, task: Task) -> tuple[list[str], list[Source], Limits]:

@@ -12,6 +12,8 @@ from typing import Any
 
 from bt_runtime.envs.manual import manual
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
+from bt_runtime.envs.textcraft.ways import ways
+from bt_runtime.envs.ways import Way
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -194,6 +196,14 @@ class TextCraft:
         if fact.endswith(" can be fetched"):
             return self._book.fetchable(fact.removesuffix(" can be fetched"))
         return None
+
+    def ways(self, fact: str) -> Sequence[Way]:
+        """Returns the actions that bring a fact, by all recipes of the book."""
+        return ways(self._book, fact)
+
+    def at_once(self) -> Sequence[tuple[int, Sequence[str]]]:
+        """Any number of things is carried."""
+        return ()
 
     def picture(self) -> Json:
         """Returns the page's picture: goal, inventory, and the recipes shown."""
