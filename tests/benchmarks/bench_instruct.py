@@ -1,12 +1,11 @@
-"""A real instruct model, SmolLM2-135M-Instruct: a file against a server, speed beside the bare library, and `infer`.
+"""A real instruct model, SmolLM2-135M-Instruct: speed beside the bare library, and `infer`.
 
-Which act it takes first is `make bench ONLY=calibration`.
+Which act it takes first is `make bench ONLY=calibration`; a file against a server is `make bench ONLY=server`.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
 import statistics
 import sys
 import time
@@ -14,20 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from decision_points import collected
 from rows import Row
 
 from bt_runtime.bench.report.judgements import judged
 from bt_runtime.bench.report.statistics import wilson
 from bt_runtime.bench.run.own_cases import answers, judge_of, read
 from bt_runtime.llm import open_model
-from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
 from bt_runtime.run.run import load
 from tests.support.farm import FARM
-from tests.support.llama_server import served
 
-QUESTIONS = int(os.environ.get("POINTS") or 12)
 PROMPT, WRITTEN, ROUNDS = 600, 64, 3  # tokens, tokens, times
 CASES = Path(__file__).parents[1] / "llm" / "teams.csv"
 WAIT = 600
@@ -46,7 +41,6 @@ def measured() -> Iterator[Row]:
     with open_model({"file": SMOLLM2, "threads": 1, "context": 2048, "niceness": 0}) as model:
         yield from speed(model)
         yield from infer(model)
-        yield from server(model)
 
 
 def speed(model: Any) -> Iterator[Row]:
@@ -95,22 +89,3 @@ def infer(model: Any) -> Iterator[Row]:
         rate = wilson(found.hits, found.cases)
         figures = f"{found.hits}/{found.cases} ({rate.low:.0%}–{rate.high:.0%}), calibration error {found.error:.2f}"
         yield Row(f"SmolLM2, infer, calibrate: {str(asked.calibrated).lower()}", figures, rate.value, "≥ 0.34")
-
-
-def server(model: Any) -> Iterator[Row]:
-    """The same questions to the file and to a llama-server with that file, with turns, each by its own template."""
-    same, apart = 0, [0.0]
-    with served(NAMED_FILES[SMOLLM2]()) as address, Endpoint(address) as endpoint:
-        points, others = (
-            collected("field", each.chat_template, 2, QUESTIONS)[:QUESTIONS] for each in (model, endpoint)
-        )
-        for number, (point, other) in enumerate(zip(points, others, strict=True), 1):
-            print(f"\r{number}/{len(points)} questions to both", end="", file=sys.stderr, flush=True)
-            here = model.choose(point.prompt, point.options, mode="scores").wait(WAIT)
-            there = endpoint.choose(other.prompt, point.options, mode="scores").wait(WAIT)
-            same += here.text == there.text
-            pairs = zip(here.scores or (), there.scores or (), strict=True)
-            apart.append(max(abs(one - other) for one, other in pairs))
-    rate = wilson(same, len(points))
-    figures = f"{same}/{len(points)} ({rate.low:.0%}–{rate.high:.0%}); scores at most {max(apart):.2f} nat apart"
-    yield Row("SmolLM2, choices of a llama-server that are the file's", figures, rate.value, "≥ 0.9")

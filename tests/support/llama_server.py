@@ -15,8 +15,10 @@ SERVE = """
 import sys, time, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.hostnames, params.port = sys.argv[1], ["127.0.0.1"], 0
-params.n_ctx, params.n_parallel, params.cpuparams.n_threads, params.warmup = 2048, 2, 1, False
+params.n_ctx, params.n_parallel, params.cpuparams.n_threads, params.warmup = int(sys.argv[2]), 2, 1, False
 params.embedding = False
+if sys.argv[3] == "False":
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 sys.stdin.read()
@@ -24,12 +26,12 @@ sys.stdin.read()
 
 
 @contextmanager
-def served(file: Path) -> Iterator[str]:
-    """llama.cpp's own server, in a process of its own."""
+def served(file: Path, context: int = 2048, flash: bool | None = None) -> Iterator[str]:
+    """llama.cpp's own server, in a process of its own. `context` is that of both its slots together."""
     if find_spec("xllamacpp") is None:
         pytest.skip("needs xllamacpp, a llama-server from a package")
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(file)],
+        [sys.executable, "-c", SERVE, str(file), str(context), str(flash)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
