@@ -35,11 +35,20 @@ class _Segment(NamedTuple):
 def parted(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> list[Trace]:
     """Returns these traces with the lives cut that consist of parts; the others as they are."""
     found = list(traces)
+    flat = [life for trace in found for life in trace.every() if _flat(life)]
+
+    def cut_at(skills: frozenset[str]) -> dict[int, list[_Segment]]:
+        return {id(life): _segments(life, reader.read(life.goal), skills, lexicon) for life in flat}
+
+    def named(cut: dict[int, list[_Segment]], skill: str) -> list[str]:
+        return _kept([each for segments in cut.values() for each in segments if each.skill == skill])
+
     ends = _ends(found, lexicon, reader)
-    cut = {id(life): _segments(life, reader.read(life.goal), ends, lexicon)
-           for trace in found for life in trace.every() if _flat(life)}  # fmt: skip
+    first = cut_at(ends)
+    ends = frozenset(skill for skill in ends if named(first, skill))  # going somewhere may end a search too
+    cut = cut_at(ends)
+    kept = {skill: named(cut, skill) for skill in ends}
     every = [each for segments in cut.values() for each in segments]
-    kept = {skill: _kept([each for each in every if each.skill == skill]) for skill in ends}
     apart = {skill: _apart([each for each in every if each.skill == skill], kept[skill], lexicon) for skill in ends}
 
     def lived(life: Life) -> Life:

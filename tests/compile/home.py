@@ -81,8 +81,9 @@ class Home:
         """Nothing is open."""
 
 
-def steps(world: Home) -> list[str]:
-    """What an agent that knows the home does: it passes by what need not be done."""
+def steps(world: Home, astray: int = 0) -> list[str]:
+    """What an agent that knows the home does: it passes by what need not be done. `astray`: the shelf that it goes to
+    before it goes to the goal's place, 0 for none."""
     todo = world.task
     thing, place = str(todo.data["thing"]), str(todo.data["place"])
     numbers = (1, 2) if todo.kind == "two" else (1,)
@@ -93,16 +94,17 @@ def steps(world: Home) -> list[str]:
         made += [f"go to {where}", f"open {where}", f"take {one} from {where}"]
         if todo.kind in WITH:
             made += [f"go to {WITH[todo.kind]}", f"{todo.kind} {one} with {WITH[todo.kind]}"]
+        made += [f"go to shelf {astray}"] if astray else []
         made += [f"go to {to}", f"open {to}", f"put {one} in/on {to}"]
     return made
 
 
-def trace(kind: str, seed: int) -> Trace:
+def trace(kind: str, seed: int, astray: int = 0) -> Trace:
     """A run of that agent."""
     world = Home(task(kind, seed))
     acts: list[Act | None] = []
     heard = ""
-    for said in steps(world):
+    for said in steps(world, astray):
         offered = tuple(world.skills())
         if said in offered:
             answer = world.act(said).text

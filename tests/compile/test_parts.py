@@ -87,3 +87,10 @@ def test_the_same_runs_give_the_same_bytes(home: Compiled) -> None:
     """In whatever order they come."""
     again = [trace(kind, seed) for kind in reversed(GOALS) for seed in reversed(range(RUNS))]
     assert of_traces(again, "home").text == home.text
+
+
+def test_an_agent_that_goes_astray_does_the_same_parts() -> None:
+    """Going to the goal's place ends a search then. It is no part: most ways lead to places that no goal names."""
+    found = of_traces([trace(kind, seed, seed % 3) for kind in GOALS for seed in range(RUNS)], "home")
+    assert found.known == len(GOALS) * RUNS
+    assert 'goal: "take {it.thing}"' in found.text and "go <" not in found.text
