@@ -17,6 +17,7 @@ from bt_runtime.fleet import metrics, names
 from bt_runtime.fleet.coordinator import LEASE
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
+from bt_runtime.fleet.growing import Growing
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, SUCCESS, Record
 from bt_runtime.interop.metrics import KIND
 from bt_runtime.project import address
@@ -30,6 +31,7 @@ from bt_runtime.view.table import Row, Table
 
 OFTEN = 0.1  # seconds between two changes of the table
 MOST_DONE = 500  # tasks that are done and still shown: the latest
+MOST_GROWING = 8  # runs elsewhere that are copied while they go on
 FORGOTTEN = 5.0  # seconds after which a question that is not told again counts as withdrawn
 
 
@@ -46,6 +48,7 @@ class FleetRows:
         self.answers: dict[str, str] = {}  # of questions that were answered from here, with who
         self._dirty: set[str] = set()
         self._copies = tempfile.TemporaryDirectory(prefix="btr-fleet-")
+        self._growing: dict[str, Growing] = {}  # copies of runs elsewhere, by task, the oldest first
         self._numbers = count()
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -59,6 +62,8 @@ class FleetRows:
 
     def close(self) -> None:
         self._over.set()
+        for each in self._growing.values():
+            each.close()
         self.table.close()
         self.opened.close()
         self._copies.cleanup()
@@ -173,16 +178,25 @@ class FleetRows:
         return held is not None and held.term > 0 and held.state != ASSIGNED
 
     def path(self, key: str) -> Path | None:
-        """Returns the journal of a row's run: as it grows here, else as the store has it now."""
+        """Returns the journal of a row's run: as it grows here, or as the store gets it while the run goes on."""
         path, task = self.here(key), self.named(key)[0]
-        if path is None and self.begun(key):
-            path = Path(self._copies.name) / f"{task}-{next(self._numbers)}.btr"
-            self.fleet.journal(task, path)
+        if path is not None or not self.begun(key):
+            return path
+        growing = self._growing.get(task)
+        if growing is not None and growing.live:
+            return growing.path
+        path = Path(self._copies.name) / f"{task}-{next(self._numbers)}.btr"
+        if self.records[task].state != STARTED:
+            return self.fleet.journal(task, path)
+        self._growing[task] = Growing(self.fleet, task, path)
+        if len(self._growing) > MOST_GROWING:
+            self._growing.pop(next(iter(self._growing))).close()
         return path
 
     def feed(self, key: str) -> Feed | None:
-        """Returns the events of a run's page. A run elsewhere is shown as it is now; opened again, as it is then."""
-        if self.here(key) is None:
+        """Returns the events of a run's page. The copy of a run elsewhere that has ended is made anew."""
+        growing = self._growing.get(self.named(key)[0])
+        if self.here(key) is None and not (growing is not None and growing.live):
             self.opened.leave(key)
         return self.opened.feed(key)
 

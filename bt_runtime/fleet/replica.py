@@ -72,24 +72,46 @@ def _message(body: dict[str, Any]) -> bytes:
 
 def restored(messages: Iterable[bytes], path: Path) -> Path:
     """Writes the journal as the last whole moment left it; BtError when no moment is whole."""
-    from bt_runtime.journal.layout import FORMAT, MARK, TABLES, End
-
-    whole: list[dict[str, Any]] = []
-    moment: list[dict[str, Any]] = []
-    for message in messages:
-        moment.append(json.loads(message))
-        if moment[-1].get("whole"):
-            whole, moment = [*whole, *moment], []
-    if not whole:
+    if not Restoring(path).add(messages):
         raise BtError("of this run nothing has reached the store", "run it anew")
-    path.unlink(missing_ok=True)
-    ends: list[End] = []  # pieces that come again tell of an earlier one
-    with closing(sqlite3.connect(path, isolation_level=None)) as made:
-        made.execute(f"PRAGMA application_id={MARK}")
-        made.execute(f"PRAGMA user_version={FORMAT}")
+    return path
+
+
+class Restoring:
+    """A journal that is made of its pieces, as they come."""
+
+    def __init__(self, path: Path, read: bool = False) -> None:
+        """`read`: somebody reads it meanwhile, as a journal that a run writes."""
+        self.path, self.read = path, read
+        self._moment: list[dict[str, Any]] = []  # what is not whole yet
+        self._end: Any = None
+        path.unlink(missing_ok=True)
+
+    def add(self, messages: Iterable[bytes]) -> bool:
+        """Writes what is whole; False while nothing is."""
+        whole: list[dict[str, Any]] = []
+        for message in messages:
+            self._moment.append(json.loads(message))
+            if self._moment[-1].get("whole"):
+                whole, self._moment = [*whole, *self._moment], []
+        if whole:
+            with closing(sqlite3.connect(self.path, isolation_level=None)) as made:
+                self._write(made, whole)
+        return self._end is not None
+
+    def _write(self, made: sqlite3.Connection, whole: list[dict[str, Any]]) -> None:
+        from bt_runtime.journal.layout import FORMAT, MARK, TABLES, End
+
+        if self._end is None:
+            if self.read:
+                made.execute("PRAGMA journal_mode=WAL")
+            made.execute(f"PRAGMA application_id={MARK}")
+            made.execute(f"PRAGMA user_version={FORMAT}")
         made.execute("BEGIN")
-        for statement in TABLES.values():
-            made.execute(statement)
+        if self._end is None:
+            for statement in TABLES.values():
+                made.execute(statement)
+        ends: list[End] = [self._end] if self._end is not None else []  # pieces that come again tell of an earlier one
         for body in whole:
             for table in _KEYS:
                 for row in body.get("rows", {}).get(table, ()):
@@ -98,7 +120,6 @@ def restored(messages: Iterable[bytes], path: Path) -> Path:
             if "end" in head:
                 ends.append(End.of(json.loads(head["end"])))
             made.executemany("INSERT OR REPLACE INTO head VALUES (?, ?)", head.items())
-        end = max(ends, key=lambda each: (each.events, each.tick, each.nodes))._replace(open=0)
-        made.execute("UPDATE head SET value = ? WHERE name = 'end'", (end.text(),))
+        self._end = max(ends, key=lambda each: (each.events, each.tick, each.nodes))._replace(open=0)
+        made.execute("UPDATE head SET value = ? WHERE name = 'end'", (self._end.text(),))
         made.execute("COMMIT")
-    return path

@@ -191,17 +191,21 @@ class Store:
 
     async def journal(self, robot: str, task: str, term: int | str) -> list[bytes]:
         """Returns what has reached the store of a run's journal."""
+        return (await self.journal_after(robot, task, term, 0))[1]
+
+    async def journal_after(self, robot: str, task: str, term: int | str, last: int) -> tuple[int, list[bytes]]:
+        """Returns the pieces of a journal after this one, with the number of the last of them."""
         from nats.js.errors import NotFoundError
 
         pieces: list[bytes] = []
-        seq, subject = 1, names.journal(robot, task, term)
+        subject = names.journal(robot, task, term)
         while True:
             try:
-                found = await self.js.get_msg(names.JOURNALS, seq, subject, direct=True, next=True)
+                found = await self.js.get_msg(names.JOURNALS, last + 1, subject, direct=True, next=True)
             except NotFoundError:
-                return pieces
+                return last, pieces
             pieces.append(found.data or b"")
-            seq = (found.seq or 0) + 1
+            last = found.seq or 0
 
     async def append(self, subject: str, piece: bytes, last: int) -> int | None:
         """Adds a piece to a journal; returns its number. None when `last` is not the last one any more."""
