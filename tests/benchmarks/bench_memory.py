@@ -192,7 +192,7 @@ def killing() -> Row:
 
 
 def qualities() -> Iterator[Row]:
-    for name in ("hashing", "minilm"):
+    for name in ("hashing", "e5", "minilm"):
         try:
             embedder = open_embedder(name)
         except Exception as missing:  # an extra that is not installed is no failure of the bench

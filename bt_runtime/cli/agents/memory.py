@@ -224,7 +224,7 @@ def _remembered(args: argparse.Namespace, readonly: bool = False) -> Episodes:
         with _opened(args) as store:
             kept = store.kept()
         name = name_of(kept.fingerprint) if kept else None
-    return Episodes.open(args.store, name or "hashing", readonly=readonly)
+    return Episodes.open(args.store, name or "", readonly=readonly)
 
 
 def _retrieved(args: argparse.Namespace) -> Retrieval:

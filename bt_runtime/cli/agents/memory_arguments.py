@@ -61,7 +61,7 @@ def adding(parser: argparse.ArgumentParser) -> None:
 def vouching(parser: argparse.ArgumentParser, default: str) -> None:
     words = [*VERDICTS, "keep"] if default == "keep" else [*VERDICTS]
     parser.add_argument("--verdict", choices=words, default=default, help=f"was the task met? (default: {default})")
-    parser.add_argument("--embedder", help="of a new store: hashing, minilm, sentence-transformers:MODEL")
+    parser.add_argument("--embedder", help="of a new store: hashing, e5, minilm, sentence-transformers:MODEL")
 
 
 def importing(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def exporting(parser: argparse.ArgumentParser) -> None:
 
 
 def reembedding(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--embedder", required=True, help="hashing, minilm, sentence-transformers:MODEL")
+    parser.add_argument("--embedder", required=True, help="hashing, e5, minilm, sentence-transformers:MODEL")
 
 
 def counting(parser: argparse.ArgumentParser) -> None:

@@ -35,6 +35,7 @@ PURPOSES = {
     "memory": "episodic memory",
     "embed": "sentence embeddings",
     "minilm": "offline embedding weights",
+    "e5": "a small sentence embedder without torch, the default of new memories",
     "thor": "the ALFRED world",
     "webshop": "the WebShop world",
     "alfworld": "ALFWorld's engine",
