@@ -27,12 +27,12 @@ def words(seed: int, count: int) -> str:
 
 
 def test_four_agents_decide_as_one_after_the_other(open_model: Callable[..., Any]) -> None:
-    """Four stories behind one beginning, five steps each, all at once: every score is that of a model that takes one
+    """Four stories behind one beginning, three steps each, all at once: every score is that of a model that takes one
     question at a time, and the beginning is computed once for all."""
     model, bare = open_model(lanes=1, batches=2), open_model(repeatable=True)
     system = words(1, 300)
     stories, held = [f"{system} {words(2 + n, 40)}\nAct:" for n in range(4)], [0, *[model.count(system)] * 3]
-    for _ in range(5):
+    for _ in range(3):
         jobs = [model.choose(story, OPTIONS, mode="scores") for story in stories]
         for n, job in enumerate(jobs):
             found, told = job.wait(WAIT), bare.choose(stories[n], OPTIONS, mode="scores").wait(WAIT)
@@ -46,11 +46,11 @@ def test_four_agents_decide_as_one_after_the_other(open_model: Callable[..., Any
 def test_jobs_are_cancelled_while_both_batches_run(open_model: Callable[..., Any]) -> None:
     """Those that were cancelled never answer, the others do, and what comes after them is right."""
     model, bare = open_model(lanes=1, batches=2), open_model(repeatable=True)
-    for round in range(6):
-        jobs = [model.write(words(10 * round + n, 60), max_tokens=40) for n in range(6)]
+    for round in range(3):
+        jobs = [model.write(words(10 * round + n, 60), max_tokens=20) for n in range(6)]
         for job in jobs[round % 2 :: 2]:
             job.cancel("not needed")
-        assert [job.wait(WAIT).tokens for job in jobs[1 - round % 2 :: 2]] == [40, 40, 40]
+        assert [job.wait(WAIT).tokens for job in jobs[1 - round % 2 :: 2]] == [20, 20, 20]
     text = f"{words(3, 60)}\nAct:"
     told = bare.choose(text, OPTIONS, mode="scores").wait(WAIT)
     assert model.choose(text, OPTIONS, mode="scores").wait(WAIT).scores == pytest.approx(told.scores, abs=ROUNDING)
