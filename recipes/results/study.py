@@ -26,6 +26,7 @@ from bt_runtime.bench.run.source import Source, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.journal.sources import versions
+from bt_runtime.project import trust
 from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
@@ -77,6 +78,10 @@ class Study(NamedTuple):
         wanted, data = self.claims.evaluations[name], self._data
         if wanted.extra and find_spec(EXTRAS[wanted.extra]) is None:
             return f"the extra `{wanted.extra}` is not installed: pip install 'bt_runtime[{wanted.extra}]'"
+        if wanted.suite == arm.NAME and trust.guard is not None:  # its skills are Python of a project: a person decides
+            arm.source(self._arm, wanted.split, 1)
+            if not trust.knows(self._arm):
+                return f"{self._arm} is not trusted, whose skills are Python: look at it, then: btr trust {self._arm}"
         return NO_DATA if wanted.data and not (data and (Path(data) / wanted.data).is_dir()) else ""
 
     def measure(self, name: str) -> Measured:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.bench.run.backend import Local
+from bt_runtime.project import trust
 from recipes.results import arm
 from recipes.results.claims import read_claims
 from recipes.results.study import Study
@@ -29,3 +30,16 @@ def test_the_arm_is_measured_in_a_project_of_its_own_on_a_simulated_clock(tmp_pa
     (outcome,) = study.measure("arm_known").outcomes
     assert (outcome.success, outcome.met, outcome.error) == (True, 1, "")
     assert (tmp_path / "arm" / "skills" / "arm.py").is_file()
+
+
+def test_a_command_runs_the_arms_python_only_where_it_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is left out with the way out; nothing is measured, and nothing is kept as a failure."""
+    pytest.importorskip("mujoco")
+    study = Study(read_claims(), tmp_path, {}, Local({}, 1), len, Seen().open, episodes=1)
+    monkeypatch.setattr(trust, "guard", lambda what, folder, sends=False: None)
+    monkeypatch.setenv("BTR_TRUST", "")
+    assert f"btr trust {tmp_path / 'arm'}" in study.able("arm_known")
+    monkeypatch.setenv("BTR_TRUST", str(tmp_path / "arm"))
+    assert study.able("arm_known") == ""
