@@ -7,6 +7,7 @@ from typing import Any
 
 from bt_runtime.debug import client
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.policies.label import ASSISTED
 from bt_runtime.mcp.tools.answer import Answer, paged
 from bt_runtime.mcp.tools.site import Site
 from bt_runtime.mcp.tools.tool import PAGE, Tool, text
@@ -54,7 +55,7 @@ class Operated:
 
     def graft(self, site: Site, path: str, text: str, why: str = "") -> Answer:
         """Puts a subtree in the place of a node; the person has said yes."""
-        marked = f"# from the {LABEL}\n{text}"
+        marked = f"# {ASSISTED}\n{text}"
         said = str(self.do("replace", path=path, text=marked).get("said", ""))
         site.show(f"{LABEL} grafted at {path}")
         return Answer(said, {"path": path})

@@ -13,7 +13,7 @@ from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.services import agent_services
 from bt_runtime.language.policies.label import AUTHOR, MODEL, NOTHING, UNKNOWN, Labels
 from bt_runtime.language.values import is_entry
-from bt_runtime.policy.origin import decided_by, names_in, read_by, written_by
+from bt_runtime.policy.origin import assisted, by_assistant, decided_by, names_in, read_by, written_by
 
 if TYPE_CHECKING:
     from bt_runtime.events import Written
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FORGETFUL = ("agent", "tree_search", "infer", "route")  # kinds that read of other agents only what their fields say
 AUTHORED = frozenset((AUTHOR,))
+MODELLED = frozenset((MODEL,))
 
 
 class Ledger:
@@ -65,12 +66,15 @@ class Ledger:
     def content(self, node: Any) -> Labels:
         """Returns the labels of what is written in a node itself."""
         agent = written_by(node)
-        return AUTHORED if agent is None else self.answers(agent)
+        if agent is None:
+            return MODELLED if by_assistant(node.spec) else AUTHORED
+        return self.answers(agent)
 
     def control(self, node: Any) -> Labels:
         """Returns the labels of the decisions that let a node run. Guards and tests of an author's tree do not count:
         what they let pass is the author's choice."""
-        return AUTHORED.union(*(self.answers(agent) for agent in decided_by(node)))
+        own = MODELLED if assisted(node) else AUTHORED
+        return own.union(*(self.answers(agent) for agent in decided_by(node)))
 
     def value(self, node: Any, value: Json) -> Labels:
         """Returns the labels of one value of a node. An author's `{entry}` has those of the entry alone."""

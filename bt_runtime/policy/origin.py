@@ -9,7 +9,9 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.agents.model_node import ModelNode
+from bt_runtime.language.policies.label import ASSISTED
 from bt_runtime.language.policies.within import expressions_in
+from bt_runtime.language.spec import NodeSpec
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.types import Json
 
@@ -51,6 +53,22 @@ def written_by(node: Behaviour) -> ModelNode | None:
             return at
         at = at.parent
     return None
+
+
+def assisted(node: Any) -> bool:
+    """True for a node of a graft that an assistant wrote, or below one: a person has only agreed to it."""
+    at = node
+    while at is not None:
+        spec = getattr(at, "spec", None)
+        if spec is not None and by_assistant(spec):
+            return True
+        at = at.parent
+    return False
+
+
+def by_assistant(spec: NodeSpec) -> bool:
+    """True when the text in which a node stands says so in its first line."""
+    return spec.source.startswith(f"# {ASSISTED}\n")
 
 
 def working_node() -> Any:

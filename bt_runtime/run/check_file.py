@@ -26,7 +26,12 @@ def check(file: Selected, taken: Callable[[str], object] | None = None) -> Check
         return checked
     if file.content == "project":
         project = read_project(file.path.parent)
-        return Checked(None, project.diagnostics, {str(project.path): project.text})
+        faults = list(project.diagnostics)
+        if project.path is not None and "policies" in project.text and not faults:
+            from bt_runtime.run.check_policies import unknown_skills
+
+            faults = unknown_skills(project.path)
+        return Checked(None, faults, {str(project.path): project.text})
     shown = Loader().shown(real(file.path))
     if file.content == "plan":
         from bt_runtime.language import guide

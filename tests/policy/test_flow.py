@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bt_runtime as bt
 from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.cli import main
 from bt_runtime.events import Labelled, Line, PlanRefused
 from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.language.policies.label import LABELS
+from bt_runtime.language.policies.label import ASSISTED, LABELS
 from bt_runtime.policy.enforcer import Enforcer
 from bt_runtime.testing import FAILURE, SUCCESS
 
@@ -205,6 +207,38 @@ def test_a_faulty_policy_has_a_line_and_a_column(policies: str, message: str) ->
     (fault,) = found.value.diagnostics
     assert message in f"{fault.message} {fault.label} {fault.help}" and fault.span is not None
     assert fault.span.line == 3
+
+
+@pytest.mark.parametrize(("mark", "ran"), [("", ["hall"]), (f"# {ASSISTED}\n", [])], ids=["person", "assistant"])
+def test_a_graft_of_an_assistant_is_a_models(mark: str, ran: list[str]) -> None:
+    """A person has agreed to it, but has not written it: what only an author may order is refused."""
+    done.clear()
+    text = f"{mark}sequence: [{{unlock: {{place: hall}}}}]"
+    with bt.Run(bt.load(HEAD + "root: {sequence: [log: one, wait: 0.1, log: two]}", skills=[unlock, read])) as made:
+        made.tick()
+        made.replace("/t/2", text)
+        assert made.spin(ticks=100) is (SUCCESS if ran else FAILURE)
+    assert done == ran
+
+
+def test_a_projects_rule_for_a_skill_that_no_tree_has_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By `btr validate`, as a warning with its place: a program may bring skills that no file shows."""
+    files = {
+        "btr.yaml": "version: 1\npolicies:\n  skills:\n    unlock: {door: [author]}\n    unlok: [operator]\n",
+        "skills/doors.yaml": "version: 1\nskills: doors\nkinds:\n  unlock: {impl: world, params: {door: string}}\n",
+        "trees/main.yaml": "version: 1\ntree: main\nskills: [doors]\nroot: {unlock: {door: hall}}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["validate"]) == 0
+    told = capsys.readouterr().out
+    assert "btr.yaml:5:5" in told and "the policy names `unlok`" in told and "did you mean `unlock`?" in told
+    assert told.count("BT071") == 1
+    assert main(["validate", "--strict"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ MEMORY = "memory"  # experiences of earlier runs
 MODEL = "model"  # what a model answered
 OUTSIDE = "outside"  # text that strangers can write: pages, mails, notes, results of MCP tools
 LABELS = (OPERATOR, AUTHOR, WORLD, MEMORY, MODEL, OUTSIDE)
+ASSISTED = "from the assistant"  # the comment above a graft that an assistant wrote and a person agreed to
 Labels: TypeAlias = frozenset[str]
 NOTHING: Labels = frozenset()
 UNKNOWN: Labels = frozenset(LABELS)  # of a value whose sources are not known
