@@ -121,6 +121,12 @@ def test_each_key_may_do_its_own_and_nothing_else(tmp_path: Path) -> None:
             await Store(links["r7"]).report("r7", {"what": "started", "task": "t1"}, "1")
             forged = {"what": "ended", "task": "t1", "robot": "r7", "term": 1, "verdict": "success"}
             await Store(links["r7"]).report("r7", forged, "2")  # a task that it was never given
+            subject = names.journal("r7", "t1", 1)  # each piece names the one before it; any robot may go on with it
+            assert await Store(links["r7"]).end_of_journal(subject) == (0, False)
+            assert await Store(links["r7"]).append(subject, b"{}", 0) is not None
+            await Store(links["coordinator"]).fence("r7", "t1", 1)
+            assert (await Store(links["r7"]).end_of_journal(subject))[1]
+            assert len(await Store(links["r8"]).journal("r7", "t1", 1)) == 2
             await _taken(links["coordinator"])
             held = await Store(links["ann"]).get("t1")
             assert held is not None
