@@ -206,6 +206,7 @@ class Agent:
             return
         costs: dict[str, Known] = {}
         cannot: dict[str, str] = {}
+        facts = self.facts()
         for data in json.loads(message.data)["tasks"]:
             if self.card.name in data["refused"]:
                 cannot[data["id"]] = "could not begin it"
@@ -214,14 +215,13 @@ class Agent:
             if task.to not in (None, self.card.name):
                 continue
             try:
-                costs[task.id] = await self._cost(task)
+                costs[task.id] = await self._cost(task, facts)
             except BtError as error:
                 cannot[task.id] = error.message
         self.plan.free = abs(self._ends - self.mono()) if self.running else 0.0  # late: as late once more
         await message.respond(json.dumps(Offer(self.plan, costs, cannot).plain(), separators=(",", ":")).encode())
 
-    async def _cost(self, task: Task) -> Known:
-        facts = self.facts()
+    async def _cost(self, task: Task, facts: Mapping[str, Json]) -> Known:
         if lacks := tasks.lacking(task.needs, facts):
             raise BtError(f"lacks {lacks}", "join it with --has, or send it to another robot")
         known = await self.runner.known(task)
