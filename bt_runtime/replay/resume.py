@@ -180,15 +180,16 @@ def _project(head: Mapping[str, Any]) -> Path | None:
 def _catch_up(run: Run, recording: Recording) -> None:
     """Ticks up to where the journal ends. A difference means that the tree is not what it was: better to stop."""
     last = recording.last_tick
+    stands = bool(recording.events) and recording.events[-1].kind == "forked"  # no tick follows it
     assert run.journal is not None
     try:
-        while True:
-            rebuild.outside(run)
-            if run.engine.count >= last and run.journal.tape.live:
-                break
+        while run.engine.count < last or not run.journal.tape.live:
             if run.engine.count > last:
                 event = run.journal.tape.events[0]
                 raise Difference(event.tick, f"the recording has `{event.kind}`, and the run did not come to it")
+            rebuild.outside(run)
+            if stands and run.engine.count >= last and run.journal.tape.live:
+                break
             run.tick()
     except Difference as difference:
         if isinstance(difference.__cause__, Overtaken):

@@ -23,6 +23,7 @@ from tests.editor.project import MAIN, marked, shown, workspace, written
 HEAD = "version: 1\ntree: t\nskills: [depot]\ninputs: {speed: number}\nroot:\n"
 # What only the author knows: a class, what each child is for.
 UNSOUND_ALONE = {"py", "route"}
+WITHOUT_BY = {"plan": "leaf: react"}  # what a kind lacks where no planner is named
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,8 @@ def test_what_is_put_in_for_a_field_is_sound(flow: bool, space: Workspace) -> No
                 one = kind.field(kind.one_of[0])
                 assert one is not None
                 others.append(f"{one.name}: {fixes.sample(one)}")
+            if kind.name in WITHOUT_BY and name != "leaf":
+                others.append(WITHOUT_BY[kind.name])
             if kind.includes:
                 others = [f"file: {space.root / 'trees/part.yaml'}", "with: {room: hall}"]
                 if name in ("file", "with"):

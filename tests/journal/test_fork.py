@@ -59,33 +59,32 @@ def seen(state: dict[str, Any], journal: Path, at: int) -> dict[str, Any]:
 
 def test_a_fork_stands_at_a_tick_in_which_nothing_was_recorded(runs) -> None:
     """An action goes on for ten ticks; the fork is at the sixth, begins the action anew, and ends as the run did."""
-    calls: list[threading.Event] = []
+    begun, arrived = threading.Semaphore(0), threading.Semaphore(0)
 
     @skill("drive", name="drive", on_resume="repeat")
     def drive() -> None:
-        calls.append(threading.Event())
-        assert calls[-1].wait(30)
+        begun.release()
+        assert arrived.acquire(timeout=60)
+
+    def ended(run: Run) -> None:
+        assert begun.acquire(timeout=60)
+        arrived.release()
+        while run.status is RUNNING:
+            step(run)
+        assert run.status is SUCCESS
 
     with Run(load("version: 1\ntree: t\nroot:\n  drive:\n", skills=[drive]), clock=Manual(), journal=runs) as run:
         for _ in range(10):
             run.tick()
-        ended(run, calls)
+        ended(run)
     path = run.journal.path
     assert Recording(path).last_tick > 9
     with fork(path, "6", skills=[drive], clock=Manual()) as run:
         assert run.engine.count == 6 and run.status is RUNNING
         run.tick()
-        ended(run, calls)
+        ended(run)
     assert replay(run.journal.path).same
     assert Recording(run.journal.path).head["forked"] == {"of": Recording(path).name, "tick": 6, "decision": 0}
-
-
-def ended(run: Run, calls: list[threading.Event]) -> None:
-    while run.status is RUNNING:
-        for call in calls:
-            call.set()
-        step(run)
-    assert run.status is SUCCESS
 
 
 @pytest.mark.parametrize("world", WORLDS)
