@@ -180,7 +180,7 @@ def _project(head: Mapping[str, Any]) -> Path | None:
 def _catch_up(run: Run, recording: Recording) -> None:
     """Ticks up to where the journal ends. A difference means that the tree is not what it was: better to stop."""
     last = recording.last_tick
-    stands = bool(recording.events) and recording.events[-1].kind == "forked"  # no tick follows it
+    fresh = bool(recording.events) and recording.events[-1].kind == "forked"  # a fork that has not ticked yet
     assert run.journal is not None
     try:
         while run.engine.count < last or not run.journal.tape.live:
@@ -188,7 +188,7 @@ def _catch_up(run: Run, recording: Recording) -> None:
                 event = run.journal.tape.events[0]
                 raise Difference(event.tick, f"the recording has `{event.kind}`, and the run did not come to it")
             rebuild.outside(run)
-            if stands and run.engine.count >= last and run.journal.tape.live:
+            if fresh and run.engine.count >= last and run.journal.tape.live:
                 break
             run.tick()
     except Difference as difference:

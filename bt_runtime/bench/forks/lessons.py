@@ -12,7 +12,7 @@ from bt_runtime.bench.forks.drawn import TEMPERATURE, DrawnModel
 from bt_runtime.bench.forks.flip import doubts, flips
 from bt_runtime.bench.forks.forking import Forking, How
 from bt_runtime.bench.report.statistics import Estimate, mcnemar, mean, wilson
-from bt_runtime.bench.report.table import aligned
+from bt_runtime.bench.report.table import aligned, rated
 from bt_runtime.distill.journals import met
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder
@@ -142,10 +142,7 @@ def _share(name: str, each: Sequence[list[dict[str, Any]]]) -> Share:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     cells = [("way", "saved", "rate", "95 % interval", "tokens a run")]
-    for each in shares(rows):
-        rate = each.rate
-        cells.append((each.name, f"{each.saved}/{each.runs}", f"{rate.value:.2f}", f"{rate.low:.2f} to {rate.high:.2f}",
-                      f"{each.tokens:.0f}"))  # fmt: skip
+    cells += [(each.name, *rated(each.saved, each.runs, each.rate), f"{each.tokens:.0f}") for each in shares(rows)]
     text = aligned(cells)
     if not rows or not all(row["anew"] for row in rows):
         return text

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bt_runtime.bench.forks.edit_file import NamedEdit
 from bt_runtime.bench.forks.forking import Forking
 from bt_runtime.bench.report.statistics import Estimate, wilson
-from bt_runtime.bench.report.table import aligned
+from bt_runtime.bench.report.table import aligned, rated
 from bt_runtime.replay.fork import Edits
 
 NONE = "(none)"
@@ -51,8 +51,5 @@ def smallest(found: Sequence[Tried]) -> Tried | None:
 
 def table(found: Sequence[Tried]) -> str:
     rows = [("edit", "changes", "passed", "rate", "95 % interval")]
-    for each in found:
-        rate = each.rate
-        rows.append((each.name, str(each.size), f"{each.passed}/{each.forks}", f"{rate.value:.2f}",
-                     f"{rate.low:.2f} to {rate.high:.2f}"))  # fmt: skip
+    rows += [(each.name, str(each.size), *rated(each.passed, each.forks, each.rate)) for each in found]
     return aligned(rows)

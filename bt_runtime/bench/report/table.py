@@ -121,6 +121,11 @@ def _failures(whole: Sequence[Group]) -> str:
     return aligned(rows)
 
 
+def rated(count: int, of: int, rate: Estimate) -> tuple[str, str, str]:
+    """Returns the cells of how many of how many, of the rate, and of its interval."""
+    return f"{count}/{of}", f"{rate.value:.2f}", f"{rate.low:.2f} to {rate.high:.2f}"
+
+
 def aligned(rows: Iterable[Sequence[str]]) -> str:
     """Names to the left, numbers to the right."""
     found = [tuple(row) for row in rows]
