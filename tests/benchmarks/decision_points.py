@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import bt_runtime as bt
 from bt_runtime.agents.agent import Agent
+from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.rewording import reword
 from bt_runtime.agents.scripted import Answered, ScriptedModel, picked
 from bt_runtime.agents.story import ACT, Step
 from bt_runtime.agents.surroundings import DONE
@@ -34,14 +36,63 @@ class Point(NamedTuple):
         return self.right == f" {DONE}"
 
 
+SHORT = """You reach a goal in a world, one step at a time. Each step begins with one of these: {openings}.
+Act: done once you have seen that the goal is reached, and not before."""
+REACT = """version: 1
+tree: react
+inputs: {goal: {type: string}}
+root:
+  agent: {goal: "{goal}", moves: [think, act], max_steps: 120, example_form: %s}
+"""
+
+
+class Form(NamedTuple):
+    """How a point is told: `plain` is the strategy `react` as it is; others are joined by `+`."""
+
+    name: str = "plain"
+    turns: bool = False  # worked examples as turns of the conversation
+    listed: bool = False  # what can be done now stands behind the latest observation
+    short: bool = False  # a system text of two lines, without the world's rules and skills
+
+    @classmethod
+    def of(cls, name: str) -> Form:
+        parts = dict.fromkeys(name.split("+"), True)
+        parts.pop("plain", None)
+        if not parts.keys() <= set(cls._fields[1:]):
+            raise BtError(f"there is no form `{name}`", f"plain, {', '.join(cls._fields[1:])}, joined by +")
+        return cls(name, **parts)
+
+    @property
+    def tree(self) -> Any:
+        return bt.load(REACT % "turns" if self.turns else "react")
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {"agent": SHORT} if self.short else {}
+
+
+PLAIN = Form()
+
+
+def listing(prompt: Prompt, options: Sequence[str]) -> Prompt:
+    """The prompt with the options behind its latest observation."""
+    line = f"Now you can: {'; '.join(option.strip() for option in options)}."
+    if not prompt.turns:
+        return prompt._replace(task=f"{prompt.task.rstrip()}\n{line}\n")
+    said, heard = prompt.turns[-1]
+    turns = (*prompt.turns[:-1], (said, f"{heard}\n{line}"))
+    return prompt._replace(turns=turns, steps=f"{prompt.steps.rstrip()}\n{line}\n")
+
+
 class Teacher(ScriptedModel):
     """Takes the oracle's acts, and keeps what was asked. Where the agent writes the rest of a sentence (a search), its
     beginning is the choice."""
 
     register = "instruct"
 
-    def __init__(self, name: str, acts: Iterator[str], template: Any) -> None:
+    def __init__(self, name: str, acts: Iterator[str], template: Any, form: Form = PLAIN) -> None:
         super().__init__([])
+        self.form = form
         self.name, self.acts, self.chat_template = name, acts, template
         self.points: list[Point] = []
         self.agent: Agent | None = None
@@ -58,12 +109,15 @@ class Teacher(ScriptedModel):
         assert self.agent is not None
         told = tuple(self.agent.steps), self.agent.goal, question.fixed
         world, _, task = self.name.partition(" ")
-        self.points.append(Point(world, task, question.prompt + opening, tuple(options), right, *told))
+        prompt = question.prompt
+        if self.form.listed:
+            prompt = listing(self.agent.prompt(), options).text(self.chat_template)
+        self.points.append(Point(world, task, prompt + opening, tuple(options), right, *told))
         text = opening + right
         return Answered(Choice(text, question.alternatives.index(text), 0.0, 1.0))
 
 
-def collected(world: str, template: Any, seed: int, most: int) -> list[Point]:
+def collected(world: str, template: Any, seed: int, most: int, form: Form = PLAIN) -> list[Point]:
     """At least `most` of one world, of unseen tasks: the beginning of each story, some of its middle, and its end."""
     found: list[Point] = []
     suite = open_suite(world)
@@ -72,8 +126,9 @@ def collected(world: str, template: Any, seed: int, most: int) -> list[Point]:
             break
         here = suite.open()
         here.reset(task)
-        teacher = Teacher(f"{world} {task.id}", iter(suite.oracle(here, task)), template)
-        with bt.Run(bt.load("react"), inputs={"goal": task.goal}, world=here, task=task, model=teacher) as run:
+        teacher = Teacher(f"{world} {task.id}", iter(suite.oracle(here, task)), template, form)
+        with bt.Run(form.tree, inputs={"goal": task.goal}, world=here, task=task, model=teacher) as run:
+            reword(run.context, form.texts)
             teacher.agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
             followed = run.spin() is bt.Status.SUCCESS
         if teacher.points and followed:
