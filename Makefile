@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
+.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
 .DEFAULT_GOAL := help
 
 help:
@@ -43,6 +43,7 @@ help:
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
 	@echo "make train-test the tests of training, which need torch (TORCH='torch==2.13.0'; choose its build yourself)"
 	@echo "make starter    make the starter model anew: lessons, training, file (MINUTES=240)"
+	@echo "make tuned      train the adapter that makes SmolLM2 the second shipped model: build/tuned/ (MINUTES=75)"
 	@echo "make starter-gpu a larger one on a GPU, half an hour in slices that leave their weights (MINUTES=30 SLICE=8.5)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make alfworld   ALFWorld on its engine: 60 recorded games and 200 made-up ones"
@@ -164,6 +165,10 @@ train-test: $(TORCH_THERE)
 # MINUTES= of training, PROCESSES= that share it
 starter: $(TORCH_THERE)
 	recipes/starter/make.sh $(PY)
+
+# the adapter for SmolLM2, `smollm2-tuned`: lessons, their mixture, MINUTES=75 of training
+tuned: $(TORCH_THERE)
+	recipes/starter/tuned.sh $(PY)
 
 # a larger one on a GPU, in slices of SLICE= minutes; LESSONS= and OPTIONS='--size toy --no-compile' for a trial on a CPU
 starter-gpu: $(TORCH_THERE)

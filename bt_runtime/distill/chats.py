@@ -6,29 +6,48 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.agents.story import EXPAND, OPENINGS, SILENT
 from bt_runtime.distill.documents import Document
 from bt_runtime.distill.journals import Life, joined
 from bt_runtime.llm.chat.chat import Chat
 
-Message = dict[str, str]
+Message = dict[str, Any]  # `role`, `content`; `weight: 0` marks an answer that is not learnt
 # Where the task begins behind what is fixed: examples first where there are any.
 _EXAMPLES = re.compile(r"\n\n(?=Earlier tasks, and how they went:\n)")
 _TASK = re.compile(r"\n\n(?=Your (?:primary goal|task) is to: )")
+_TASK_LINE = re.compile(r"^Your (?:primary goal|task) is to: ", re.MULTILINE)
 _PLAN = f"{EXPAND}\n"
 _BLANK = re.compile(r"\n\n")  # in what is neither: a judgement's system text has none
 _STEP = re.compile(rf"\n(?=(?:{'|'.join(sorted(o for o, m in OPENINGS.items() if m != 'expand'))}) )")
+# A step of the node itself in what stands between its answers: outside text never begins a line like this.
+_UNTAUGHT = re.compile(
+    rf"^(?:(?:{'|'.join(sorted(o for o, m in OPENINGS.items() if m != 'expand'))}) .*"
+    rf"|{EXPAND}\n(?:.*\n)*?(?={re.escape(UNUSABLE)}|{re.escape(CUT_OFF)}))",
+    re.MULTILINE,
+)
 
 
-def messages(document: Document, until: int | None = None) -> list[Message]:
-    """The conversation as messages: system text, question, and turns, up to a position, else to the last answer."""
+def messages(document: Document, until: int | None = None, untaught: bool = False) -> list[Message]:
+    """The conversation as messages: system text, question, and turns, up to a position, else to the last answer.
+
+    `untaught`: an agent's steps that are not to be learnt are turns of the model with `weight: 0`, as they are at run
+    time. Without it they stay part of the user's turn, for tools that learn every turn of the model."""
     until = document.learn[-1][1] if until is None else until
     spans = [(start, end) for start, end in document.learn if end <= until]
+    untaught = untaught and _TASK.search(document.text[:until]) is not None
+    if untaught:  # a plan that was refused is one step with the word that began it
+        spans = [(start, end) for start, end in spans if document.text[start:end].strip() != EXPAND]
     at = spans[0][0] if spans else until
     found = opening(document.text[:at])
+    if untaught:
+        *found, asked = found
+        found += heard(asked["content"], _TASK_LINE)
     for start, end in spans:
         if start > at:
-            found.append(_message("user", document.text[at:start]))
+            found += heard(document.text[at:start]) if untaught else [_message("user", document.text[at:start])]
+        if untaught and found[-1]["role"] == "assistant":
+            found.append(_message("user", SILENT))
         for number, said in enumerate(_STEP.split(document.text[start:end].strip())):
             if number:
                 found.append(_message("user", SILENT))
@@ -37,6 +56,21 @@ def messages(document: Document, until: int | None = None) -> list[Message]:
     if document.text[at:until].strip():
         found.append(_message("user", document.text[at:until]))
     return found
+
+
+def heard(text: str, after: re.Pattern[str] | None = None) -> list[Message]:
+    """Splits what came between two answers into the user's turns and the node's own untaught steps; `after`: only
+    behind the last match."""
+    at = max((found.end() for found in after.finditer(text)), default=0) if after else 0
+    told: list[Message] = []
+    begin = 0
+    for step in _UNTAUGHT.finditer(text, at):
+        told.append(_message("user", text[begin : step.start()].strip() or SILENT))
+        told.append({**_message("assistant", step.group()), "weight": 0})
+        begin = step.end()
+    if text[begin:].strip():
+        told.append(_message("user", text[begin:]))
+    return told
 
 
 def opened(document: Document) -> Document:
@@ -68,7 +102,13 @@ def _message(role: str, text: str) -> Message:
 
 def rendered(said: Sequence[Message], chat: Chat | None) -> dict[str, Any]:
     """Renders a conversation by a chat template, or without one as plain text. Returns the text and the spans to
-    learn, each with the end of its turn."""
+    learn, each with the end of its turn; an answer of `weight: 0` has no span."""
+    learnt = [m.get("weight") != 0 for m in said if m["role"] == "assistant"]
+    shown = _rendered(said, chat)
+    return {**shown, "spans": [span for span, taught in zip(shown["spans"], learnt, strict=True) if taught]}
+
+
+def _rendered(said: Sequence[Message], chat: Chat | None) -> dict[str, Any]:
     system = next((m["content"] for m in said if m["role"] == "system"), "")
     if chat is None:
         user, *others = [m["content"] for m in said if m["role"] != "system"]
@@ -146,14 +186,14 @@ def _pair(asked: list[Message], chosen: str, rejected: str, why: str, node: str)
     return {"prompt": asked, **two, "why": why, "node": node}
 
 
-def taught(lives: Iterable[Life], chat: Chat | None, as_text: bool) -> Iterator[dict[str, Any]]:
-    """Returns every decision of these lives, one row for each life."""
+def taught(lives: Iterable[Life], chat: Chat | None, as_text: bool, untaught: bool = False) -> Iterator[dict[str, Any]]:
+    """Returns every decision of these lives, one row for each life. `untaught`: as for `messages`."""
     for life in lives:
         for document in life.documents:
             if not as_text:
-                row: dict[str, Any] = {"messages": messages(opened(document))}
+                row: dict[str, Any] = {"messages": messages(opened(document), untaught=untaught)}
             elif chat is None:
                 row = {"text": document.text, "spans": [list(span) for span in document.learn]}
             else:
-                row = rendered(messages(opened(document)), chat)
+                row = rendered(messages(opened(document), untaught=True), chat)
             yield {**row, "tree": life.kind, "node": life.path}

@@ -1,27 +1,28 @@
-"""Fine-tunes adapters of a model's file from recorded runs or rows, in plain torch."""
+"""Fine-tunes adapters of a model's file from recorded runs, rows or lessons, in plain torch."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.distill import chats, checkpoint, journals, lora, pretrained, windows
+from bt_runtime.distill import chats, checkpoint, lora, pretrained, windows
 from bt_runtime.distill.checkpoint import LATEST, State
 from bt_runtime.distill.documents import Document, digest, write
 from bt_runtime.distill.file_tokenizer import FileTokenizer
 from bt_runtime.distill.network import Network
+from bt_runtime.distill.rows import Row, rows_of
 from bt_runtime.distill.schedule import Schedule
 from bt_runtime.distill.torch_imports import torch
 from bt_runtime.distill.training import Tell, Training
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.folder import journals as journals_in
-from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.types import Json
+
+LICENCE = ("general.license", "general.license.link")  # an adapter has its base's
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +94,30 @@ def make(order: Order, tell: Tell) -> State:
     template = header.chat_template
     chat = Chat.of(template, header.markers, header.ends) if template else None
     tokenizer = FileTokenizer(order.base, header.vocab, chat is not None)
-    shard = lessons(order, chat, tokenizer, tell)
+    rows = [row for source in order.sources for row in rows_of(source)]
+    shard = lessons(order, rows, chat, tokenizer, tell)
     training = Finetuning(order, shard, tokenizer, tell)
     if training.spent >= 1.0:
         tell("trained already: give more --minutes or --tokens to prolong it, or --fresh to begin anew")
     else:
         training.go()
     state, about, weights, _ = checkpoint.load(order.work / LATEST)
-    told = {"base": header.path.name, "tokens": state.tokens, "documents": state.documents, "command": order.command}
+    told = {
+        "base": header.path.name, "tokens": state.tokens, "documents": state.documents, "command": order.command,
+        "prompts": prompts(rows),
+        **{key: told for key in LICENCE if isinstance(told := header.about.get(key), str)},
+    }  # fmt: skip
     lora.write(order.out, weights, training.size, float(about["alpha"]), told)
     return state
 
 
-def lessons(order: Order, chat: Chat | None, tokenizer: FileTokenizer, tell: Tell) -> Path:
+def prompts(rows: Sequence[Row]) -> str:
+    """The register that most rows were asked in: the model with the adapter is asked in it."""
+    return Counter(str(row["prompts"]) for row in rows).most_common(1)[0][0]
+
+
+def lessons(order: Order, rows: Sequence[Row], chat: Chat | None, tokenizer: FileTokenizer, tell: Tell) -> Path:
     """Writes the rows as a shard, named by its content's digest."""
-    rows = [row for source in order.sources for row in rows_of(source)]
     documents = list(rendered(rows, chat, tokenizer, order.context))
     if not documents:
         raise BtError("there is nothing to learn in these runs", "only what succeeded is taught")
@@ -119,40 +129,14 @@ def lessons(order: Order, chat: Chat | None, tokenizer: FileTokenizer, tell: Tel
     return path
 
 
-def rows_of(source: Path) -> Iterator[dict[str, Any]]:
-    """Yields conversations of a folder of recorded runs, of a journal, or of a file of `btr runs export --format
-    sft`."""
-    if source.suffix == ".jsonl":
-        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
-            try:
-                row = json.loads(line)
-                if not (isinstance(row["messages"], list) and row["messages"]):
-                    raise ValueError
-            except (ValueError, KeyError, TypeError) as fault:
-                hint = "it takes the rows of `btr runs export --format sft`, without --model"
-                raise BtError(f"{source}:{number}: this is no row with `messages`", hint) from fault
-            yield row
-        return
-    if not source.exists():
-        raise BtError(f"there is no {source}", "name a folder of recorded runs, or a file of `btr runs export`")
-    yield from chats.taught(_lives(journals_in(source) if source.is_dir() else [source]), None, as_text=False)
-
-
-def _lives(paths: Iterable[Path]) -> Iterator[journals.Life]:
-    for path in paths:
-        recording = Recording(path)
-        if journals.met(recording):
-            yield from journals.lives(recording)
-
-
-def rendered(
-    rows: Sequence[dict[str, Any]], chat: Chat | None, tokenizer: FileTokenizer, most: int
-) -> Iterator[Document]:
+def rendered(rows: Sequence[Row], chat: Chat | None, tokenizer: FileTokenizer, most: int) -> Iterator[Document]:
     """Renders the rows in the model's chat format, cut between turns."""
     sizes = iter(tokenizer.count([message["content"] for row in rows for message in row["messages"]]))
     for row in rows:
         said = row["messages"]
         around = 8 if chat is not None else 1  # tokens of a template around a message, rather too many
-        for piece in windows.pieces(said, [next(sizes) + around for _ in said], most):
+        told = [next(sizes) + around for _ in said]
+        for piece in windows.pieces(said, told, most) if any(m["role"] == "assistant" for m in said) else ():
             shown = chats.rendered(piece, chat)
-            yield Document(str(row.get("tree", "")), shown["text"], tuple(tuple(span) for span in shown["spans"]))
+            if shown["spans"]:  # a piece may hold untaught steps only
+                yield Document(str(row.get("tree", "")), shown["text"], tuple(tuple(span) for span in shown["spans"]))

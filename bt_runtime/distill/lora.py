@@ -48,11 +48,12 @@ def learnt(network: Network) -> dict[str, Any]:
 
 
 def write(path: Path, weights: dict[str, Any], size: Size, alpha: float, about: dict[str, Json]) -> Path:
-    """Writes the adapter as a GGUF file, which appears under its name when it is complete."""
+    """Writes the adapter as a GGUF file of 16 bits a weight, which appears under its name when it is complete."""
     try:
         import gguf
     except ImportError as absent:
         raise MissingExtra("writing a GGUF file", "distill") from absent
+    weights = {name: value.detach().to("cpu", torch.float16) for name, value in weights.items()}
     if not all(bool(torch.isfinite(value).all()) for value in weights.values()):
         raise BtError("the adapter holds what is not a number", "train again with a lower --rate")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,9 +64,9 @@ def write(path: Path, weights: dict[str, Any], size: Size, alpha: float, about: 
         writer.add_float32("adapter.lora.alpha", alpha)
         writer.add_name(path.stem)
         for key, value in about.items():
-            writer.add_string(f"finetune.{key}", str(value))
+            writer.add_string(key if "." in key else f"finetune.{key}", str(value))
         for name, value in tensors(weights, size):
-            writer.add_tensor(name, value.detach().to("cpu", torch.float32).contiguous().numpy())
+            writer.add_tensor(name, value.contiguous().numpy())
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()

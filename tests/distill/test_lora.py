@@ -19,6 +19,7 @@ from bt_runtime.distill.file_tokenizer import FileTokenizer
 from bt_runtime.distill.finetune import rendered
 from bt_runtime.distill.network import Network, Piece
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings, starter
 from tests.distill.test_sources import oracle, recorded
@@ -143,10 +144,11 @@ def test_a_checkpoint_holds_the_adapters_alone(tmp_path, runs):
 
 
 def _lives(folder):
-    from bt_runtime.distill.finetune import _lives as lives
-    from bt_runtime.journal.folder import journals
+    from bt_runtime.distill import journals
+    from bt_runtime.journal.folder import journals as journals_in
 
-    return lives(journals(folder))
+    recordings = map(Recording, journals_in(folder))
+    return (life for recording in recordings if journals.met(recording) for life in journals.lives(recording))
 
 
 class LocalChat:

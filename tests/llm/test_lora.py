@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 
+import gguf
+
 from bt_runtime.agents.recorded import models
+from bt_runtime.bench.run.provenance import of_model
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.settings import read_project
+from bt_runtime.llm.local.header import INSTRUCT, STARTER, TAUGHT, read_header, register_with
 from bt_runtime.llm.model_setting import Adapter, adapters, apart
 from bt_runtime.llm.settings import Settings, find_model
 from tests.llm.adapters import drawn, merged, write_adapter
@@ -82,3 +88,32 @@ def test_a_journal_knows_its_models_adapters(micro, tmp_path):
     assert models.identified(name)["digest"] not in ("", laid["digest"])
     file.unlink()
     assert models.identified(name)["digest"] == ""
+
+
+def test_a_model_is_asked_in_the_prompts_that_its_adapter_was_taught_in(micro, tmp_path):
+    """The last adapter that says so decides; one of another tool leaves the model's own register."""
+    header = read_header(micro)
+    plain = write_adapter(tmp_path / "plain.gguf", drawn(1, micro), alpha=8.0)
+    taught = {register: _taught(tmp_path / f"{register}.gguf", register) for register in (STARTER, INSTRUCT)}
+    assert register_with(header, [str(plain)]) == header.register
+    for register, file in taught.items():
+        assert register_with(header, [*map(str, taught.values()), str(file), str(plain)]) == register
+
+
+def _taught(path, register):
+    writer = gguf.GGUFWriter(str(path), "llama")
+    writer.add_string(TAUGHT, register)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    return path
+
+
+def test_an_evaluation_knows_its_adapters(micro, tmp_path):
+    """Figures with another adapter are not taken for those without."""
+    file = write_adapter(tmp_path / "1.gguf", drawn(1, micro), alpha=8.0)
+    laid = ([], [str(file)], [{"file": str(file), "scale": 0.5}])
+    told = [of_model(SimpleNamespace(settings=Settings(str(micro), lora=lora))) for lora in laid]
+    write_adapter(file, drawn(2, micro), alpha=8.0)
+    told.append(of_model(SimpleNamespace(settings=Settings(str(micro), lora=[str(file)]))))
+    assert all(told.count(each) == 1 for each in told)

@@ -63,7 +63,9 @@ def of_model(model: Any) -> dict[str, Json]:
     settings = model.settings
     if settings is not None and Path(settings.model).is_file():
         file = Path(settings.model)
-        return {"file": file.name, "digest": file_digest(file), "repeatable": settings.repeatable}
+        told: dict[str, Json] = {"file": file.name, "digest": file_digest(file), "repeatable": settings.repeatable}
+        laid = [[Path(each.file).name, file_digest(Path(each.file)), each.scale] for each in settings.lora]
+        return {**told, "lora": laid} if laid else told
     return {"model": str(model.stats().get("model", type(model).__name__))}
 
 

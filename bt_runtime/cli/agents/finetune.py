@@ -1,4 +1,4 @@
-"""`btr finetune`: trains an adapter of a local model from recorded runs."""
+"""`btr finetune`: trains an adapter of a local model from recorded runs or lessons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--base", required=True, metavar="MODEL", help="smollm2, starter, or a GGUF file of the Llama architecture")
-    what = "folders of recorded runs, journals, or rows of `btr runs export --format sft`"
+    what = "folders of recorded runs, journals, rows of `btr runs export --format sft`, or shards of lessons"
     add("--from", dest="wanted", nargs="+", type=Path, required=True, metavar="SOURCE", help=what)
     add("--out", type=Path, required=True, metavar="FILE.gguf", help="the adapter to write")
     add("--work", type=Path, metavar="DIR", help="where checkpoints are kept (default: FILE.work)")

@@ -110,8 +110,8 @@ def as_asked(model: ScriptedModel, named: str) -> str:
     """Formats a prompt for this model, and returns the model's file, if it has one. A server is asked for its format; a
     file's weights are not loaded."""
     from bt_runtime.llm.backends import FILE, backend_name
-    from bt_runtime.llm.local.header import read_header
-    from bt_runtime.llm.model_setting import apart
+    from bt_runtime.llm.local.header import read_header, register_with
+    from bt_runtime.llm.model_setting import adapters, apart
     from bt_runtime.llm.settings import find_model, is_address
 
     where, how = apart(find_model(named))
@@ -126,7 +126,7 @@ def as_asked(model: ScriptedModel, named: str) -> str:
     if backend_name(where) != FILE:
         raise BtError(f"{where} is opened by a backend, which has no chat template to show", "name a file or a server")
     header = read_header(where)
-    model.register = header.register
+    model.register = register_with(header, [adapter.file for adapter in adapters(how.get("lora", ()))])
     if header.chat_template and how.get("chat") is not False:
         chat = Chat.of(header.chat_template, header.markers, header.ends)
         model.chat_template = chat.in_one_turn() if how.get("turns") == "one" else chat

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from bt_runtime.llm.local.gguf import AGAIN, Reader
 from bt_runtime.types import Json
 
 STARTER, INSTRUCT = "starter", "instruct"  # registers of prompts
+TAUGHT = "finetune.prompts"  # in an adapter's header: the register of its lessons
 MOST_FILES = 999  # of one model
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _NUMBERS = ("context_length", "block_count", "embedding_length", "attention.head_count", "attention.head_count_kv",
@@ -102,6 +104,13 @@ def read_header(path: str | Path) -> Header:
     header = Header(path, *raw)
     _check(header)
     return _with_others(header)
+
+
+def register_with(header: Header, adapters: Iterable[str]) -> str:
+    """Returns the register of a model under these adapters: what the last one of `btr finetune` was taught in, else the
+    model's own."""
+    told = [read_header(file).about.get(TAUGHT) for file in adapters if Path(file).is_file()]
+    return next((found for found in reversed(told) if found in (STARTER, INSTRUCT)), header.register)
 
 
 def _with_others(header: Header) -> Header:

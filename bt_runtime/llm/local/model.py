@@ -11,7 +11,7 @@ from typing import Any, Self
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.job import Answer
-from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.header import Header, read_header, register_with
 from bt_runtime.llm.local.sizing import fit
 from bt_runtime.llm.local.worker_client import Ask, WorkerClient
 from bt_runtime.llm.question import sampled, sound
@@ -34,7 +34,7 @@ class LocalModel(Model):
         self._counts: OrderedDict[str, int] = OrderedDict()
         self._counting = threading.Lock()
         self._worker = WorkerClient(settings)
-        self.register = header.register
+        self.register = register_with(header, [adapter.file for adapter in settings.lora])
         self.chat_template = self._chat = self._opened(header)  # while the worker starts
 
     def _opened(self, header: Header) -> Chat | None:
