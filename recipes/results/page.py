@@ -21,13 +21,16 @@ SEVEN = (
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
 
 
-def page(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) -> str:
-    """`pictures`: claim → where its picture lies, seen from the page."""
+def page(
+    claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str], others: Mapping[str, Mapping[str, Any]] = {}
+) -> str:
+    """`pictures`: claim → where its picture lies, seen from the page; `others`: records of other models by name."""
     parts = [
         "# Results",
         _opening(found["made"]),
         "## In short",
         _overview(claims, found),
+        *(_beside(claims, found, name, other) for name, other in others.items()),
         *_worlds(claims, found, pictures),
         *(_section(claim, found, pictures.get(name, "")) for name, claim in claims.claims.items() if not claim.world),
         "## Why goals were missed",
@@ -58,7 +61,8 @@ def _opening(made: Mapping[str, Any]) -> str:
 def _model(made: Mapping[str, Any]) -> str:
     model = made["model"]
     named = model.get("file") or model.get("model", "?")
-    return f"model `{named}`" + (f" (sha256 {model['digest'][:12]}…)" if "digest" in model else "")
+    laid = "".join(f", adapter `{file}` (sha256 {digest[:12]}…)" for file, digest, _ in model.get("lora", ()))
+    return f"model `{named}`" + (f" (sha256 {model['digest'][:12]}…)" if "digest" in model else "") + laid
 
 
 def _overview(claims: Claims, found: Mapping[str, Any]) -> str:
@@ -71,6 +75,25 @@ def _overview(claims: Claims, found: Mapping[str, Any]) -> str:
         targets = "<br>".join(filter(None, (target(f) for f in key))) or "none set"
         rows.append((f"[{claim.claim}](#{name})", claim.paper, here, targets))
     return _table(("claim of the papers", "what the paper has", "here", "target"), rows)
+
+
+def _beside(claims: Claims, found: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
+    """What was measured of another model, beside the same rows of this one."""
+    first = found["made"]["model"].get("file", "").removesuffix(".gguf") or "the first"
+    rows = []
+    for claim in claims.claims.values():
+        own = {f.name: f for f in record.of(found, claim.name)}
+        for f in record.of(other, claim.name) if claim.world else ():
+            known = own.get(f.name)
+            was = (f"{value(known)} {interval(known)}", known.n) if known else ("not measured", "")
+            rows.append((claim.world, f.name, *was, f"**{value(f)}** {interval(f)}", f.n))
+    made = other["made"]
+    return "\n\n".join((
+        f'<a id="both"></a>\n## Both models: `{first}` and `{name}`',
+        f"Goals reached, of the first tasks of each row, by `{made['command']}` on {made['date']}, {_model(made)}. It "
+        "decides many times as slowly, so fewer strategies and tasks were measured: n tells how many.",
+        _table(("world", "strategy", f"`{first}`", "n", f"`{name}`", "n"), rows),
+    ))  # fmt: skip
 
 
 def _key(own: Sequence[Finding]) -> list[Finding]:

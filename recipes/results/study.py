@@ -22,6 +22,7 @@ from bt_runtime.bench.run.backend import Backend, Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
 from bt_runtime.bench.run.outcome import Outcome
+from bt_runtime.bench.run.results_file import RESULTS, read
 from bt_runtime.bench.run.source import Source, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.envs.registry import Wanted
@@ -34,6 +35,7 @@ from bt_runtime.types import Json
 from recipes.results import arm
 from recipes.results.claims import Claims, Evaluation, Recording
 from recipes.results.learnt import compiled_in, policy_of
+from recipes.results.rows import first_ended
 
 EXTRAS = {"alfworld": "textworld", "robot": "mujoco", "webshop": "rapidfuzz"}  # a module of each that is looked for
 JOBS = 4  # episodes of a baseline at once
@@ -68,6 +70,7 @@ class Study(NamedTuple):
     data: str = ""
     retry: bool = False
     journals: bool = False  # of every episode, in runs/ of its evaluation's folder
+    finished: bool = False  # nothing is run: what has ended before counts, up to the first task that has not
 
     @property
     def again(self) -> Again:
@@ -115,6 +118,9 @@ class Study(NamedTuple):
         )  # fmt: skip
         known = wanted.strategies if wanted.lessons else strategies  # a memory is told by its lessons, not by its file
         folder, number = self._opened(name, setup, known, source, asked, models)
+        if self.finished:
+            ended = first_ended(read(folder / RESULTS) if (folder / RESULTS).is_file() else ())
+            return Measured(folder, number, len({o.task for o in ended}), ended)
         setup = setup.journalled(folder) if self.journals else setup
         with self.watch(name) as watch:
             outcomes = evaluation.run(folder, setup, cases(strategies, source.tasks), backend, self.again, watch.told)

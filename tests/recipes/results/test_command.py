@@ -94,6 +94,23 @@ def test_what_parts_have_measured_is_put_together(measure: Measure, here: Path, 
     assert measure(*words, "--part", "3/2").code == Exit.USAGE
 
 
+def test_a_second_model_is_measured_row_by_row_beside_the_page(measure: Measure, here: Path, model: Path) -> None:
+    """Each row is gone on with by itself; what has ended is put beside the first model's figures and
+    nothing is run."""
+    (here / "docs").mkdir()
+    words = ("--model", model, "--out", "build", "--page", "docs/page.md", "--episodes", 1)
+    assert measure("seven_textcraft", *words).code == Exit.SUCCESS
+    rows = ("--beside", "second", "--rows", "craft/adapt:2", "craft/react:1")
+    assert measure(*words, *rows, "--finished").code == Exit.NOTHING
+    assert measure(*words, *rows, "--part", "1/2").code == Exit.SUCCESS
+    said = measure(*words, *rows, "--finished")
+    assert said.code == Exit.SUCCESS and "craft-react is left out" not in said.out
+    text = (here / "docs/page.md").read_text("utf-8")
+    assert "| TextCraft | ADaPT | 0.0 %" in text.split("Both models")[1]
+    assert (here / "docs/page/second.json").is_file()
+    assert measure(*words, *rows[2:]).code == Exit.USAGE
+
+
 def test_figures_that_do_not_come_back_are_named(measure: Measure, here: Path, model: Path) -> None:
     words = ("adapt", "--model", model, "--episodes", 2, "--out", "build")
     assert measure(*words).code == Exit.SUCCESS

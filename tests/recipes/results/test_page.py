@@ -16,6 +16,7 @@ from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation, Figure
 from recipes.results.finding import Finding
 from recipes.results.page import page, target
+from recipes.results.rows import Row, first_ended, only, row
 from recipes.results.study import Measured
 
 MADE = {
@@ -170,3 +171,42 @@ def test_a_summary_that_is_none_is_refused_and_none_yet_is_empty(tmp_path: Path)
         (tmp_path / "summary.json").write_text(text, encoding="utf-8")
         with pytest.raises(BtError):
             record.read(tmp_path / "summary.json")
+
+
+def test_another_model_stands_beside_the_first_one_where_both_were_measured() -> None:
+    """Each row of a world's table that the other model has, with both numbers, intervals and n; other rows
+    are not there."""
+    table = Claim(
+        "seven",
+        "Two reaches most.",
+        "",
+        "All.",
+        (Figure("one", ONE, "goal"), Figure("two", TWO, "goal")),
+        world="House",
+    )
+    claims = CLAIMS._replace(claims={"seven": table})
+    first = record.make(claims, measured(9), {}, MADE, {})
+    rows = only(claims, [Row("house", "two", 5)], 10)
+    assert rows.evaluations["house-two"].share * 10 == 4.5
+    outcomes = [Outcome("two", f"task {i}", i, success=i < 2, total=1) for i in range(5)]
+    model = {"file": "b.gguf", "digest": "e" * 32, "lora": [["l.gguf", "f" * 32, 1.0]]}
+    other = record.make(
+        rows, {"house-two": Measured(Path("gone"), "e" * 32, 5, outcomes)}, {}, {**MADE, "model": model}, {}
+    )
+    text = page(claims, first, {}, {"tuned": other})
+    assert "## Both models: `m` and `tuned`" in text and "adapter `l.gguf` (sha256 ffffffffffff…)" in text
+    assert "| House | two | 90.0 % (59.6 to 98.2) | 10 | **40.0 %** (11.8 to 76.9) | 5 |" in text
+    assert "| House | one |" not in text
+    assert "Both models" not in page(claims, first, {})
+    with pytest.raises(BtError, match="there is no row house/three"):
+        only(claims, [Row("house", "three")], 10)
+
+
+def test_a_cut_off_row_counts_up_to_its_first_task_without_an_end() -> None:
+    """Tasks that ended while an earlier one was at work are not counted: those would be the quick ones."""
+    ended = [Outcome("one", f"task {i}", i) for i in (4, 1, 0, 2, 6)]
+    assert [o.number for o in first_ended(ended)] == [0, 1, 2]
+    assert row("house/react:20") == Row("house", "react", 20) and row("house/react") == Row("house", "react")
+    for wrong in ("house", "/react", "house/react:0", "house/react:x"):
+        with pytest.raises(ValueError):
+            row(wrong)
