@@ -3,6 +3,7 @@ split in each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -29,10 +30,17 @@ def room_task(seed: int, kind: str, number: int) -> Task:
         home = _home(known, known.rooms[rng.choice(list(known.rooms))], rng)
         goals = [g for g in invent.goals_of(known, home, kind) if in_split(f"{kind} {' '.join(g)}", "train")]
         if goals:
-            thing, place = rng.choice(goals)
+            thing, place = _rarer(goals, rng)
             said = rng.choice(invent.tasks()[kind]["said"])
             name = f"alfworld-room-{seed}-{number:04}"
             return invent.written(name, known, invent.located(home, rng), Aim(kind, thing, place), said)
+
+
+def _rarer(goals: Sequence[tuple[str, str]], rng: Random) -> tuple[str, str]:
+    """Chooses by the thing or by the place first, so that what stands in few goals comes as often as the others."""
+    by = rng.randrange(2)
+    kind = rng.choice(sorted({goal[by] for goal in goals}))
+    return rng.choice([goal for goal in goals if goal[by] == kind])
 
 
 def _home(known: Book, room: Room, rng: Random) -> Home:

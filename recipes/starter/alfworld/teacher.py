@@ -1,8 +1,9 @@
 """The teacher of ALFWorld: what a small model can follow by one look at a time.
 
-Places are looked at as the last thought lists them, and the list is copied from the opening, as far as such a thing is
-kept there. What comes after a thing was taken, cleaned, heated or cooled is said in a thought that names place and
-thing, and done word for word.
+A thought names, for each kind of furniture where such a thing is kept, the first of that kind in the opening. From
+there the places of the kind are looked at in the order of the opening, and then those of the next kind. What comes
+after a thing was taken, cleaned, heated or cooled is said in a thought that names place and thing, and done word for
+word.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
 
-GROUP, STEPS = 3, 12  # places of a step that looks, where that makes no more steps than a plan may have
-FEW = 12  # places: an executor looks at so many for a whole task; a longer list is for the planner
+STEPS = 12  # of a plan at most
+CUT = 14  # of more places of one kind than this, those with higher numbers are a step of their own
 _ROOM = re.compile(r"you see (a [\w ,]+)\.")
 _NAMED = re.compile(r"[a-z]+ \d+")
 _SEEN = re.compile(r"(?:On the ([a-z]+ \d+), |The ([a-z]+ \d+) is open\. In it, )you see ([^.]*)\.")
@@ -40,7 +41,7 @@ _GOALS = (  # thing, place
     re.compile(r"(?:put|find) (two) ([a-z]+) (?:in|and put them in) ([a-z]+)"),
 )
 _FIND = re.compile(
-    r"find and (take|use) an? ([a-z]+)(?: that is not at ([a-z]+ \d+))?(?: at ([a-z]+ \d+(?:, [a-z]+ \d+)*))?"
+    r"find and (take|use) an? ([a-z]+)(?: that is not at ([a-z]+ \d+))?(?: from ([a-z]+ \d+) to ([a-z]+ \d+))?"
 )
 _TREAT = re.compile(r"(clean|heat|cool) the ([a-z]+) with ([a-z]+ \d+)")
 _PUT = re.compile(r"put the ([a-z]+) in/on ([a-z]+ \d+)")
@@ -134,8 +135,8 @@ class Agent(Thinks):
     def _policy(self) -> Policy:
         goal = self.seen.goal
         if found := _FIND.fullmatch(goal):
-            verb, thing, off, at = found.groups()
-            return self._find(verb, thing, off or "", at.split(", ") if at else None)
+            verb, thing, off, first, last = found.groups()
+            return self._find(verb, thing, off or "", self._between(first, last) if first else None, bool(first))
         if found := _TREAT.fullmatch(goal):
             return self._treat(found[1], found[2], found[3])
         if found := _PUT.fullmatch(goal):
@@ -149,12 +150,10 @@ class Agent(Thinks):
 
     def planned(self) -> str:
         if found := _FIND.fullmatch(self.seen.goal):
-            verb, thing, off, at = found.groups()
-            places = at.split(", ") if at else self._kept_at(thing, off)
-            size = max(GROUP, -(-len(places) // STEPS))
-            groups = [", ".join(places[i : i + size]) for i in range(0, len(places), size)]
-            steps = [f"find and {verb} {_a(thing)} at {group}" for group in groups]
-            return written(f"{thing} may be at {', '.join(places)}.", steps or [f"look for {_a(thing)}"], "OR")
+            verb, thing, off, first, last = found.groups()
+            places = self._between(first, last) if first else self._kept_at(thing, off)
+            steps = [f"find and {verb} {_a(thing)} from {a} to {b}" for a, b in _ranges(places)]
+            return written(f"{thing} may be at {_heads(places)}.", steps or [f"look for {_a(thing)}"], "OR")
         for shape in (_TREAT, _PUT):
             if found := shape.fullmatch(self.seen.goal):
                 steps = [f"find and take {_a(found[2] if shape is _TREAT else found[1])}", self.seen.goal]
@@ -183,6 +182,16 @@ class Agent(Thinks):
         fit = [p for p in self.places if p != off and thing in _kept().get(kind_of(p), ())]
         return fit or [p for p in self.places if p != off]
 
+    def _between(self, first: str, last: str) -> list[str]:
+        """The places of the opening from the first to the last."""
+        known = first in self.places and last in self.places
+        return self.places[self.places.index(first) : self.places.index(last) + 1] if known else []
+
+    def _behind(self, heads: Sequence[str]) -> list[str]:
+        """The places that a thought means: of each kind the one that is named, and those after it."""
+        kinds = ((head, kind_of(head)) for head in heads if head in self.places)
+        return [p for head, kind in kinds for p in self.places[self.places.index(head) :] if kind_of(p) == kind]
+
     # what an agent does -------------------------------------------------------------------------------------
 
     def _left(self) -> Policy:
@@ -197,8 +206,8 @@ class Agent(Thinks):
         return True
 
     def _tried(self, whole: Wanted) -> Policy:
-        """An executor does what takes one search by itself. It gives up a task with more parts at once, and a search
-        whose list is long as soon as it has said the list."""
+        """An executor does what takes one search by itself, as far as its steps go. It gives up a task with more parts
+        at once."""
         if whole.how not in ("", "look"):
             return False
         return (yield from self._flat(whole))
@@ -219,8 +228,9 @@ class Agent(Thinks):
         rest = rest[rest.index(found) :] if found in rest else rest
         return (yield from self._find("take", thing, target, rest)) and (yield from self._put(thing, target, True))
 
-    def _find(self, verb: str, thing: str, off: str, at: list[str] | None) -> Policy:
-        """The places of the list, one after the other; what a list left out comes in another one."""
+    def _find(self, verb: str, thing: str, off: str, at: list[str] | None, told: bool = False) -> Policy:
+        """The places of the list, one after the other; what a thought left out comes in another one. `told`: the goal
+        says which places, and no thought does."""
         left = at if at is not None else self._kept_at(thing, off)
         while not self._has(verb, thing):
             if self._in_sight(thing, off) and (verb == "use" or not self.held):
@@ -229,11 +239,10 @@ class Agent(Thinks):
             left = [place for place in left if not self._looked(place) or self._at(place, thing, off)]
             if not left:
                 return False
-            yield from self._think(f"{thing} may be at {', '.join(left)}.")
-            if len(left) > FEW and self.hands_on and wanted(self.seen.goal) is not None:
-                return False
-            said = _MAY.search(self.step.text)
-            for place in [p for p in _NAMED.findall(said[1]) if p in self.places and p != off] if said else left:
+            if not told:
+                yield from self._think(f"{thing} may be at {_heads(left)}.")
+            said = None if told else _MAY.search(self.step.text)
+            for place in [p for p in self._behind(_NAMED.findall(said[1])) if p != off] if said else left:
                 yield from self._look_at(place, verb, thing, off)
                 if self._has(verb, thing):
                     return True
@@ -311,6 +320,28 @@ class Agent(Thinks):
                 put = f"put {name} in/on {target}"
                 yield f"Act: {put}" if self._looked(target) or put in self.sentences else f"Act: open {target}"
         return True
+
+
+def _heads(places: Sequence[str]) -> str:
+    """The first place of each kind, in the order of the places."""
+    firsts: dict[str, str] = {}
+    for place in places:
+        firsts.setdefault(kind_of(place), place)
+    return ", ".join(firsts.values())
+
+
+def _ranges(places: Sequence[str]) -> list[tuple[str, str]]:
+    """First and last place of each step that looks: one kind of furniture, or half of a kind with many."""
+    found: list[list[str]] = []
+    for place in places:
+        number = int(place.rpartition(" ")[2])
+        if found and kind_of(found[-1][0]) == kind_of(place) and number != CUT:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    while len(found) > STEPS:
+        found[-2:] = [found[-2] + found[-1]]
+    return [(each[0], each[-1]) for each in found]
 
 
 def _did(text: str) -> tuple[str, str, str]:
