@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -97,32 +99,18 @@ class Agent(Growing):
             self.introduce()
         if self.judges and (ending := (yield from self.finished())) is not None:
             return ending
-        sentences = self.sentences()
-        said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
         offered = [m for m in self.moves if m != "think" or not self.thoughtless]
         policy = self.context.services.policy
         if policy is not None and policy.objection(self):
             offered = [m for m in offered if m != "expand"]
-        moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in offered or o == ACT}
         self.thoughtless = False
         yield from self.reason()
-        how, prompt = self.spec.values["choose"], self.text()
-        if self.toolbox is not None:
-            opening, sentence, choice = yield from calling.chosen(self, self.toolbox, sentences, moves)
-        elif len(moves) == 1:
-            choice = yield from self.sentence(said)
-            opening, sentence = ACT, choice.text.removeprefix(" ")
-        elif self.spec.values.get("score", "sum") != "sum":
-            choice = yield from self.asked(Question("decide", prompt, moves=dict.fromkeys(moves, ())))
-            opening, sentence = choice.text, ""
-            if opening == ACT:
-                choice = yield from self.sentence(said)
-                sentence = choice.text.removeprefix(" ")
-        else:
-            mode: Literal["exact", "greedy"] = "greedy" if how == "greedy" else "exact"
-            choice = yield from self.asked(Question("decide", prompt, moves=moves, mode=mode))
-            opening = next(o for o in moves if choice.text.startswith(o))
-            sentence = choice.text[len(opening) :].removeprefix(" ")
+        sentences = self.sentences()
+        opening, sentence, choice = yield from self.chosen(offered, sentences)
+        if sentence in (DONE, FAILURE) and self.spec.values.get("finish") == "likely":
+            others = [said for said in sentences if said not in (DONE, FAILURE)]
+            if others and choice.logprob < math.log(max(float(self.value("sure")), sys.float_info.min)):
+                opening, sentence, choice = yield from self.chosen(offered, others)
         self.context.emit(Decided(self.path, opening, sentence.strip(), choice.logprob, choice.margin))
         move = OPENINGS[opening]
         if move == "act":
@@ -132,6 +120,27 @@ class Agent(Growing):
         if move == "expand":
             return (yield from self.expand(opening))
         return (yield from self.ask(opening))
+
+    def chosen(self, offered: Sequence[str], sentences: Sequence[str]) -> Generator[Any, Any, tuple[str, str, Choice]]:
+        """Chooses a move, and of `act` one of the sentences. Returns the opening, the sentence, and the choice."""
+        said = tuple([f" {sentence}" for sentence in sentences])  # a list first: no call for each of them
+        moves = {o: said if o == ACT else () for o, move in OPENINGS.items() if move in offered or o == ACT}
+        how, prompt = self.spec.values["choose"], self.text()
+        if self.toolbox is not None:
+            return (yield from calling.chosen(self, self.toolbox, sentences, moves))
+        if len(moves) == 1:
+            choice = yield from self.sentence(said)
+            return ACT, choice.text.removeprefix(" "), choice
+        if self.spec.values.get("score", "sum") != "sum":
+            choice = yield from self.asked(Question("decide", prompt, moves=dict.fromkeys(moves, ())))
+            if choice.text != ACT:
+                return choice.text, "", choice
+            choice = yield from self.sentence(said)
+            return ACT, choice.text.removeprefix(" "), choice
+        mode: Literal["exact", "greedy"] = "greedy" if how == "greedy" else "exact"
+        choice = yield from self.asked(Question("decide", prompt, moves=moves, mode=mode))
+        opening = next(o for o in moves if choice.text.startswith(o))
+        return opening, choice.text[len(opening) :].removeprefix(" "), choice
 
     @property
     def judges(self) -> bool:

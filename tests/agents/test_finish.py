@@ -1,4 +1,4 @@
-"""`finish: judge`: whether a goal is reached is judged after an act, and is no act itself."""
+"""`finish`: an end is judged after an act (`judge`), or an unlikely one gives way to an act (`likely`)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from bt_runtime.agents.finish import OPENING
 from bt_runtime.distill.journals import of_run
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
@@ -91,3 +92,44 @@ def test_judgements_are_recorded_and_no_lesson(tmp_path):
     documents = list(of_run(Recording(path)))
     assert len(documents) == 1 and len(documents[0].learn) == 3
     assert OPENING not in documents[0].text
+
+
+def likely(*scores: float) -> tuple[str, list[str]]:
+    """The ending and the acts of an agent whose `done` has these scores, one a step."""
+    left = list(scores)
+
+    def told(question, option):
+        if option == " done":
+            return left[min(len(world.acts), len(left) - 1)]
+        return {" go left": -4.0, " failure": -9.0}.get(option, -6.0)
+
+    world = Room()
+    tree = AGENT.replace("MOVES", "[act]").replace("finish: judge, sure: 0.6", "finish: likely")
+    with Run(load(tree), world=world, model=ActScoring(told, True), clock=Manual()) as run:
+        run.spin(ticks=60)
+    return ending(run), world.acts
+
+
+def test_an_unlikely_done_gives_way_to_the_likeliest_act():
+    """`done` is the likeliest sentence three times, at 0.05, 0.3 and 0.6; only the last is above 0.4."""
+    assert likely(-3.0, -1.2, -0.5) == ("done", ["go left", "go left"])
+
+
+def test_an_agent_that_has_nothing_else_to_say_ends_however_unlikely_it_is():
+    """Without any other sentence the end is taken."""
+
+    class Empty(Room):
+        def skills(self):
+            return []
+
+    tree = AGENT.replace("MOVES", "[act]").replace("finish: judge, sure: 0.6", "finish: likely")
+    model = ActScoring(lambda question, option: {" done": -8.0}.get(option, -9.0), True)
+    with Run(load(tree), world=Empty(), model=model, clock=Manual()) as run:
+        run.spin(ticks=60)
+    assert ending(run) == "done"
+
+
+def test_a_score_that_is_no_likelihood_is_refused_with_it():
+    """`finish: likely` with `score: prior` points at the score."""
+    with pytest.raises(BtError, match="no likelihood"):
+        load(AGENT.replace("MOVES", "[act]").replace("finish: judge, sure: 0.6", "finish: likely, score: prior"))

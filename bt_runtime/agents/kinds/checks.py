@@ -57,6 +57,15 @@ def check_by(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
                           did_you_mean(by.text, known), f"by: {', '.join(known)}")  # fmt: skip
 
 
+def check_agent(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
+    check_by(tree, spec, diagnostics)
+    if spec.values.get("finish") == "likely" and spec.values.get("score", "sum") != "sum":
+        diagnostics.error(
+            "BT016", f"`score: {spec.values['score']}` is no likelihood, which `finish: likely` compares",
+            spec.file, spec.given["score"].span, help="write `finish: judge`, or `score: sum`",
+        )  # fmt: skip
+
+
 def check_route(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
     for child, place in zip(spec.children, spec.places, strict=True):
         if place == "children" and not about(child).strip():

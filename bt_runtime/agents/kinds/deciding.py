@@ -88,11 +88,13 @@ AGENT = Kind(
         Field("form", "word", "How it speaks with its model: in sentences, or by calls of the model's own tools.",
               default="sentences", choices=("sentences", "tools")),
         *SCORING,
-        Field("finish", "word", "How it ends: `done` and `failure` are chosen like acts (`choose`), or whether the "
-              "goal is reached is judged after each act (`judge`); then loops and budgets end what fails.",
-              default="choose", choices=("choose", "judge")),
-        Field("sure", "number", "With `finish: judge`: by which share the goal has to be less surprising as an account "
-              "of what was done than before the first act.", default=0.4, minimum=0, maximum=1),
+        Field("finish", "word", "How it ends: `done` and `failure` are chosen like acts (`choose`), or only when they "
+              "are likely (`likely`); or whether the goal is reached is judged after each act (`judge`); then loops "
+              "and budgets end what fails.",
+              default="choose", choices=("choose", "likely", "judge")),
+        Field("sure", "number", "With `finish: likely`: how likely `done` or `failure` must be; else the likeliest act "
+              "is done. With `finish: judge`: by which share the goal has to be less surprising as an account of what "
+              "was done than before the first act.", default=0.4, minimum=0, maximum=1),
         Field("show", "word", "Which observations are shown.", default="all", choices=("all", "failures", "none")),
         Field("think", "word", "Whether a model that can reason does so before each decision (`model`), within "
               "`think_tokens`.", default="move", choices=("move", "model")),
@@ -116,7 +118,7 @@ AGENT = Kind(
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
     bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
-    check=f"{_IMPL}.kinds.checks:check_by",
+    check=f"{_IMPL}.kinds.checks:check_agent",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
         "moves", "max_invalid", "form", "example_form", "by")  # fmt: skip
