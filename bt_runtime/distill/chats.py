@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
 from bt_runtime.agents.story import EXPAND, OPENINGS, SILENT
+from bt_runtime.distill import called
 from bt_runtime.distill.documents import Document
 from bt_runtime.distill.journals import Life, joined
 from bt_runtime.llm.chat.chat import Chat
 
 Message = dict[str, Any]  # `role`, `content`; `weight: 0` marks an answer that is not learnt
+Asked = dict[str, Any]  # what a row holds of a question: `prompt`, and `tools` where there are any
 # Where the task begins behind what is fixed: examples first where there are any.
 _EXAMPLES = re.compile(r"\n\n(?=Earlier tasks, and how they went:\n)")
 _TASK = re.compile(r"\n\n(?=Your (?:primary goal|task) is to: )")
@@ -120,7 +123,8 @@ def _rendered(said: Sequence[Message], chat: Chat | None) -> dict[str, Any]:
         return _in_one_turn(begin, answers, heard)
     ask, tail = (begin[: begin.rindex(user) + len(user)], begin[begin.rindex(user) + len(user) :])
     how = chat.turns
-    over = _over(how.answer, chat.markers)
+    blank = how.answer[: len(how.answer) - len(how.answer.lstrip())]
+    over = called.turn_end(how.answer, chat.markers) or blank or "\n"
     text, spans = ask, []
     for number, answer in enumerate(answers):
         text += how.again if number < len(answers) - 1 else tail
@@ -139,32 +143,40 @@ def _in_one_turn(text: str, answers: Sequence[str], heard: Sequence[str]) -> dic
     return {"text": text, "spans": spans}
 
 
-def _over(after: str, markers: Iterable[str]) -> str:
-    """Returns the end of a turn: the first token after an answer that is not text."""
-    ends = [after.index(marker) + len(marker) for marker in markers if marker in after]
-    return after[: min(ends)] if ends else after[: len(after) - len(after.lstrip())] or "\n"
-
-
 def pairs(lives: Iterable[tuple[Life, bool]]) -> Iterator[dict[str, Any]]:
     """Prompts with a chosen and a rejected answer; `lives` come with whether their run succeeded. A refused plan is
     rejected, and the plan that its node wrote instead is chosen. For a prompt in several lives, an answer of a good
     life is chosen; an answer that occurs only in others is rejected."""
-    good: dict[str, dict[str, Any]] = {}
-    bad: dict[str, dict[str, str]] = {}
+    good: dict[str, dict[str, tuple[Message, Asked]]] = {}
+    bad: dict[str, dict[str, tuple[Message, str]]] = {}
     for life, met in lives:
         yield from _mended(life) if met and life.good else ()
-        for document in map(opened, life.whole()):
-            for start, end in document.learn:
-                prompt, said = document.text[:start], _STEP.split(document.text[start:end].strip())[0]
-                if met and life.good:
-                    good.setdefault(prompt, {}).setdefault(said, messages(document, start))
-                else:
-                    bad.setdefault(prompt, {}).setdefault(said, life.path)
+        for prompt, said, asked in _calls(life) if life.form is not None else _answers(life):
+            key = json.dumps(said)
+            if met and life.good:
+                good.setdefault(prompt, {}).setdefault(key, (said, asked))
+            else:
+                bad.setdefault(prompt, {}).setdefault(key, (said, life.path))
     for prompt, chosen in good.items():
-        first, asked = next(iter(chosen.items()))
-        for said, path in bad.get(prompt, {}).items():
-            if said not in chosen:
+        first, asked = next(iter(chosen.values()))
+        for key, (said, path) in bad.get(prompt, {}).items():
+            if key not in chosen:
                 yield _pair(asked, first, said, "outcome", path)
+
+
+def _answers(life: Life) -> Iterator[tuple[str, Message, Asked]]:
+    """Yields every answer of a life: the text before it, the answer, and what a row holds of the question."""
+    for document in map(opened, life.whole()):
+        for start, end in document.learn:
+            said = _STEP.split(document.text[start:end].strip())[0]
+            yield document.text[:start], _message("assistant", said), {"prompt": messages(document, start)}
+
+
+def _calls(life: Life) -> Iterator[tuple[str, Message, Asked]]:
+    for found in called.conversations(life.form, life.whole()):
+        for number, call in enumerate(found.calls):
+            asked = {"prompt": found.asked(number), "tools": found.offered()}
+            yield json.dumps(asked), called.said(call), asked
 
 
 def _mended(life: Life) -> Iterator[dict[str, Any]]:
@@ -178,20 +190,24 @@ def _mended(life: Life) -> Iterator[dict[str, Any]]:
         begun = f"{prompt[at:]} " if prompt.endswith(":") else prompt[at:]
         whole = next((d for d in life.documents if d.text.startswith(prompt)), None)
         asked = messages(whole, at) if whole is not None else opening(prompt[:at])
-        yield _pair(asked, begun + good.answer.strip(), begun + answer.strip(), "refused", life.path)
+        better, worse = (_message("assistant", begun + text.strip()) for text in (good.answer, answer))
+        yield _pair({"prompt": asked}, better, worse, "refused", life.path)
 
 
-def _pair(asked: list[Message], chosen: str, rejected: str, why: str, node: str) -> dict[str, Any]:
-    two = {"chosen": [_message("assistant", chosen)], "rejected": [_message("assistant", rejected)]}
-    return {"prompt": asked, **two, "why": why, "node": node}
+def _pair(asked: Asked, chosen: Message, rejected: Message, why: str, node: str) -> dict[str, Any]:
+    return {**asked, "chosen": [chosen], "rejected": [rejected], "why": why, "node": node}
 
 
 def taught(lives: Iterable[Life], chat: Chat | None, as_text: bool, untaught: bool = False) -> Iterator[dict[str, Any]]:
     """Returns every decision of these lives, one row for each life. `untaught`: as for `messages`."""
     for life in lives:
-        for document in life.documents:
+        for found in called.conversations(life.form, life.documents):
+            row = found.row()
+            row = called.rendered(row, chat) if as_text else row
+            yield {**row, "tree": life.kind, "node": life.path}
+        for document in life.documents if life.form is None else ():
             if not as_text:
-                row: dict[str, Any] = {"messages": messages(opened(document), untaught=untaught)}
+                row = {"messages": messages(opened(document), untaught=untaught)}
             elif chat is None:
                 row = {"text": document.text, "spans": [list(span) for span in document.learn]}
             else:

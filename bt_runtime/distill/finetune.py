@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.distill import chats, checkpoint, lora, pretrained, windows
+from bt_runtime.distill import called, chats, checkpoint, lora, pretrained, windows
 from bt_runtime.distill.checkpoint import LATEST, State
 from bt_runtime.distill.documents import Document, digest, write
 from bt_runtime.distill.file_tokenizer import FileTokenizer
@@ -131,12 +132,18 @@ def lessons(order: Order, rows: Sequence[Row], chat: Chat | None, tokenizer: Fil
 
 def rendered(rows: Sequence[Row], chat: Chat | None, tokenizer: FileTokenizer, most: int) -> Iterator[Document]:
     """Renders the rows in the model's chat format, cut between turns."""
-    sizes = iter(tokenizer.count([message["content"] for row in rows for message in row["messages"]]))
+    sizes = iter(tokenizer.count([_text(message) for row in rows for message in row["messages"]]))
     for row in rows:
         said = row["messages"]
         around = 8 if chat is not None else 1  # tokens of a template around a message, rather too many
+        tools = {"tools": row["tools"]} if row.get("tools") else {}
         told = [next(sizes) + around for _ in said]
+        told[0] += sum(tokenizer.count([json.dumps(tools)])) if tools else 0
         for piece in windows.pieces(said, told, most) if any(m["role"] == "assistant" for m in said) else ():
-            shown = chats.rendered(piece, chat)
+            shown = called.rendered({"messages": piece, **tools}, chat) if tools else chats.rendered(piece, chat)
             if shown["spans"]:  # a piece may hold untaught steps only
                 yield Document(str(row.get("tree", "")), shown["text"], tuple(tuple(span) for span in shown["spans"]))
+
+
+def _text(message: chats.Message) -> str:
+    return str(message["content"]) if "content" in message else json.dumps(message["tool_calls"])

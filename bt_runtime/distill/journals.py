@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.agents.growing import CUT_OFF, UNUSABLE
+from bt_runtime.distill.called import prompted
 from bt_runtime.distill.documents import Document
 from bt_runtime.journal import codec
 from bt_runtime.journal.reading import Recording
-from bt_runtime.llm.chat.chat import recalled
+from bt_runtime.llm.chat.calls import CallForm
+from bt_runtime.llm.chat.chat import Chat, recalled
 
 _GOOD = frozenset({"done", "expanded", "failure"})  # ends of a node that are its own decision; in a run that succeeded
 _ASKED = "asked"  # a model's sentence that stands in for a text, to see what a template puts around it
@@ -31,15 +33,18 @@ def met(recording: Recording) -> bool:
 
 
 def of_run(recording: Recording) -> Iterator[Document]:
-    """Returns one document for each life of a node: its last prompt, and every answer before it."""
+    """Returns one document for each life of a node: its last prompt, and every answer before it. Nodes with `form:
+    tools` are left out: the models that learn from documents have no tools."""
     for life in lives(recording):
-        yield from life.documents
+        if life.form is None:
+            yield from life.documents
 
 
 def lives(recording: Recording) -> Iterator[Life]:
     """Yields the questions of each node, ordered by when the node ended; unfinished nodes come last."""
     kind = str(recording.head["tree"])
     models: Mapping[str, Any] = recording.head.get("models") or {}
+    templates = {name: recalled(about.get("template")) for name, about in models.items()}
     asked: dict[int, dict[str, Any]] = {}
     found: dict[str, Life] = {}
     for event, body in recording.of("ask", "answer", "end"):
@@ -47,10 +52,10 @@ def lives(recording: Recording) -> Iterator[Life]:
             asked[body["job"]] = body
         elif event.kind == "answer" and body["job"] in asked and "value" in body:
             question = asked.pop(body["job"])
-            template = (models.get(question["model"]) or {}).get("template")
+            chat = templates.get(question["model"])
             life = found.setdefault(question["path"], Life(kind, question["path"]))
-            answer = codec.full(body["value"]).text
-            life.answered(Decision(question["what"], plain(question["prompt"], template), answer))
+            prompt = life.calling(question["prompt"], chat) or plain(question["prompt"], chat)
+            life.answered(Decision(question["what"], prompt, codec.full(body["value"]).text))
         elif event.kind == "end" and body["path"] in found:
             life = found.pop(body["path"])
             life.good = body["why"] in _GOOD
@@ -68,15 +73,25 @@ class Decision(NamedTuple):
 
 class Life:
     """One node's questions, as long as each prompt continues the one before. The next prompt shows how an answer is
-    spaced, since the runtime writes it there. A refused plan is there too, and is not learnt."""
+    spaced, since the runtime writes it there. A refused plan is there too, and is not learnt. `form`: that of its
+    calls, if it makes calls."""
 
     def __init__(self, kind: str, path: str = "") -> None:
         self.kind, self.path, self.good = kind, path, False
+        self.form: CallForm | None = None
         self.prompt = self.answer = ""  # the latest
         self.spans: list[tuple[int, int]] = []
         self.documents: list[Document] = []
         self.decisions: list[Decision] = []
         self.refused: set[int] = set()  # which of them were
+
+    def calling(self, prompt: str, chat: Chat | None) -> str | None:
+        """A prompt with calls, such that the next one continues it; None for one without."""
+        if chat is None or not isinstance(chat.calls, CallForm):
+            return None
+        found = prompted(chat.calls, prompt)
+        self.form = chat.calls if found is not None else self.form
+        return found
 
     def answered(self, decision: Decision) -> None:
         """Adds an answer; starts a new document when this prompt does not continue the last one."""
@@ -132,9 +147,8 @@ def joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def plain(prompt: str, template: Any) -> str:
+def plain(prompt: str, chat: Chat | None) -> str:
     """A prompt without the parts of the recorded model's chat template; unchanged when these cannot be told apart."""
-    chat = recalled(template)
     if chat is None:
         return prompt
     system, user = f"the system {_ASKED}", f"the user {_ASKED}"

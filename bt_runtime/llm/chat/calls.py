@@ -50,7 +50,7 @@ class CallForm(NamedTuple):
 
     def say(self, system: str, user: str, tools: Sequence[Tool], calls: Sequence[Call]) -> str:
         """Renders the prompt up to the name of the next call."""
-        texts = (system, user, self._tools(tools))
+        texts = (system, user, self.listing(tools))
         said = ["".join(part if isinstance(part, str) else texts[part] for part in self.head)]
         for number, (name, arguments, result) in enumerate(calls):
             before = self.again if number else self.first
@@ -61,7 +61,7 @@ class CallForm(NamedTuple):
     def between(self, name: str) -> str:
         return self.mid.replace(NAME, name)
 
-    def _tools(self, tools: Sequence[Tool]) -> str:
+    def listing(self, tools: Sequence[Tool]) -> str:
         found = []
         for number, each in enumerate(tools):
             before = self.gap if number else self.lead
