@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("jinja2")
 
 from bt_runtime.agents.agent import Agent
+from bt_runtime.bench.run.oracle_model import OracleModel
 from bt_runtime.cli import main
 from bt_runtime.distill import called, chats, journals
 from bt_runtime.envs.registry import open_suite
@@ -133,6 +134,16 @@ def test_a_run_by_calls_is_resumed_and_forked(tmp_path: Path) -> None:
         forked.spin(ticks=500)
         assert other.asked[0].prompt == later.asked[0].prompt
         assert [step.text for step in other.agent.steps] == acts[: len(other.agent.steps)]
+
+
+def test_an_oracle_in_the_place_of_a_model_that_calls_is_refused_in_words(tmp_path: Path) -> None:
+    here, task, _ = house("Hermes")
+    model = OracleModel("house", here, task, Caller(FORMATS["Hermes"], []))
+    with Run(
+        load(TREE.replace("MOVES", "[act]")), inputs={"goal": task.goal}, world=here, task=task, model=model
+    ) as run:
+        run.spin(ticks=50)
+        assert "an oracle acts in sentences" in str(agent_of(run).ending)
 
 
 TOOLS = (

@@ -9,6 +9,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.envs.registry import open_suite
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.local.header import INSTRUCT
 from bt_runtime.types import Model, Question, Task, World
 
@@ -19,7 +20,12 @@ class OracleModel(ScriptedModel):
     def __init__(self, suite: str, world: World, task: Task, like: Model | None) -> None:
         sentences = iter(open_suite(suite).oracle(world, task))
 
-        def act(_: Question) -> str:
+        def act(question: Question) -> str:
+            if question.kind == "decide" and ACT not in question.moves:
+                raise BtError(
+                    "an oracle acts in sentences, and this tree's agent makes calls (`form: tools`)",
+                    "leave `form` out of the tree, or record runs of a model that makes calls",
+                )
             return f"{ACT} {next(sentences, DONE)}"
 
         super().__init__(act)
