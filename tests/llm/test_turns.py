@@ -164,13 +164,15 @@ def test_a_recorded_conversation_is_told_as_a_base_model_would_be_asked():
     prompt = agent_prompt("S", "leave", "A room.", STEPS)
     for template in (PLAIN, SWITCH, OPEN, CHANNEL):
         chat = Chat.of(template)
-        told = plain(prompt.text(chat) + "Act:", keep(chat))
+        told = plain(prompt.text(chat) + "Act:", recalled(keep(chat)))
         assert told == f"S\n\nYour task is to: leave\nA room.\n{prompt.steps.rstrip()}\n{SILENT}\nAct:"
 
 
 def test_a_new_answer_has_the_blank_before_it_that_past_ones_have():
     """`[/INST] Act: a` in a conversation, so `[/INST] ` where the next begins; nothing else is taken over."""
     assert quiet(Turns(" </s><s>[INST] ", " [/INST] ", " [/INST]")) == " [/INST] "
+    assert quiet(Turns("<|user|>\n ", "<|assistant|>\n ", "<|assistant|>")) == "<|assistant|>\n "
+    assert quiet(Turns("<|end|>", "<|assistant|>\n", "<|assistant|>")) == "<|assistant|>"
     assert (
         quiet(Turns("<|im_end|>\n", "<|im_start|>assistant\n", "<|im_start|>assistant\n")) == "<|im_start|>assistant\n"
     )

@@ -51,7 +51,7 @@ def quiet(turns: Turns) -> str:
     """Returns the start of a turn without thinking, preferably as past turns show it."""
     tail, again = turns.tail, turns.again
     more = again[len(tail) :] if again.startswith(tail) else ""
-    if _WORD.search(more) or (more and not more.strip(" ")):
+    if _WORD.search(more) or (more.endswith(" ") and not more.strip()):
         return again  # such as the channel that answers stand in, or the blank that past answers have before them
     if tail.startswith(again) and _open(tail) is None and not any(close in tail for _, close in THOUGHTS):
         return again if _WORD.search(tail[len(again) :]) else tail
