@@ -99,7 +99,7 @@ def test_an_episode_that_takes_too_long_is_halted_and_counts_as_what_it_reached(
     tasks = tasks_of(doors, 3)
     (late, *_) = outcomes(doors, tasks[2:], "react", polls=10, seconds=0.75)
     assert not late.success and late.status == "" and not late.error
-    assert late.label == "max step"
+    assert late.label == "time is up"
     assert [end["why"] for end in late.ends] == ["cancelled"]
     assert late.seconds == pytest.approx(0.75, abs=0.03)
 

@@ -107,7 +107,7 @@ STORIES = {
         failure.MAX_STEP,
         account(*[act("/t", f"go to shelf {i}", f"shelf {i} is empty") for i in range(9)], end("/t", "budget")),
     ),
-    "its time ran out": (failure.MAX_STEP, account(end("/t", "cancelled"), status="")),
+    "its time ran out": (failure.TIME, account(end("/t", "cancelled"), status="")),
     "a prompt had become longer than the model can read": (
         failure.MAX_STEP, account(end("/t", "too long", detail="a prompt of 5000 tokens"), too_long=True)
     ),
@@ -133,7 +133,7 @@ def test_a_story_is_labelled_by_what_it_shows(story: str) -> None:
 
 def test_each_of_the_ten_types_is_told_by_some_story() -> None:
     assert {expected for expected, _ in STORIES.values()} == {*failure.LABELS, failure.UNLABELLED}
-    assert len(failure.LABELS) == 10
+    assert len({*failure.LABELS} - {failure.TIME}) == 10
 
 
 def test_a_search_that_found_it_in_the_second_room_is_no_reason_to_fail() -> None:

@@ -1,4 +1,4 @@
-"""Labels a failed episode by ReAcTree's ten types (its appendix E), as far as the record shows.
+"""Labels a failed episode by ReAcTree's ten types (its appendix E), as far as the record shows, or as out of time.
 
 The paper's authors read every failed episode; here a rule decides. It uses the node whose end failed the tree, that
 node's steps, and the plans above. Unclear cases stay unlabelled."""
@@ -18,9 +18,11 @@ DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow s
 SEARCH, PLANNING = "navigation & search", "agent-level planning"
 AGENT_LOOP, TERMINATION = "agent-level infinite loop", "termination reasoning"
 MAX_STEP = "max step"
+TIME = "time is up"  # none of the ten
 INCORRECT, AMBIGUOUS = "incorrect instruction", "ambiguous instruction"
 LABELS = (
-    DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP, SEARCH, PLANNING, AGENT_LOOP, TERMINATION, MAX_STEP, INCORRECT, AMBIGUOUS
+    DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP, SEARCH, PLANNING, AGENT_LOOP, TERMINATION, MAX_STEP, TIME,
+    INCORRECT, AMBIGUOUS,
 )  # fmt: skip
 UNLABELLED = "unlabelled"
 
@@ -49,7 +51,7 @@ class Account(NamedTuple):
 
 
 def label(told: Account) -> str:
-    """Returns one of the ten labels, or `unlabelled`."""
+    """Returns one of the labels, or `unlabelled`."""
     return _instruction(told) or (_claimed(told) if told.status == "SUCCESS" else _failed(told))
 
 
@@ -81,7 +83,7 @@ def _failed(told: Account) -> str:
         return MAX_STEP
     end = culprit(told.events)
     if end is None:
-        return MAX_STEP if not told.status else UNLABELLED
+        return TIME if not told.status else UNLABELLED
     why = end.why
     if why == "loop":
         return AGENT_LOOP
