@@ -68,3 +68,13 @@ def test_a_recorded_question_is_scored_by_the_model_that_is_named(tmp_path, caps
     assert main(["prompt", str(recorded), "--step", "2", "--model", str(file), "--scores", "--json"]) == 0
     (place,) = json.loads(capsys.readouterr().out)
     assert {row["option"].strip() for row in place["options"]} == {"go left", "go right", "jump", "done", "failure"}
+
+
+def test_without_a_model_the_one_of_the_recorded_run_is_named_and_not_opened(tmp_path, capsys, monkeypatch):
+    """A journal may be anybody's, and would say whom to send the prompt."""
+    monkeypatch.delenv("BTR_MODEL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with Run(load(TREE.replace("MOVES", "[act]")), world=Room(), model="starter", journal=tmp_path / "runs") as run:
+        run.spin(ticks=2)
+    assert main(["prompt", "last", "--step", "1", "--scores", "--runs", "runs"]) == 2
+    assert "the run asked starter: add --model" in capsys.readouterr().err

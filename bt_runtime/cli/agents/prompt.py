@@ -41,13 +41,14 @@ class Shown(NamedTuple):
     chat: Chat | None = None
     file: str = ""  # of the model, where it is a local one
     about: str = ""  # of a recorded one: which it is
+    model: str = ""  # … and its model, as the run named it
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from [BTR_MEMORY]")
     parser.add_argument("--model", metavar="FILE", help="whose chat template, register and tokens; else a base model's")
-    text = "the Nth question of the recorded run that is named in TREE's place (`last`); -1: its last one"
+    text = "the Nth question (decision:N of `btr fork`) of the recorded run named as TREE (`last`); -1: its last"
     parser.add_argument("--step", type=int, metavar="N", help=text)
     add_register(parser)
     text = "each option token by token, with its end and its prior, as --model scores it"
@@ -62,10 +63,22 @@ def run(args: argparse.Namespace) -> int:
     if args.scores:
         from bt_runtime.cli.agents import prompt_scores
 
+        _named(asked, args.model)
         prompt_scores.show(asked.kind, asked.prompt, asked.offered, args.model, args.json)
         return Exit.SUCCESS
     show(asked, args)
     return Exit.SUCCESS
+
+
+def _named(asked: Shown, model: str | None) -> None:
+    """Raises BtError if no model is named. That of a recorded run is told, not opened: a journal may be anybody's."""
+    from bt_runtime.llm.settings import find_model
+
+    try:
+        find_model(model)
+    except BtError as fault:
+        hint = f"the run asked {visible(asked.model)}: add --model with it, or with another one"
+        raise BtError(fault.message, hint if asked.model else fault.hint) from fault
 
 
 def first(args: argparse.Namespace) -> Shown:
@@ -149,8 +162,13 @@ def recorded(args: argparse.Namespace) -> Shown:
     about = f"{recording.name}: question {number} of {len(asked)}, tick {event.tick}, {body['path']}"
     return Shown(
         str(body["what"]), str(body["prompt"]), offered.get("moves") or offered.get("options") or (),
-        recalled(kept.get("template")), about=about,
+        recalled(kept.get("template")), about=about, model=_told(recording.head.get("model"), body["model"]),
     )  # fmt: skip
+
+
+def _told(models: Any, name: str) -> str:
+    found = models.get(name) if isinstance(models, dict) else models
+    return found if isinstance(found, str) else json.dumps(found) if found else ""
 
 
 def show(asked: Shown, args: argparse.Namespace) -> None:
