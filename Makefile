@@ -27,7 +27,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
 
-.PHONY: old-mcp coverage gestures gpu-check llama-server help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
+.PHONY: old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
 .DEFAULT_GOAL := help
 
 help:
@@ -48,6 +48,7 @@ help:
 	@echo "make starter-gpu a larger one on a GPU, half an hour in slices that leave their weights (MINUTES=30 SLICE=8.5)"
 	@echo "make ray        evaluations on a Ray cluster of two nodes, one of which is killed"
 	@echo "make alfworld   ALFWorld on its engine: 60 recorded games and 200 made-up ones"
+	@echo "make mtmd       compile llama.cpp's libmtmd once (pictures), and run its tests"
 	@echo "make families   prompts of real model families, token for token (fetches llama.cpp's vocabularies and templates once)"
 	@echo "make gpu-check  what matters on a machine with a GPU, without a network (MODEL=FILE; GPU_LAYERS=0: tries itself)"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
@@ -192,6 +193,12 @@ llama-server: setup
 	BTR_LLAMA_SERVER=$(LLAMA_SERVER)/build/bin/llama-server $(PY) -m pytest tests/llm/test_stock_server.py
 
 # longer than make test has time for
+# libmtmd, which reads pictures, for the llama.cpp that is installed without it; then its tests
+MTMD := .cache/mtmd
+mtmd: setup
+	@ls $(MTMD)/libmtmd.* >/dev/null 2>&1 || .ci/mtmd/build $(PY) $(MTMD)
+	$(PY) -m pytest tests/llm/test_projector.py
+
 # real vocabularies and chat templates, out of the sources of the llama.cpp that is used
 SOURCES := .cache/llama.cpp/models
 $(SOURCES): | $(VENV)/bin/python

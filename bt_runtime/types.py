@@ -92,8 +92,7 @@ class Question(NamedTuple):
 
     kind: Literal["choose", "decide", "write", "embed"]
     prompt: str = ""
-    # choose: one of them; a line break, or the model's own terminator, ends each, but for one that ends with a blank:
-    # that is a beginning, to be written on
+    # choose: one of them, ended by a line break or the model's own terminator; a beginning ends with a blank instead
     options: tuple[str, ...] = ()
     moves: Mapping[str, tuple[str, ...]] = {}  # decide: one of them, then one of its options
     mode: Literal["exact", "greedy", "scores"] = "exact"  # choose, decide (no scores)
@@ -111,6 +110,7 @@ class Question(NamedTuple):
     fixed: int = 0  # letters at the prompt's beginning that are not of this task; 0: not known
     aside: bool = False  # scores something for a decision, and is none itself: nothing to learn from
     wake: Wake | None = None  # called, from any thread, when the answer is there
+    pictures: tuple[str, ...] = ()  # files, named by the digests in the prompt's marks: `[picture DIGEST]`
 
     @property
     def alternatives(self) -> tuple[str, ...]:
@@ -137,6 +137,7 @@ class Model(ABC):
     chat_template: str | Template | None = None  # None: a base model, asked with the bare text
     settings: Any = None  # of a local file: `llm.settings.Settings`
     register: str = "instruct"  # of the prompts that it is asked with: a folder of trees/prompts/, or `starter`
+    sees: bool = False  # it takes `pictures`
     constrains: bool = True  # it writes what a grammar allows; else plans are asked for without, and read as they come
 
     def opening(self, wake: Wake | None = None) -> Job[Any] | None:
@@ -168,8 +169,7 @@ class Model(ABC):
 
     def write(
         self, prompt: str, *, grammar: Grammar | None = None, stop: Sequence[str] = (), max_tokens: int = 256,
-        temperature: float = 0.0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0,
-        top_k: int = 0,
+        temperature: float = 0.0, top_p: float = 1.0, min_p: float = 0.0, seed: int = 0, top_k: int = 0,
     ) -> Job[Writing]:  # fmt: skip
         return self.ask(Question(
             "write", prompt, grammar=grammar, stop=tuple(stop), max_tokens=max_tokens, temperature=temperature,

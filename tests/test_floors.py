@@ -140,6 +140,7 @@ LATE = {
     "language/source/text.py": "a tree that is given as a text reads no file",
     "llm/__init__.py": "a server needs no llama.cpp, and the other way round",
     "llm/doctor.py": "the doctor says what cannot be loaded",
+    "llm/local/worker.py": "only a model with a projector loads what reads pictures",
     "llm/local/tokenizer.py": "llama.cpp is loaded by the process that it starts, not by who asks",
     "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
     "memory/cache.py": "faiss",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from py_trees.common import Status
 
-from bt_runtime.agents import calling, finish, recalling, thought
+from bt_runtime.agents import calling, finish, pictures, recalling, thought
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.growing import Growing, family_of
@@ -60,7 +60,7 @@ class Agent(Growing):
         self.notes = [str(n) for n in self.value("notes")]
         self.actions = Actions(self)
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]), self.actions)
-        self.opening = self.around.opening() + self.last_action()
+        self.opening = yield from self.seen(self.around.opening() + self.last_action())
         told = self.introduce()
         self.family = family_of(self)
         shape = Shape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
@@ -213,12 +213,16 @@ class Agent(Growing):
         self.around.noticed(sentence, observation)
         shown = self.spec.values["show"]
         told = shown == "all" or (shown == "failures" and not observation.ok)
-        self.add(Step("act", sentence, observation.text if told else ""))
+        self.add(Step("act", sentence, (yield from self.seen(observation.text)) if told else ""))
         self.invalid = 0 if observation.ok else self.invalid
         if observation.ok:
             self.plans.clear()  # something may have been learnt: the same plan may make sense again
             agent_services(self.context).did(sentence, observation.text, sentence.startswith(RECALL))
         return None
+
+    def seen(self, text: str) -> Generator[Any, Any, str]:
+        """Returns an observation with the marks of its pictures, if this agent is shown any."""
+        return (yield from pictures.observed(self, text)) if self.spec.values.get("pictures") else text
 
     def ask(self, opening: str) -> Turn:
         """Asks the person, and returns the answer."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.agents import recalling, thought
+from bt_runtime.agents import pictures, recalling, thought
 from bt_runtime.agents.answers import Answer, choices_of, described, grammar_of, read, settled, spoken
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.judging import Judging
@@ -32,6 +32,7 @@ class InferQuestion(NamedTuple):
     prompt: str
     outputs: tuple[Output, ...]  # with their choices, computed
     shots: str  # cases, as they are shown
+    picture: str = ""  # its path, or its mark
 
 
 class Around:
@@ -68,7 +69,9 @@ class Infer(Judging):
     def live(self) -> Life:
         asked = self.now or self.question()
         shown = example_block((yield from recalling.examples(self))) + asked.shots
-        votes = yield Together([self.vote(asked, shown, number) for number in range(int(self.value("votes")))])
+        mark = f"{yield from pictures.marked(self, asked.picture)}\n" if asked.picture else ""
+        seen = asked._replace(prompt=f"{mark}{asked.prompt.strip()}")
+        votes = yield Together([self.vote(seen, shown, number) for number in range(int(self.value("votes")))])
         for vote in votes:
             if isinstance(vote, Ending):
                 return vote
@@ -83,7 +86,8 @@ class Infer(Judging):
         values = self.spec.values
         outputs = tuple(self.resolved(output) for output in values["outputs"].values())
         shots = "".join(self.case(shot, outputs) for shot in self.value("shots"))
-        return InferQuestion(str(self.value("prompt")), outputs, shots)
+        picture = str(self.value("picture")).strip() if "picture" in values else ""
+        return InferQuestion(str(self.value("prompt")), outputs, shots, picture)
 
     def resolved(self, output: Output) -> Output:
         if not hasattr(output.choices, "evaluate"):

@@ -213,6 +213,8 @@ class ModelNode(Parent):
         for spent in (self.spent, whole):
             spent.decisions += 1
         told = question._replace(by=self.path, fixed=self.before_task(question.prompt), wake=self.context.wake)
+        if model.sees and (shown := agent_services(self.context).pictures) is not None:
+            told = told._replace(pictures=shown.files(told.prompt))
         answer = yield a_job(model.ask(told), model)
         for spent in (self.spent, whole):
             spent.tokens += answer.tokens if isinstance(answer, Writing) else 0

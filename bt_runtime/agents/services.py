@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bt_runtime.memory.working import WorkingMemory
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.services import Actor
-    from bt_runtime.types import Job, Model
+    from bt_runtime.types import Job, Model, Wake
 
 KEPT_DEEDS = 1000
 
@@ -58,6 +58,16 @@ class Episodes(Protocol):
         """Experiences of a kind of task, or of each kind."""
 
 
+class Album(Protocol):
+    """The pictures of a run, as its nodes see them."""
+
+    def take(self, named: str, wake: Wake | None = None) -> Job[str]:
+        """Reads a picture by its path or its mark, and keeps it; the job gives its mark."""
+
+    def files(self, prompt: str) -> tuple[str, ...]:
+        """The files of the pictures whose marks stand in a prompt; marks that a text made up are not known."""
+
+
 class Remembering(NamedTuple):
     """A working memory, and the target that skills with `impl: memory` act on."""
 
@@ -73,6 +83,7 @@ class AgentServices:
     models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
     episodes: Episodes | None = None
     prompts: str = ""  # the register of all models' prompts; each model's own where none is named
+    pictures: Album | None = None  # which its models are shown
     texts: Mapping[str, str] = field(default_factory=dict)  # of prompts, by name, in place of their files
     open_world: Callable[..., Any] | None = None  # for an episode; a journal's, which keeps what was opened
     fresh_memory: Callable[[Context], Remembering] | None = None  # an episode's working memory

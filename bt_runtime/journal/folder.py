@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -89,9 +90,15 @@ def files_of(path: Path, locks: bool = True) -> Iterator[Path]:
             yield each
 
 
+def pictures_of(path: Path) -> Path:
+    """The folder of the pictures that a run has shown to its models, beside its journal."""
+    return path.with_suffix(".pictures")
+
+
 def remove(path: Path) -> None:
     held = lock.Lock(path)
     try:
+        shutil.rmtree(pictures_of(path), ignore_errors=True)
         drafts = (path.with_suffix(suffix) for suffix in UNFINISHED)
         for each in [*files_of(path), outage.marker_of(path), *drafts]:
             if each != held.path:
@@ -102,7 +109,8 @@ def remove(path: Path) -> None:
 
 def usage(path: Path) -> int:
     """Returns the bytes that it uses on the disk."""
-    return sum(each.stat().st_size for each in files_of(path))
+    shown = pictures_of(path).glob("*")
+    return sum(each.stat().st_size for each in (*files_of(path), *shown))
 
 
 def sweep(folder: Path) -> None:

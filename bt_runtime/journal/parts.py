@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
@@ -20,6 +21,7 @@ class Taping(Protocol):
     """The tape as a part sees it: it records answers from outside, or returns recorded ones."""
 
     broken: bool
+    path: Path | None  # of the journal; None for a run that has no file, and in a pure replay
 
     @property
     def writer(self) -> object | None:

@@ -133,6 +133,7 @@ class Recorder(Gate):
             self.path = folder.new_path(self.place, run.name)
         else:
             self.path = self.recording.path
+        self.tape.path = self.path
         if self.lock is None:
             self.lock = Lock(self.path)
         if self.recording is not None:

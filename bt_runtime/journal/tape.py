@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
@@ -58,6 +59,7 @@ class Tape:
         self.told = Counter((e.tick, e.kind) for e in events if e.kind not in TAPED | STANDING)  # written already
         self.engine: Counting | None = None  # of the run, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
+        self.path: Path | None = None  # of the journal, once it is recorded
         self.broken = False  # a difference was found: what the halted nodes still ask has no meaning
         self.number = 0  # of the latest job
 

@@ -114,6 +114,7 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "main_gpu": _COUNT,
     "cache_type": {"enum": [*CACHE_TYPES]},
     "lora": {"type": "array", "items": _ADAPTER, "maxItems": MOST_ADAPTERS},
+    "mmproj": {"type": "string", "minLength": 1},
     "flash": {"type": "boolean"},
     "threads": _COUNT, "chunk": _COUNT, "room": _COUNT, "lanes": _COUNT, "batches": _COUNT, "keep": _COUNT,
     "width": {"type": "integer", "minimum": 1},

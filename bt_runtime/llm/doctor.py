@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.backends import FILE, backend_name
 from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.local import mmproj
 from bt_runtime.llm.local.header import Header, read_header
 from bt_runtime.llm.local.offload import Need, layers_that_fit
 from bt_runtime.llm.local.sizing import fit, free_memory, size
@@ -141,6 +142,8 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
     yield from _origin(header)
     yield Finding("ok", _asked(header) if how.get("chat") is not False else "asked as a base model")
     settings = Settings(where, **{**how, **({"context": context} if context else {})})
+    if settings.mmproj:
+        yield Finding("ok", f"{settings.mmproj}: its projector, {size(mmproj.check(settings.mmproj, header).size)}")
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))
     sizes = fit(header, settings, memory, [free for *_, free in gpus])

@@ -18,7 +18,7 @@ class WrappedModel(Model):
     def __init__(self, model: Model) -> None:
         self.model = model
         self.chat_template, self.settings = model.chat_template, model.settings
-        self.constrains, self.register = model.constrains, model.register
+        self.constrains, self.register, self.sees = model.constrains, model.register, model.sees
 
     def opening(self, wake: Wake | None = None) -> Job[Any] | None:
         return self.model.opening(wake)

@@ -8,14 +8,20 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.decoding.choice import check_options
+from bt_runtime.llm.picture import MOST_PICTURES
 from bt_runtime.types import Question
 
 NO_SCORES = "tells no log-probabilities"  # what a model says that is asked for scores, and has none
+SIGHT = "give a local model its projector: `{file: FILE.gguf, mmproj: FILE.gguf}` (docs/models.md); servers take none"
 KINDS = ("choose", "decide", "write", "embed")
 
 
-def sound(question: Question, terminator: str) -> Question:
-    """Returns the question unchanged; raises a BtError that names its mistake."""
+def sound(question: Question, terminator: str, sees: bool = False) -> Question:
+    """Returns the question unchanged; raises a BtError that names its mistake. `sees`: the model takes pictures."""
+    if question.pictures and not sees:
+        raise BtError(f"{question.by or 'the question'} shows a picture, and this model sees none", SIGHT)
+    if len(question.pictures) > MOST_PICTURES:
+        raise BtError(f"a prompt of {len(question.pictures)} pictures", f"at most {MOST_PICTURES} fit into one")
     if question.kind == "choose":
         check_options(question.options, terminator)
     elif question.kind == "decide":

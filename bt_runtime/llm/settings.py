@@ -46,6 +46,7 @@ class Settings:
     sampler: Mapping[str, float] = field(default_factory=dict)  # top_p, min_p, top_k where a node samples and says none
     seed: int = 0  # where a node samples, its seed counts from this one
     lora: tuple[Adapter, ...] = ()  # a FILE.gguf, or {file, scale}
+    mmproj: str = ""  # the projector that belongs to the model: it then sees pictures
     threads: int = 0  # cores of one batch
     batches: int = 0  # computed at the same time, each with threads of its own, when several jobs are asked
     chunk: int = 0  # tokens of prefill between two looks at the inbox
@@ -147,6 +148,8 @@ def _of_role(settings: values.Settings, role: str) -> str:
     if "lora" in options:
         lora = adapters(options["lora"])
         options["lora"] = [a._replace(file=str(model.base / Path(a.file).expanduser()))._asdict() for a in lora]
+    if "mmproj" in options:
+        options["mmproj"] = str(model.base / Path(str(options["mmproj"])).expanduser())
     return Named(_whole_place(where, model.base, model.folder is not None), options).text()
 
 

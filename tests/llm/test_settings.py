@@ -195,7 +195,7 @@ SAMPLES = {
     "name": "q", "timeout": 5, "chat": False, "turns": "one", "context": 2048, "sampler": {"top_p": 0.9, "top_k": 5},
     "seed": 7, "gpu_layers": 3, "tensor_split": [1, 2], "main_gpu": 1, "cache_type": "q8_0", "flash": True,
     "threads": 2, "chunk": 64, "room": 4096, "lanes": 1, "keep": 64, "width": 8, "repeatable": True, "batches": 2,
-    "background": True, "patience": 9, "niceness": 5, "lora": [{"file": "/b.gguf", "scale": 0.5}],
+    "background": True, "patience": 9, "niceness": 5, "lora": [{"file": "/b.gguf", "scale": 0.5}], "mmproj": "/c.gguf",
 }  # fmt: skip
 WRONG = {
     "sampler": {"top_z": 1},

@@ -96,6 +96,8 @@ AGENT = Kind(
               "is done. With `finish: judge`: by which share the goal has to be less surprising as an account of what "
               "was done than before the first act.", default=0.4, minimum=0, maximum=1),
         Field("show", "word", "Which observations are shown.", default="all", choices=("all", "failures", "none")),
+        Field("pictures", "boolean", "Whether `[picture PATH]` in an observation is shown as that picture, to a model "
+              "with `mmproj`.", default=False),
         Field("think", "word", "Whether a model that can reason does so before each decision (`model`), within "
               "`think_tokens`.", default="move", choices=("move", "model")),
         Field("think_tokens", "integer", "Tokens of one thought.", default=200, minimum=1),

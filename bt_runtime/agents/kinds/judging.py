@@ -33,6 +33,8 @@ INFER = Kind(
         _PROMPT,
         Field("outputs", "outputs", "Entries, and what each may be: a type with its bounds, or `choices`.",
               required=True),
+        Field("picture", "string", "The path of a PNG or JPEG below the project, or a picture's mark; it stands before "
+              "the prompt, for a model with `mmproj`."),
         Field("holds", "expression", "It fails where this does not hold of what was answered: for a test."),
         _MARGIN, _ODDS, *SCORING, _CALIBRATE, _SCALE,
         Field("shots", "list", "Cases with their answers: a value for each output, and for each hole that differs.",

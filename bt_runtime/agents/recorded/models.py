@@ -60,6 +60,7 @@ class TapedModel(Model):
         self.tape, self.name, self.inner = tape, name, inner
         self.chat_template, self.constrains = recalled(kept["template"]), bool(kept.get("constrains", True))
         self.register = str(kept.get("register", "starter"))  # as it was before a recording said so
+        self.sees = bool(kept.get("sees", False)) if inner is None else inner.sees
 
     @property
     def live(self) -> Model:
@@ -117,9 +118,10 @@ def file_of(name: str) -> Path | None:
 
 
 def file_digest(name: str) -> str:
-    """Returns the digest of the model's file and its adapters; "" when one of them is missing."""
+    """Returns the digest of the model's file, adapters and projector; "" when one of them is missing."""
     where, how = apart(name)
     files = [file_of(where) or Path(where), *(Path(adapter.file) for adapter in adapters(how.get("lora", ())))]
+    files += [Path(str(how["mmproj"]))] if how.get("mmproj") else []
     found = [digest(path) for path in files]
     if len(found) == 1 or "" in found:
         return min(found)
@@ -140,4 +142,5 @@ def _word(path: Path) -> str:
 def _asked(model: Model, register: str) -> dict[str, JsonValue]:
     """Returns the format and the register of a model's prompts."""
     kept: dict[str, JsonValue] = {"template": keep(model.chat_template), "register": register or model.register}
+    kept |= {"sees": True} if model.sees else {}
     return kept if model.constrains else {**kept, "constrains": False}

@@ -107,15 +107,19 @@ class Context:
         decode."""
         self._check(feeds)
         batch, places = self._layout.fill(feeds)
-        code = C.llama_decode(self.handle, batch)
+        self._ran(C.llama_decode(self.handle, batch))
+        rows = self._rows(places[-1].stop)
+        return [list(rows[place.start : place.stop]) for place in places]
+
+    @staticmethod
+    def _ran(code: int) -> None:
+        """Raises what the result of a decode means."""
         if code == _ABORTED:
             raise Aborted
         if code == _NO_ROOM:
             raise NoRoom
         if code != 0:
             raise RuntimeError(f"llama_decode failed with {code}: {last_words()}")
-        rows = self._rows(places[-1].stop)
-        return [list(rows[place.start : place.stop]) for place in places]
 
     def _rows(self, count: int) -> Any:
         """Yields the wanted logits of the whole batch in order."""

@@ -22,7 +22,7 @@ _words: deque[str] = deque(maxlen=200)
 
 
 @C.llama_log_callback  # type: ignore[untyped-decorator]
-def _listen(level: int, text: bytes, _: Any) -> None:
+def listen(level: int, text: bytes, _: Any) -> None:
     if level >= 3 or _words:  # warnings and errors, and what continues them
         _words.append(text.decode("utf-8", "replace"))
 
@@ -46,7 +46,7 @@ class Device(NamedTuple):
 
 
 def begin() -> None:
-    C.llama_log_set(_listen, ctypes.c_void_p(0))
+    C.llama_log_set(listen, ctypes.c_void_p(0))
     C.llama_backend_init()
 
 

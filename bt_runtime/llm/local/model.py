@@ -11,6 +11,7 @@ from typing import Any, Self
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.job import Answer
+from bt_runtime.llm.local import mmproj
 from bt_runtime.llm.local.header import Header, read_header, register_with
 from bt_runtime.llm.local.sizing import fit
 from bt_runtime.llm.local.worker_client import Ask, WorkerClient
@@ -29,6 +30,9 @@ class LocalModel(Model):
     def __init__(self, settings: Settings) -> None:
         header = read_header(settings.model)
         fit(header, settings, _ENOUGH)  # what the file itself forbids is told at once
+        if settings.mmproj:
+            mmproj.check(settings.mmproj, header)
+        self.sees = bool(settings.mmproj)
         self.settings = settings
         self._ids = itertools.count(1)
         self._counts: OrderedDict[str, int] = OrderedDict()
@@ -57,7 +61,8 @@ class LocalModel(Model):
         return self
 
     def ask(self, question: Question) -> Answer[Any]:
-        question = sound(sampled(question, self.settings.sampler, self.settings.seed), self.settings.terminator)
+        question = sampled(question, self.settings.sampler, self.settings.seed)
+        question = sound(question, self.settings.terminator, self.sees)
         id = next(self._ids)
         job: Answer[Any] = Answer(lambda _: self._worker.cancel(id), question.wake)
         self._worker.post(Ask(id, question._replace(wake=None), job))  # what is called stays on this side

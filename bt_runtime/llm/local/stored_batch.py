@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,9 +53,10 @@ class StoredBatch(Batch):
             self.store.drop(entry, str(fault))
 
     def _leave(self, task: Task) -> None:
-        if task.reused < _WORTH and task.ready >= len(task.prompt) - 1 and len(task.prompt) >= LEAST:
-            tokens = tuple(task.prompt[:MOST_TOKENS])
-            if self.store.best(tokens)[1] < len(tokens) and len(self.unkept) < _WAITING:
+        if task.reused < _WORTH and task.ready >= len(task.prompt) - 1:
+            # what stands for a picture is numbered anew at each start
+            tokens = tuple(takewhile(lambda token: token >= 0, task.prompt[:MOST_TOKENS]))
+            if len(tokens) >= LEAST and self.store.best(tokens)[1] < len(tokens) and len(self.unkept) < _WAITING:
                 self.unkept.append(Entry(Path(), tokens, task.reused, min(task.fixed, len(tokens))))
         super()._leave(task)
 

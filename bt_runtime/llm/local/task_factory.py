@@ -7,9 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.llm import picture
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.decoding.choice import check_apart, combine, ended
 from bt_runtime.llm.decoding.grammar import accepts
@@ -21,6 +22,9 @@ from bt_runtime.llm.local.task import Run, Task
 from bt_runtime.llm.local.write import Guide, TextSoFar, write
 from bt_runtime.llm.settings import Settings
 from bt_runtime.types import Choice, Grammar, Question, Writing
+
+if TYPE_CHECKING:
+    from bt_runtime.llm.local.projector import Projector
 
 _MOST_EXTRA = 4096  # cells that the branches of one choice may take
 _PROMPTS = 32  # whose tokens are remembered
@@ -37,8 +41,11 @@ def _as_it_is(text: str) -> str:
 
 
 class TaskFactory:
-    def __init__(self, weights: Weights, room: int, settings: Settings, limit: int) -> None:
+    def __init__(
+        self, weights: Weights, room: int, settings: Settings, limit: int, projector: Projector | None = None
+    ) -> None:
         """Creates a factory. `room`: cells for one job. `limit`: tokens of the longest prompt with its answer."""
+        self.projector = projector
         self.weights, self.room, self.settings, self.limit = weights, room, settings, limit
         # what a chat template puts between the messages are control tokens; in any other prompt they stay letters
         self.special = settings.chat and read_header(settings.model).chat_template is not None
@@ -46,7 +53,7 @@ class TaskFactory:
         self.harmless = Chat({}, header.markers).harmless if header is not None else _as_it_is
         # a chat model that ends its turns by a token of their own may end an option by it, too
         self.enders = weights.enders if header is not None and _marks(header) else []
-        self.boundaries = BoundaryFinder(weights.tokens, weights.piece)
+        self.boundaries = BoundaryFinder(weights.tokens, lambda token: weights.piece(token) if token >= 0 else b"")
         self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
         self._guide: Future[Guide] | None = None
@@ -80,11 +87,16 @@ class TaskFactory:
 
     def forget(self, id: int) -> None:
         self.following.pop(id, None)
+        if self.projector is not None:
+            self.projector.release(id)
 
     def follow(self, id: int, value: Any) -> Any:
         """The task of the second part after a job's first part, or the value unchanged."""
         then = self.following.pop(id, None)
-        return value if then is None else then(value)
+        found = value if then is None else then(value)
+        if not isinstance(found, Task):
+            self.forget(id)
+        return found
 
     def _check_length(self, task: Task) -> None:
         longest = self.limit - 1
@@ -98,7 +110,7 @@ class TaskFactory:
 
     def choice(self, id: int, question: Question, end: str | None = None) -> Task:
         options, mode, end = question.options, question.mode, self.settings.terminator if end is None else end
-        tokens = self._tokens(question.prompt)
+        tokens = self._prompt(id, question)
         boundary = self.boundaries.join(tokens, ended([*map(self.harmless, options)], end))
         trie, longest = boundary.trie, boundary.trie.longest[0]
         if mode == "scores":
@@ -136,7 +148,7 @@ class TaskFactory:
     def writing(self, id: int, question: Question) -> Task:
         grammar = question.grammar
         matcher = self.guide().start(grammar) if grammar is not None else None
-        tokens = self._tokens(question.prompt)
+        tokens = self._prompt(id, question)
         extra = max(1, min(question.max_tokens, self.limit - len(tokens)))
         text = TextSoFar(self.weights, question.stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
@@ -164,6 +176,18 @@ class TaskFactory:
                     "the model's answer is not in the language of its grammar", "ask again, or report this grammar"
                 )
         return written
+
+    def _prompt(self, id: int, question: Question) -> list[int]:
+        """Returns the tokens of a question's prompt; each mark becomes what stands for its picture."""
+        if not question.pictures or self.projector is None:
+            return self._tokens(question.prompt)
+        files = {Path(file).stem: file for file in question.pictures}
+        text, *rest = picture.parts(question.prompt, files)
+        tokens = [*self.weights.tokens(text, begin=True, special=self.special)]
+        for digest, after in zip(rest[::2], rest[1::2], strict=True):
+            tokens += self.projector.tokens(id, files[digest])
+            tokens += self.weights.tokens(after, special=self.special) if after else ()
+        return tokens
 
     def _tokens(self, prompt: str) -> list[int]:
         """Returns a prompt's tokens; caches recent ones, because a step asks about one prompt several times."""

@@ -18,7 +18,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llama_cpp
 
@@ -41,6 +41,9 @@ from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.project import orphan
 from bt_runtime.types import Question, Spent
 
+if TYPE_CHECKING:
+    from bt_runtime.llm.local.projector import Projector
+
 _BEAT = 0.5  # seconds between signs of life
 _LEAST_STATES = 64 << 20  # bytes for the states of a model that keeps one
 _EMBEDDED = 512  # tokens of a text that count for its embedding
@@ -57,6 +60,7 @@ class Worker:
         self.notes: list[str] = []
         self.facts: dict[str, Any] = {}
         self._embedder: Context | None = None
+        self.projector: Projector | None = None
 
     def send(self, *message: Any) -> None:
         data = wire.frame(message)
@@ -76,7 +80,8 @@ class Worker:
         begin()
         header = read_header(self.settings.model)
         found = [d for d in devices() if d.gpu]
-        memory = max(free_memory(), sum(d.free for d in found))
+        taken = Path(self.settings.mmproj).stat().st_size if self.settings.mmproj else 0
+        memory = max(free_memory(), sum(d.free for d in found)) - taken
         sizes = fit(header, self.settings, memory, [d.free for d in found])
         self.threads = self.settings.threads or default_threads()
         began = time.monotonic()
@@ -84,7 +89,7 @@ class Worker:
             self._layers(header, sizes, found), lambda n: self._load(n, sizes), self.notes.append
         )
         self.batch = self._batch(context, sizes)
-        self.task_factory = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context)
+        self.task_factory = TaskFactory(self.weights, sizes.lane, self.settings, sizes.context, self.projector)
         self.task_factory.prepare()
         self.facts = {
             "model": self.settings.model,
@@ -124,10 +129,18 @@ class Worker:
         try:
             for adapter in self.settings.lora:
                 weights.adapt(adapter.file, adapter.scale)
+            self._project(weights, layers != 0)
             return weights, self._context(weights, sizes)
         except BtError:
             weights.close()
             raise
+
+    def _project(self, weights: Weights, gpu: bool) -> None:
+        """Loads the projector for pictures, if the model has one."""
+        if self.settings.mmproj:
+            from bt_runtime.llm.local.projector import Projector
+
+            self.projector = Projector(self.settings.mmproj, weights, self.threads, gpu, self.beat)
 
     def _context(self, weights: Weights, sizes: Fit) -> Context:
         """Opens a context. A lane uses no flash attention: it holds no other conversation's cells to skip, and for few
@@ -135,7 +148,15 @@ class Worker:
         flash = False if self.settings.flash is None and sizes.lanes > 1 else self.settings.flash
         kind = self.settings.cache_type
         states = self._states(weights, sizes) if weights.forgets else SEQUENCES
-        return Context(weights, sizes.lane, sizes.chunk, self.threads, flash=flash, cache_type=kind, sequences=states)
+        if self.projector is None:
+            return Context(
+                weights, sizes.lane, sizes.chunk, self.threads, flash=flash, cache_type=kind, sequences=states
+            )
+        from bt_runtime.llm.local.picture_context import PictureContext
+
+        return PictureContext(
+            self.projector, weights, sizes.lane, sizes.chunk, self.threads, flash=flash, cache_type=kind
+        )
 
     def _states(self, weights: Weights, sizes: Fit) -> int:
         """Returns how many sequences of a recurrent model fit in a cache's memory."""
