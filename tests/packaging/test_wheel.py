@@ -30,7 +30,10 @@ def test_the_wheel_installs_one_import_name_and_carries_all_content(wheel: Path)
     assert {t for t in tops if not t.endswith(".dist-info")} == {"bt_runtime"}
     tracked = [p for f in CONTENT for p in (ROOT / f).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     assert not [p for p in tracked if f"bt_runtime/_content/{p.relative_to(ROOT).as_posix()}" not in names]
-    assert not [p for p in (ROOT / "bt_runtime/llm/starter").glob("*.*") if str(p.relative_to(ROOT)) not in names]
+    for room in ("starter", "tuned"):
+        shipped = list((ROOT / "bt_runtime/llm" / room).glob("*.*"))
+        assert {path.suffix for path in shipped} == {".gguf", ".md"}
+        assert not [p for p in shipped if str(p.relative_to(ROOT)) not in names]
     assert "bt_runtime/py.typed" in names
     assert "bt_runtime/project/init/example-projects/start/trees/main.yaml" in names
     assert "bt_runtime/faults/explain/BT001.md" in names

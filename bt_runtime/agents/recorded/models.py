@@ -18,7 +18,7 @@ from bt_runtime.journal.taped import TapedJob
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.chat.chat import keep, recalled
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
-from bt_runtime.llm.settings import NAMED_FILES, find_model
+from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
 from bt_runtime.project import real
 from bt_runtime.project.file_digest import digest
 from bt_runtime.types import Json, JsonValue, Model, Question
@@ -107,19 +107,19 @@ def identified(given: object) -> dict[str, str]:
     if not is_file(where):
         return {"name": Named(where, how).text()}
     path = real(Path(where))
-    name = Named(_word(path) or str(path), how).text()
+    name = without_adapter(Named(_word(path) or str(path), how)).text()
     return {"name": name, "digest": file_digest(name)}
 
 
 def file_of(name: str) -> Path | None:
     """Returns a model's file; None for a model without a file."""
-    where = apart(name).where
+    where = with_adapter(apart(name)).where
     return NAMED_FILES[where]() if where in NAMED_FILES else Path(where) if is_file(where) else None
 
 
 def file_digest(name: str) -> str:
     """Returns the digest of the model's file, adapters and projector; "" when one of them is missing."""
-    where, how = apart(name)
+    where, how = with_adapter(apart(name))
     files = [file_of(where) or Path(where), *(Path(adapter.file) for adapter in adapters(how.get("lora", ())))]
     files += [Path(str(how["mmproj"]))] if how.get("mmproj") else []
     found = [digest(path) for path in files]
