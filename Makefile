@@ -151,7 +151,7 @@ results: setup
 
 # The second shipped model, slow: the best rows of each world, each gone on with by itself. TASKS=20 ROWS='webshop/react house/react': less;
 # FINISHED=1 takes what has ended, and runs nothing.
-ROWS ?= webshop/react questions/react craft/adapt house/reactree webshop/adapt questions/adapt craft/react house/react
+ROWS ?= webshop/react questions/react craft/adapt house/reactree arm/react webshop/adapt questions/adapt craft/react house/react
 SECOND = $(PY) -m recipes.results --model smollm2-tuned --beside smollm2-tuned --jobs 2 --out build/results-tuned \
 	--rows $(foreach row,$(ROWS),$(row):$(or $(TASKS),100)) --page $(or $(PAGE),$(if $(TRIAL),$(RESULTS)/results.md,docs/results.md))
 results-tuned: setup

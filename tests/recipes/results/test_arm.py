@@ -32,6 +32,14 @@ def test_the_arm_is_measured_in_a_project_of_its_own_on_a_simulated_clock(tmp_pa
     assert (tmp_path / "arm" / "skills" / "arm.py").is_file()
 
 
+def test_an_agent_s_row_is_decided_by_the_model_that_is_measured(tmp_path: Path) -> None:
+    """The oracle takes no model's place there."""
+    study = Study(read_claims(), tmp_path, {"default": "a model"}, Local({}, 1), len, Seen().open)
+    for name, own in (("arm", True), ("arm_known", False)):
+        backend = study._backend(study.claims.evaluations[name])
+        assert (backend.models == {"default": "a model"}) is own
+
+
 def test_a_command_runs_the_arms_python_only_where_it_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
