@@ -10,16 +10,18 @@ pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("tokenizers", reason="needs the distill extra")
 pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
+import gguf
 import torch
 
 from bt_runtime.cli import main
 from bt_runtime.distill import chats, checkpoint, lora, pretrained, windows
-from bt_runtime.distill.documents import Document
+from bt_runtime.distill.documents import Document, write
 from bt_runtime.distill.file_tokenizer import FileTokenizer
 from bt_runtime.distill.finetune import rendered
 from bt_runtime.distill.network import Network, Piece
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
+from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings, starter
 from tests.distill.test_sources import oracle, recorded
@@ -135,12 +137,33 @@ def test_what_cannot_be_trained_is_refused_in_words(tmp_path, runs, capsys):
 
 
 def test_a_checkpoint_holds_the_adapters_alone(tmp_path, runs):
-    """The weights of the base are in its own file."""
+    """The weights of the base are in its own file. Runs and a folder of lessons are taken together; the adapter has 16
+    bits a weight, and says its base, its licence, and in which prompts most of it was taught."""
     out = tmp_path / "mine.gguf"
-    words = ["--from", str(runs), "--out", str(out), "--tokens", "500", "--context", "512", "--batch", "512"]
+    text = "Your task is to: tidy up\nAct: look\nA cup.\n"
+    lesson = Document("house react", f"{text}Act: done\n", ((len(text), len(text) + 10),))
+    write(tmp_path / "lessons" / "house-1-000000.jsonl", [lesson] * 40)
+    words = [
+        "--from",
+        str(runs),
+        str(tmp_path / "lessons"),
+        "--out",
+        str(out),
+        "--tokens",
+        "500",
+        "--context",
+        "512",
+        "--batch",
+        "512",
+    ]
     assert main(["finetune", "--base", "starter", "--threads", "1", *words]) == 0
     _, _, weights, _ = checkpoint.load(tmp_path / "mine.work" / "latest.pt")
     assert weights and all(name.endswith(lora.LEARNT) for name in weights)
+    about = read_header(out).about
+    assert (about["finetune.base"], about["finetune.prompts"]) == ("starter.gguf", "starter")
+    assert about["general.license"] == "Apache-2.0"
+    numbers = sum(tensor.n_elements for tensor in gguf.GGUFReader(out).tensors)
+    assert 2 * numbers < out.stat().st_size < 2.2 * numbers + 20_000
 
 
 def _lives(folder):
