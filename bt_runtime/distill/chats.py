@@ -24,6 +24,7 @@ _PLAN = f"{EXPAND}\n"
 _BLANK = re.compile(r"\n\n")  # in what is neither: a judgement's system text has none
 _STEP = re.compile(rf"\n(?=(?:{'|'.join(sorted(o for o, m in OPENINGS.items() if m != 'expand'))}) )")
 # A step of the node itself in what stands between its answers: outside text never begins a line like this.
+_OWN = re.compile("|".join(sorted(OPENINGS)))
 _UNTAUGHT = re.compile(
     rf"^(?:(?:{'|'.join(sorted(o for o, m in OPENINGS.items() if m != 'expand'))}) .*"
     rf"|{EXPAND}\n(?:.*\n)*?(?={re.escape(UNUSABLE)}|{re.escape(CUT_OFF)}))",
@@ -38,7 +39,8 @@ def messages(document: Document, until: int | None = None, untaught: bool = Fals
     time. Without it they stay part of the user's turn, for tools that learn every turn of the model."""
     until = document.learn[-1][1] if until is None else until
     spans = [(start, end) for start, end in document.learn if end <= until]
-    untaught = untaught and _TASK.search(document.text[:until]) is not None
+    own = all(_OWN.match(document.text, start) for start, _ in spans)  # a judge only quotes an agent's steps
+    untaught = untaught and own and _TASK.search(document.text[:until]) is not None
     if untaught:  # a plan that was refused is one step with the word that began it
         spans = [(start, end) for start, end in spans if document.text[start:end].strip() != EXPAND]
     at = spans[0][0] if spans else until
