@@ -75,7 +75,7 @@ class Evaluation(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """One number: of one strategy, or of one against another. `of`, `against`: (evaluation, strategy)."""
+    """One number: of one strategy, or of one against another. `of`, `against`, `also`: (evaluation, strategy)."""
 
     name: str
     of: tuple[str, str]
@@ -89,6 +89,7 @@ class Figure(NamedTuple):
     kind: str = ""  # only tasks of this kind
     paper: float | None = None  # what stands in the paper's table, in percent
     share: bool = False  # with `against`: its mean as a share of the other's
+    also: tuple[tuple[str, str], ...] = ()  # without `against`: counted together with `of`
 
 
 class Claim(NamedTuple):
@@ -104,7 +105,7 @@ class Claim(NamedTuple):
     @property
     def needs(self) -> list[str]:
         """Its evaluations, in the order of its figures."""
-        sides = [side for f in self.figures for side in (f.against, f.like, f.of) if side]
+        sides = [side for f in self.figures for side in (f.against, f.like, f.of, *f.also) if side]
         return list(dict.fromkeys(name for name, _ in (*sides, *self.picture.values())))
 
 
@@ -161,6 +162,7 @@ _EVALUATION = closed({
 _FIGURE = closed({
     "name": TEXT, "of": TEXT, "measure": TEXT, "against": TEXT, "depth": _SPAN, "against_depth": _SPAN, "among": TEXT,
     "like": TEXT, "target": by_name({"type": "number"}), "kind": TEXT, "paper": {"type": "number"}, "share": _YES,
+    "also": TEXTS,
 }, ("name", "of", "measure"))  # fmt: skip
 _CLAIM = closed({
     "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT), "named_only": _YES, "world": TEXT,
@@ -213,7 +215,8 @@ def _claim(name: str, each: Mapping[str, Any]) -> Claim:
 def _figure(each: Mapping[str, Any]) -> Figure:
     spans = {key: (each[key][0], each[key][1]) for key in ("depth", "against_depth") if key in each}
     sides = {key: _side(each[key]) for key in ("of", "against", "like") if key in each}
-    return Figure(**{**each, **spans, **sides})
+    also = tuple(_side(named) for named in each.get("also", ()))
+    return Figure(**{**each, **spans, **sides, "also": also})
 
 
 def _side(named: str) -> tuple[str, str]:

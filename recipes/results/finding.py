@@ -58,7 +58,8 @@ def _finite(value: Any) -> Any:
 
 def find(figure: Figure, sides: Sides, seed: int) -> Finding:
     """Nothing is left out of a rate: what broke has not reached its goal."""
-    own = _within(sides[figure.of], figure.depth, figure.kind)
+    together = [outcome for side in (figure.of, *figure.also) for outcome in sides[side]]
+    own = _within(together, figure.depth, figure.kind)
     if figure.like:
         shared = {(o.task, o.goal) for o in sides[figure.like]}
         own = [o for o in own if (o.task, o.goal) in shared]

@@ -32,7 +32,7 @@ from bt_runtime.run.run import load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json
-from recipes.results import arm
+from recipes.results import arm, own
 from recipes.results.claims import Claims, Evaluation, Recording
 from recipes.results.learnt import compiled_in, policy_of
 from recipes.results.rows import first_ended
@@ -85,10 +85,16 @@ class Study(NamedTuple):
             arm.source(self._arm, wanted.split, 1)
             if not trust.knows(self._arm):
                 return f"{self._arm} is not trusted, whose skills are Python: look at it, then: btr trust {self._arm}"
+        if own.is_own(wanted.suite) and trust.guard is not None and not trust.knows(own.project_of(wanted.suite)):
+            place = own.project_of(wanted.suite)
+            return f"{place} is not trusted, whose skills are Python: look at it, then: btr trust {place}"
         return NO_DATA if wanted.data and not (data and (Path(data) / wanted.data).is_dir()) else ""
 
     def measure(self, name: str) -> Measured:
         wanted = self.claims.evaluations[name]
+        if own.is_own(wanted.suite):
+            with project.beside(own.project_of(wanted.suite)):
+                return self._measured(name, wanted, own.source(wanted.suite, self.episodes))
         if wanted.suite != arm.NAME:
             return self._measured(name, wanted, find(wanted.suite, self._wanted(wanted)))
         source = arm.source(self._arm, wanted.split, self.episodes)
@@ -128,7 +134,9 @@ class Study(NamedTuple):
         return Measured(folder, number, len(source.tasks), outcomes)
 
     def _backend(self, wanted: Evaluation | Recording) -> Backend:
-        """Returns what runs the episodes: on a simulated clock one after another."""
+        """Returns what runs the episodes: one after another on a simulated clock, or where they share a project."""
+        if own.is_own(wanted.suite):
+            return Local(own.models_of(wanted.suite, self.models), 1)
         if not wanted.simulated:
             return self.backend
         deciding = [wanted.strategy] if isinstance(wanted, Recording) else wanted.strategies
