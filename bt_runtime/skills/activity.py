@@ -194,7 +194,7 @@ class _OfGenerator(Stops):
 
     def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
         self.generator: Generator[object, object, object] = target(**params)
-        self.begun = False
+        self.begun, self.said = False, ""  # the text yielded last is its feedback, as of an object
         self.values: dict[str, object] | None = None
 
     def poll(self) -> Ended | News | None:
@@ -203,8 +203,10 @@ class _OfGenerator(Stops):
         try:
             said = self.generator.send(values)
         except StopIteration as stop:
-            return ended(stop.value)
+            done = ended(stop.value)
+            return done._replace(feedback=self.said) if isinstance(done.value, bool | None) else done
         if isinstance(said, str):
+            self.said = said
             return News(None, said)
         return News(said) if isinstance(said, Mapping) else None
 

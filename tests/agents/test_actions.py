@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -96,6 +97,28 @@ def test_what_a_skill_answers_is_told_in_words(begin):
     assert run.spin(ticks=200) is SUCCESS
     assert [step.observation for step in run.root.steps] == [
         "You hold the cup.", "It failed.", "said hello", "ValueError: stuck",
+    ]  # fmt: skip
+
+
+@skill("open {thing}", sources={"thing": "things"})
+def open_it(thing: str) -> Iterator[str]:
+    yield f"the {thing} is looked at"
+    yield f"the {thing} is stuck"
+    return thing == "cup"  # type: ignore[return-value]
+
+
+@skill("count the things", outputs={"count": int})
+def count() -> Iterator[str]:
+    yield "counting"
+    return 2  # type: ignore[return-value]
+
+
+def test_what_a_generator_yields_last_is_told_unless_it_returns_something(begin):
+    """As the feedback of a skill that is a class; also when it fails."""
+    run = begin(["Act: open cup", "Act: open plate", "Act: count the things", "Act: done"], [open_it, count])
+    assert run.spin(ticks=200) is SUCCESS
+    assert [step.observation for step in run.root.steps] == [
+        "the cup is stuck", "the plate is stuck", "count: 2",
     ]  # fmt: skip
 
 
