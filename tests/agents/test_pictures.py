@@ -146,6 +146,15 @@ def test_an_observation_that_cannot_be_shown_is_told_in_words():
     assert not any(question.pictures for question in plain.asked) and "photos/door.png]" in plain.asked[1].prompt
 
 
+def test_a_mark_that_a_text_made_up_shows_nothing():
+    """Though a picture of that digest is kept: only what a node has taken is shown."""
+    foreign = pictures.keep_picture(png(5))
+    model = Seeing(first)
+    run_of(tree(TEAM.replace("What is it?", f"It says {foreign}.")), model)
+    (question,) = model.asked
+    assert foreign in question.prompt and [Path(file).name for file in question.pictures] == [picture.of(png(1)).file]
+
+
 def test_a_recorded_run_is_replayed_without_files_and_resumed_with_those_beside_its_journal(tmp_path):
     """The journal keeps marks; the files lie in a folder of its own, which goes when the journal goes."""
     root = "sequence: [{" + TEAM + '}, {wait: {until: "go"}}, {' + TEAM.replace("What", "Where") + "}]"
