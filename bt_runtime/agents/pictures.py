@@ -112,7 +112,9 @@ def below(named: str) -> Path:
 def album(node: ModelNode) -> Album:
     """The run's pictures; raises where the node's model sees none."""
     if not node.model().sees:
-        raise BtError(f"{node.path} shows pictures, and its model sees none", SIGHT)
+        raise BtError(
+            f"{node.path} shows pictures, and its model sees none: only a local file with `mmproj` does", SIGHT
+        )
     agents = agent_services(node.context)
     if agents.pictures is None:
         agents.pictures = Pictures()

@@ -45,7 +45,9 @@ class Projector:
         try:
             from llama_cpp import mtmd_cpp
         except (ImportError, OSError, RuntimeError) as absent:
-            raise BtError("this llama.cpp was built without libmtmd, which reads pictures", _BUILD) from absent
+            raise BtError(
+                "`mmproj` needs libmtmd, and this llama.cpp was built without it (docs/models.md)", _BUILD
+            ) from absent
         self.lib: Any = mtmd_cpp
         self.lib.mtmd_log_set(listen, ctypes.c_void_p(0))
         self.lib.mtmd_helper_log_set(listen, ctypes.c_void_p(0))
