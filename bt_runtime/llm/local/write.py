@@ -65,6 +65,15 @@ def pick(row: Any, matcher: Any, how: Question, dice: np.random.Generator) -> in
     return sample(row, allowed_tokens(matcher, len(row)), how, dice)
 
 
+def closes_line(row: Any, matcher: Any, weights: Weights) -> bool:
+    """True when the model would end its turn here, and a line break is all that the grammar still asks for. A chat
+    model ends its turn at once after the last line; held back from that, it writes on at random."""
+    if matcher is None or not weights.ends(int(np.argmax(row))) or matcher.is_accepting() or weights.newline < 0:
+        return False
+    after = matcher.deep_copy()
+    return bool(after.consume_token(weights.newline) and after.is_accepting())
+
+
 def allowed_tokens(matcher: Any, size: int) -> Any:
     """The token numbers that the grammar allows next."""
     bits = np.frombuffer(matcher.compute_bitmask(), np.uint8)
@@ -133,9 +142,11 @@ def write(task: Task, text: TextSoFar, how: Question, matcher: Any = None) -> Ru
     """The job of a text: computes the prompt, then generates tokens until the text ends."""
     dice = np.random.Generator(np.random.PCG64(how.seed))
     held: list[int] = []  # the token decided on when the row was there
+    closing: list[bool] = []  # … and whether it is the last one
 
     def decide(_k: int, row: Any) -> None:
-        held.append(pick(row, matcher, how, dice))
+        closing.append(closes_line(row, matcher, text.weights))
+        held.append(text.weights.newline if closing[-1] else pick(row, matcher, how, dice))
 
     forced = _forced(matcher)
     for token in forced:
@@ -161,6 +172,8 @@ def write(task: Task, text: TextSoFar, how: Question, matcher: Any = None) -> Ru
         if matcher is not None:
             if not matcher.consume_token(token):
                 raise BtError(f"the grammar refused a token: {matcher.get_error()}", _REPORT)
+            if closing[-1]:
+                return text.written("grammar")
             tokens += _forced(matcher)
             if any(text.add(t) for t in tokens[1:]):
                 return text.written("stop")
