@@ -20,7 +20,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Ended, Stops, ended
 from bt_runtime.skills.phrase import Phrase, phrase_of, writable
 from bt_runtime.skills.words import outputs, words
-from bt_runtime.tree.nodes.deed import Deed, instant, test
+from bt_runtime.tree.nodes.deed import Deed, test
 from bt_runtime.tree.nodes.permit import left, limited
 from bt_runtime.tree.nodes.skill import Done
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -284,7 +284,7 @@ def _described(kind: Kind) -> str:
     about = kind.data["entry"]
     said = kind.about.strip()
     tail = f": {said}" if said and said != about.sentence else ""
-    return f"- {_begun(kind)}{about.sentence}{' (true or false)' if instant(kind) else ''}{tail}"
+    return f"- {_begun(kind)}{about.sentence}{' (true or false)' if test(kind) else ''}{tail}"
 
 
 def _begun(kind: Kind) -> str:

@@ -122,6 +122,22 @@ def test_what_a_generator_yields_last_is_told_unless_it_returns_something(begin)
     ]  # fmt: skip
 
 
+def test_only_a_condition_is_described_as_true_or_false(begin):
+    """A skill that acts within the tick is described as any other."""
+
+    @skill("ring the bell", instant=True)
+    def ring() -> None: ...
+
+    @skill("the door is open", condition=True)
+    def door_open() -> bool:
+        return True
+
+    text = AGENT.replace("agent: {", "agent: {actions: [ring, door_open], ")
+    run = begin(["Act: done"], [ring, door_open], text)
+    assert run.spin(ticks=50) is SUCCESS
+    assert "- ring the bell\n- the door is open (true or false)" in run.model.asked[0].prompt
+
+
 @skill("{text} is said")
 def speak(text: str) -> str:
     return f"said {text}"
