@@ -61,6 +61,8 @@ class Reader:
         self.sentences: dict[int, str] = {}  # of actions that have begun
         self.first, self.over, self.said = True, False, ""
         self.told = 0  # characters of texts
+        self.asks = 0  # questions to models, counted as `btr prompt --step` does
+        self.choices: dict[str, int] = {}  # by node: its latest question with options
 
     def more(self) -> Iterator[Event]:
         if self.first:
@@ -153,8 +155,14 @@ class Reader:
                 yield "seen", {"picture": self.world_replay.acted(sentence, body.get("value"))}
         elif kind == "world" and body.get("call") == "look":
             yield "seen", {"picture": self.world_replay.begun()}
-        elif kind == "ask" and self.old is not None:
-            yield "prompt", {"path": body["path"], "whole": body["prompt"]}
+        elif kind == "ask":
+            self.asks += 1
+            if body.get("what") != "write":
+                self.choices[str(body["path"])] = self.asks
+            if self.old is not None:
+                yield "prompt", {"path": body["path"], "whole": body["prompt"]}
+        elif kind == "decision":
+            yield kind, {**body, "step": self.choices.get(str(body["path"]), 0)}
         else:
             yield kind, body
 

@@ -119,7 +119,7 @@ def seen(picture: Picture) -> dict[str, Any]:
         "lines": [_timeless(event) for event in picture.lines],
         "goals": {id: event["goal"] for id, event in picture.goals.items()},
         "prompts": {id: _timeless(event) for id, event in picture.prompts.items()},
-        "told": {id: [_timeless(event) for event in events] for id, events in picture.told.items()},
+        "told": {id: [_unnumbered(event) for event in events] for id, events in picture.told.items()},
         "world": picture.latest.get("world", {}).get("picture"),
         "spent": _timeless(picture.latest.get("spent", {})),
     }
@@ -127,6 +127,11 @@ def seen(picture: Picture) -> dict[str, Any]:
 
 def _timeless(event: Event) -> Event:
     return {key: value for key, value in event.items() if key != "t"}
+
+
+def _unnumbered(event: Event) -> Event:
+    """Without the number of a decision's question, which only a journal has: `btr prompt --step` takes it."""
+    return {key: value for key, value in _timeless(event).items() if key != "step" or event["what"] != "decision"}
 
 
 def by_tick(events: Iterator[Event]) -> dict[int, dict[str, Any]]:

@@ -17,6 +17,7 @@ from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running.beside import EDITABLE, Beside, Command
+from bt_runtime.cli.running.scoring import Scoring
 from bt_runtime.cli.running.serving import PORT, add_serving
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import EVENTS, FOREIGN
@@ -44,6 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_folder(parser)
     text = "in a list: mark runs without progress for so long; default: 30"
     parser.add_argument("--stuck", type=positive, default=30.0, metavar="SECONDS", help=text)
+    text = "on the page: how likely it finds each option of a decision, token by token [BTR_MODEL]"
+    parser.add_argument("--model", metavar="FILE", help=text)
     parser.add_argument("--html", metavar="FILE", help="write one file that needs nothing else, and leave")
     add_serving(parser)
 
@@ -63,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
     feed, follow = Feed(most=None), None
     recorded = path.suffix not in (".jsonl", ".btlog")
     asked: Command | None = partial(answered, path) if recorded else None
-    beside = Beside()
+    beside, scoring = Beside(), Scoring(args.model or os.environ.get("BTR_MODEL"))
     own = [EDITABLE] if asked is not None and not args.anyone else []
-    if asked is not None and own:
-        asked = beside.of_journal(path, asked)
+    if asked is not None:
+        asked = scoring.of_journal(path, beside.of_journal(path, asked) if own else asked)
     if recorded and (reader := Reader(path)).live:
         follow = Following(reader, feed)
         feed.put(*own)
@@ -81,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
             follow.close()
         server.close()
         beside.close()
+        scoring.close()
     return Exit.SUCCESS
 
 
@@ -121,9 +125,8 @@ def listed(args: argparse.Namespace, first: str = "") -> int:
     pair = len(places) == 2 and not any(place.is_dir() for place in places)
     try:
         server = first_free(lambda port: serve(runs, host=args.host, port=port, anyone=args.anyone), args)
-        beside = Beside()
-        if not args.anyone:
-            server.command = partial(_of_list, runs, beside)
+        beside, scoring = Beside(), Scoring(args.model or os.environ.get("BTR_MODEL"))
+        server.command = partial(_of_list, runs, None if args.anyone else beside, scoring)
         try:
             start, _, token = server.url.partition("#")
             pages = f"{start}{first}#{token}" if first else side_by_side(server.url, runs.keys.values())
@@ -131,15 +134,19 @@ def listed(args: argparse.Namespace, first: str = "") -> int:
         finally:
             server.close()
             beside.close()
+            scoring.close()
     finally:
         runs.close()
     return Exit.SUCCESS
 
 
-def _of_list(runs: Runs, beside: Beside, name: str, given: dict[str, Any]) -> Any:
+def _of_list(runs: Runs, beside: Beside | None, scoring: Scoring, name: str, given: dict[str, Any]) -> Any:
     """Answers the list and the pages of its runs, which may open an editor."""
     path = runs.path(str(given.get("run", "")))
-    return (beside.of_journal(path, runs.command) if path is not None else runs.command)(name, given)
+    command: Command = runs.command
+    if path is not None:
+        command = scoring.of_journal(path, beside.of_journal(path, command) if beside is not None else command)
+    return command(name, given)
 
 
 def side_by_side(url: str, keys: Iterable[str]) -> str:

@@ -31,6 +31,7 @@ class NodePanel {
     const said = made.innerHTML;
     if (said !== this.said || this.of !== at.id) { this.head.replaceChildren(...made.childNodes); this.said = said; this.of = at.id; }
     if (this.head.parentNode !== this.host) this.host.replaceChildren(this.head, this.body);
+    this.story.page = page;
     if (told) { this.story.show(fold, agent); return; }
     this.story.id = null;
     if (!agent) this.body.replaceChildren();

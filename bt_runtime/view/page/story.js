@@ -50,7 +50,37 @@ class Story {
     else made.append(el("span", { class: "said" }, text));
     if (kind === "expand" && this.grafted) { made.append(el("details", {}, el("summary", {}, "As it was grafted"), el("pre", {}, this.grafted))); this.grafted = ""; }
     if (event.observation) made.append(el("span", { class: "said saw" }, event.observation));
+    if (decision?.step && this.page?.token) made.append(this.scored(decision.step, decision.sentence));
     return made;
+  }
+
+  // How likely a model finds each option of this decision: asked for when it is opened.
+  scored(step, chosen) {
+    const body = el("div", { class: "dim" }, "The model is asked …");
+    const made = el("details", { class: "scores" }, el("summary", {}, "Token by token"), body);
+    made.addEventListener("toggle", async () => {
+      if (!made.open || made.asked) return;
+      made.asked = true;
+      const told = await this.page.command("scores", { step }, (wrong) => { made.asked = false; body.replaceChildren(wrong); });
+      if (told) body.replaceChildren(el("p", {}, `By ${told.model}; each token with its probability, then the end of the turn.`), ...told.places.flatMap((place) => this.place(place, chosen)));
+    });
+    return made;
+  }
+
+  place(place, chosen) {
+    const share = (p) => (p >= 0.0995 ? p.toFixed(2) : p.toPrecision(1));
+    const token = (text, p) => {
+      const made = el("span", { class: "token" }, el("span", { class: "said" }, text), el("sub", {}, share(p)));
+      made.style.setProperty("--p", p.toFixed(3));
+      return made;
+    };
+    const noted = (row) => [row.merged ? `${row.merged} tokens of the prompt's end are others before it` : "", row.broken ? "a sign of the template in it was broken up" : ""].filter(Boolean).join("; ");
+    const rows = place.options.map((row) => el("tr", { title: noted(row), ...(chosen && row.option.trim() === chosen ? { class: "chosen" } : {}) }, el("td", {}, row.score.toFixed(2)), el("td", {}, row.prior.toFixed(2)), el("td", {}, ...row.pieces.map((piece) => token(piece.text, piece.probability)), ...(row.end === null ? [] : [token("⏎", row.end)]), noted(row) ? " *" : "")));
+    return [
+      el("h3", {}, place.opening || "Moves"),
+      el("table", {}, el("tr", {}, el("th", { title: "log-probability of the sentence" }, "sum"), el("th", { title: "the same behind a neutral prompt" }, "prior"), el("th", {}, "option")), ...rows),
+      place.left_out ? el("p", { class: "dim" }, `and ${place.left_out} less likely ones`) : "",
+    ];
   }
 
   text(event) {
