@@ -166,7 +166,12 @@ def about(args: argparse.Namespace, study: Study) -> dict[str, Json]:
     named = Path(args.model).name if args.model else "FILE.gguf"
     words = ["python -m recipes.results", *args.claims, "--model", named, "--episodes", str(study.episodes)]
     if args.rows:
-        words += ["--rows", *(f"{r.evaluation}/{r.strategy}{f':{r.tasks}' if r.tasks else ''}" for r in args.rows)]
+        words += [
+            "--beside",
+            args.beside,
+            "--rows",
+            *(f"{r.evaluation}/{r.strategy}{f':{r.tasks}' if r.tasks else ''}" for r in args.rows),
+        ]
     return {
         "date": time.strftime("%Y-%m-%d"),
         "command": " ".join([*words, "--seed", str(study.seed)]),
