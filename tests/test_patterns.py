@@ -26,6 +26,7 @@ MADE = {
     "bt_runtime.language.checks.entries": "a name as it stands, between two ends of words",
     "bt_runtime.interop.lsp.outline": "the same",
     "bt_runtime.edit.across": "the same",
+    "bt_runtime.distill.called": "the marks of a template's calls as they stand, with the texts between them",
     "bt_runtime.language.properties.atom": "what an author writes in a property",
     "bt_runtime.author.drafting": "names of skills as they stand, one of so many texts",
     "bt_runtime.compile.asking": "words of recorded sentences as they stand, with slots between them",

@@ -184,7 +184,7 @@ def _tools(form: CallForm, text: str, begin: int) -> tuple[tuple[Tool, ...], int
     while (lead := _lead(form.gap if found else form.lead).match(text, at)) is not None:
         try:
             name, about, slots, end = _READ[form.listed.partition(",")[0]](text, lead.end())
-        except (ValueError, KeyError, TypeError, AttributeError, AssertionError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             break
         told, at = lead.groupdict(), end
         found.append(Tool(told.get("name") or name, told.get("about") or about, tuple(slots.items())))
@@ -214,18 +214,26 @@ def _as_parameters(text: str, at: int) -> Read:
 
 
 def _as_hermes(text: str, at: int) -> Read:
-    head = re.compile(r'\{.*?"name": "(\w+)", "description": "\w+\(.*?\) - (.*?)\n\n.*?"parameters": ', re.DOTALL)
-    found = head.match(text, at)
-    assert found is not None
-    given, end = _DECODER.raw_decode(text, found.end())
-    return found[1], found[2], _slots(given) if given else {}, end
+    name, at = _until('", "description": "', text, _past('"name": "', text, at))
+    about, at = _until("\n\n", text, _past(") - ", text, at))
+    given, end = _DECODER.raw_decode(text, _past('"parameters": ', text, at))
+    return name, about, _slots(given) if given else {}, end
 
 
 def _as_typescript(text: str, at: int) -> Read:
-    found = re.compile(r"\((?:_: \{\n(.*?)\})?\) => any;", re.DOTALL).match(text, at)
-    assert found is not None
-    slots = re.findall(r"(\w+): (\w+),\n", found[1] or "")
-    return "", "", {name: _TYPES.get(kind, "string") for name, kind in slots}, found.end()
+    told, end = _until(") => any;", text, _past("(", text, at))
+    slots = [line.removesuffix(",").split(": ") for line in told.removeprefix("_: {\n").removesuffix("}").splitlines()]
+    return "", "", {name: _TYPES.get(kind, "string") for name, kind in slots}, end
+
+
+def _past(mark: str, text: str, at: int) -> int:
+    return text.index(mark, at) + len(mark)
+
+
+def _until(mark: str, text: str, at: int) -> tuple[str, int]:
+    """The text up to a mark, and where that ends."""
+    end = text.index(mark, at)
+    return text[at:end], end + len(mark)
 
 
 _READ: dict[str, Callable[[str, int], Read]] = {

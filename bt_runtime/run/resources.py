@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FOR_AGENTS = frozenset(
     (
         "model", "models", "episodes", "prompts", "open_world", "fresh_memory", "priors", "task", "task_kind",
-        "stories", "skill_outputs", "last_action", "deeds", "working_memory", "notebook", "texts",
+        "stories", "skill_outputs", "last_action", "deeds", "working_memory", "notebook", "texts", "pictures",
     )
 )  # fmt: skip
 Models = str | Path | Model | Mapping[str, object]
