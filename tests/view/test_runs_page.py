@@ -75,7 +75,7 @@ def test_one_click_leads_to_the_run_and_one_back(browser, served):
         "[...document.querySelectorAll('.run a')].filter((a) => a.textContent === arguments[0])[0].click()", name
     )
     browser.until("window.btr && btr.fold.nodes.size > 0")
-    assert browser.js("return document.getElementById('name').textContent") == "patrol"
+    browser.until("document.getElementById('name').textContent === 'patrol'")
     browser.until("btr.fold.nodes.get(btr.fold.roots[0]).status === 'R'")
     browser.click("#runs")
     browser.until("window.btrRuns && document.querySelectorAll('#rows tr').length >= 8")
