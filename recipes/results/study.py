@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -81,25 +81,33 @@ class Study(NamedTuple):
         wanted, data = self.claims.evaluations[name], self._data
         if wanted.extra and find_spec(EXTRAS[wanted.extra]) is None:
             return f"the extra `{wanted.extra}` is not installed: pip install 'bt_runtime[{wanted.extra}]'"
-        if wanted.suite == arm.NAME and trust.guard is not None:  # its skills are Python of a project: a person decides
-            arm.source(self._arm, wanted.split, 1)
-            if not trust.knows(self._arm):
-                return f"{self._arm} is not trusted, whose skills are Python: look at it, then: btr trust {self._arm}"
-        if own.is_own(wanted.suite) and trust.guard is not None and not trust.knows(own.project_of(wanted.suite)):
-            place = own.project_of(wanted.suite)
-            return f"{place} is not trusted, whose skills are Python: look at it, then: btr trust {place}"
+        home = self._home(wanted.suite)
+        if home is not None and trust.guard is not None:  # its skills are Python of a project: a person decides
+            if home == self._arm:  # it is written when its tasks are asked for
+                self._tasks(wanted, 1)
+            if not trust.knows(home):
+                return f"{home} is not trusted, whose skills are Python: look at it, then: btr trust {home}"
         return NO_DATA if wanted.data and not (data and (Path(data) / wanted.data).is_dir()) else ""
 
     def measure(self, name: str) -> Measured:
         wanted = self.claims.evaluations[name]
-        if own.is_own(wanted.suite):
-            with project.beside(own.project_of(wanted.suite)):
-                return self._measured(name, wanted, own.source(wanted.suite, self.episodes))
-        if wanted.suite != arm.NAME:
-            return self._measured(name, wanted, find(wanted.suite, self._wanted(wanted)))
-        source = arm.source(self._arm, wanted.split, self.episodes)
-        with project.beside(self._arm):
+        home = self._home(wanted.suite)
+        source = self._tasks(wanted, self.episodes)
+        with project.beside(home) if home is not None else nullcontext():
             return self._measured(name, wanted, source)
+
+    def _home(self, suite: str) -> Path | None:
+        """The project whose skills this suite takes, if it takes any."""
+        if suite == arm.NAME:
+            return self._arm
+        return own.project_of(suite) if own.is_own(suite) else None
+
+    def _tasks(self, wanted: Evaluation, count: int) -> Source:
+        if wanted.suite == arm.NAME:
+            return arm.source(self._arm, wanted.split, count)
+        if own.is_own(wanted.suite):
+            return own.source(wanted.suite, count)
+        return find(wanted.suite, self._wanted(wanted))
 
     def _measured(self, name: str, wanted: Evaluation, source: Source) -> Measured:
         asked: dict[str, Json] = {"lessons": ""}

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from bt_runtime.cli.failure import told
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import STARTER, starter
 from recipes.starter.teachers import course, shards
@@ -29,8 +30,7 @@ def main() -> int:
         for word in args.courses:
             shards(course(word, args.seed, student), args.out, lambda text: print(text, file=sys.stderr, flush=True))
     except BtError as fault:
-        print(f"error: {fault}\n  = help: {fault.hint}", file=sys.stderr)
-        return 2
+        return told(fault)
     return 0
 
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bt_runtime.cli.failure import told
 from bt_runtime.distill import checkpoint, documents, gguf_file, pretrained, tokenizer
 from bt_runtime.distill.checkpoint import LATEST
 from bt_runtime.distill.schedule import Schedule
@@ -50,8 +51,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         {"pack": _pack, "slice": _slice, "file": _file}[args.stage](args)
     except BtError as fault:
-        print(f"error: {fault}\n  = help: {fault.hint}", file=sys.stderr)
-        return 2
+        return told(fault)
     return 0
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
 
+from bt_runtime.cli.failure import told
 from bt_runtime.distill.documents import Document, read, shards, write
 from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.data import read as data
@@ -43,8 +44,7 @@ def main() -> int:
         every = (document for path in shards(args.lessons) for document in read(path))
         count = write(args.out, chosen(every, wanted["kinds"], wanted["seed"]))
     except BtError as fault:
-        print(f"error: {fault}\n  = help: {fault.hint}", file=sys.stderr)
-        return 2
+        return told(fault)
     print(f"{args.out}: {count:,} documents of {len(wanted['kinds'])} kinds")
     return 0
 
