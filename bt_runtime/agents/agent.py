@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -31,6 +30,7 @@ from bt_runtime.types import Choice, End, Grammar, Observation, Question
 
 Turn = Generator[Any, Any, Ending | None]
 _AS_END: dict[str, End] = {"done": "success", "expanded": "expand"}
+_ENDS = (DONE, FAILURE)
 _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 
 
@@ -71,7 +71,7 @@ class Agent(Growing):
         self.texts = agent_services(self.context).texts
         told = holes(self, self.moves, "act" in self.moves and bool(self.around.kinds()))
         tools = self.spec.values.get("form") == "tools"
-        ends = () if self.judges else (DONE, FAILURE)
+        ends = () if self.judges else _ENDS
         if tools:
             self.toolbox = calling.toolbox(self, self.moves, self.text, told["recall"], ends)
         named = self.spec.values["prompt"] or ("tools" if tools else "agent")
@@ -107,10 +107,10 @@ class Agent(Growing):
         yield from self.reason()
         sentences = self.sentences()
         opening, sentence, choice = yield from self.chosen(offered, sentences)
-        if sentence in (DONE, FAILURE) and self.spec.values.get("finish") == "likely":
-            others = [said for said in sentences if said not in (DONE, FAILURE)]
-            if others and choice.logprob < math.log(max(float(self.value("sure")), sys.float_info.min)):
-                opening, sentence, choice = yield from self.chosen(offered, others)
+        if sentence in _ENDS and self.spec.values.get("finish") == "likely":
+            acts = _acts(sentences)
+            if acts and math.exp(choice.logprob) < self.value("sure"):
+                opening, sentence, choice = yield from self.chosen(offered, acts)
         self.context.emit(Decided(self.path, opening, sentence.strip(), choice.logprob, choice.margin))
         move = OPENINGS[opening]
         if move == "act":
@@ -150,9 +150,9 @@ class Agent(Growing):
     def sentences(self) -> list[str]:
         """Returns the sentences that the agent may choose now."""
         if "act" not in self.moves:
-            return [DONE, FAILURE]
+            return [*_ENDS]
         found = self.around.sentences()
-        return [said for said in found if said not in (DONE, FAILURE)] if self.judges else found
+        return _acts(found) if self.judges else found
 
     def finished(self) -> Turn:
         """Ends the agent if the goal is judged reached after an act, or if no sentence is left."""
@@ -337,3 +337,8 @@ class Agent(Growing):
             policy = self.context.services.policy
             labels = () if policy is None else (policy.labels(self),)
             notebook.note(self.path, self.goal, text, end, *labels)
+
+
+def _acts(sentences: Sequence[str]) -> list[str]:
+    """The sentences that do not end an agent."""
+    return [said for said in sentences if said not in _ENDS]

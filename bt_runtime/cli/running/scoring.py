@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.cli.running.beside import Command
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.project import child
 from bt_runtime.types import Json
 
-Command = Callable[[str, dict[str, Any]], Any]
 WAIT = 600.0  # seconds for one question
 _HINT = "choose another decision"
 

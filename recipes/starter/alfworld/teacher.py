@@ -331,7 +331,8 @@ def _heads(places: Sequence[str]) -> str:
 
 
 def _ranges(places: Sequence[str]) -> list[tuple[str, str]]:
-    """First and last place of each step that looks: one kind of furniture, or half of a kind with many."""
+    """First and last place of each step that looks. A step has the places of one kind; of more than `CUT` those with
+    higher numbers are a step of their own. The last steps are joined where a plan has no room for all."""
     found: list[list[str]] = []
     for place in places:
         number = int(place.rpartition(" ")[2])
