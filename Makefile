@@ -138,7 +138,7 @@ TRIAL := $(if $(EPISODES)$(MODEL)$(SEED),trial)
 RESULTS := build/results$(if $(CHECK),-check,$(if $(TRIAL),-trial))
 # A small model decides on one core: PARTS= processes share the evaluations, and what they found is put together.
 PARTS ?= 2
-CLAIMS = $(PY) -m recipes.results --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),200) --jobs 8 \
+CLAIMS = $(PY) -m recipes.results --model $(or $(MODEL),starter) --episodes $(or $(EPISODES),100) --jobs 8 \
 	$(if $(SEED),--seed $(SEED)) --out $(RESULTS)
 results: setup
 	@mkdir -p $(RESULTS)

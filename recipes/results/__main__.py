@@ -35,7 +35,7 @@ from recipes.results.page import lines, page, value
 from recipes.results.rows import Row, only, row
 from recipes.results.study import Measured, Study
 
-EPISODES, OUT = 200, Path("evals/claims")
+EPISODES, OUT = 100, Path("evals/claims")
 MOST_PARTS = 64  # processes side by side
 
 

@@ -70,6 +70,11 @@ def _row(found: Any, path: Path) -> Row:
         raise BtError(f"{path} holds no task of ALFRED: {problem!r}", HINT) from problem
 
 
+def sentences(row: Row) -> list[str]:
+    """In how many ways people have said this task, as they wrote them; none twice."""
+    return list(dict.fromkeys(each["task_desc"].strip() for each in row["anns"]))
+
+
 @lru_cache(maxsize=2)
 def layouts(data: Path) -> Mapping[str, Json]:
     path = data / "alfred" / LAYOUTS

@@ -6,7 +6,7 @@ import os
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +120,14 @@ def data_folder(given: Any = None) -> Path:
 
 
 def _alfred_tasks(seed: int, count: int, found: Iterable[trials.Row], kinds: Sequence[str], data: Path) -> list[Task]:
+    """Every sentence is a task; in the order of the seed, each task once before any of its further sentences."""
     rows = [row for row in found if row["task_type"] in kinds]
-    random.Random(seed).shuffle(rows)
-    return [of_trial(row, data) for row in islice(rows, count)]
+    dice = random.Random(seed)
+    dice.shuffle(rows)
+    said = [dice.sample(ways := range(len(trials.sentences(row))), len(ways)) for row in rows]
+    rounds = zip_longest(*said)
+    ordered = ((row, way) for each in rounds for row, way in zip(rows, each, strict=True) if way is not None)
+    return [of_trial(row, data, way) for row, way in islice(ordered, count)]
 
 
 def _truth(value: Any) -> bool:

@@ -69,13 +69,15 @@ def _split(room: Room, goal: Goal) -> Split:
     return "eval" if zlib.crc32(f"{room.name}:{goal}".encode()) % EVAL_SHARE == 0 else "train"
 
 
-def of_trial(row: trials.Row, data: Path) -> Task:
-    """Converts one of ALFRED's recorded tasks; it contains its whole room, so that it can be set up anywhere."""
+def of_trial(row: trials.Row, data: Path, sentence: int = 0) -> Task:
+    """Converts one of ALFRED's recorded tasks; it contains its whole room, so that it can be set up anywhere.
+
+    Several people have said each task in their own words: each of `sentences` is a task with a name of its own."""
     plan = [step["planner_action"] for step in row["high_pddl"]]
     return Task(
-        row["task_id"],
+        row["task_id"] if sentence == 0 else f"{row['task_id']}-{sentence + 1}",
         row["task_type"],
-        row["anns"][0]["task_desc"].strip(),
+        trials.sentences(row)[sentence],
         {
             "room": trials.room_of(row, trials.layouts(data)).to_json(),
             "goal": from_alfred(row["task_type"], row["pddl_params"]).to_json(),

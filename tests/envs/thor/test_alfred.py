@@ -64,6 +64,15 @@ def test_alfreds_plans_reach_their_goals_where_only_kinds_can_be_named(data: Pat
     assert reached >= 0.95 * sum(rest.values())
 
 
+def test_each_sentence_of_a_person_is_a_task_and_no_task_comes_again_before_all_have_come(data: Path) -> None:
+    rows = list(trials.rows(data, "eval"))
+    said = SUITE.tasks(0, 10_000, "eval", source="alfred", data=data)
+    sentences = sum(len(trials.sentences(row)) for row in rows)
+    assert len(said) == len({task.id for task in said}) == sentences > 2 * len(rows)
+    assert len({str(task.data["scene"]) for task in said[: len(rows)]}) == len(rows)
+    assert any(task.id not in {row["task_id"] for row in rows} for task in said[:20])  # not the first sentence only
+
+
 @pytest.mark.thor
 def test_the_library_follows_alfreds_plans_as_the_bare_scene_does(data: Path) -> None:
     pytest.importorskip("ai2thor")

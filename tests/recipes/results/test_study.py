@@ -159,6 +159,6 @@ def test_of_the_game_s_own_recipe_files_the_goals_set_aside_are_measured(
     wanted = read_claims().evaluations["craft_set_aside"]
     some = study(tmp_path, Seen(), plain=wanted)
     assert some.able("plain") == ""
-    tasks = find(wanted.suite, some._replace(episodes=200)._wanted(wanted)).tasks
+    tasks = find(wanted.suite, some._replace(episodes=100)._wanted(wanted)).tasks
     aside = {each["goal"] for each in json.loads((data / "textcraft" / "dev_goals.json").read_text("utf-8"))}
     assert len({task.data["goal"] for task in tasks}) == 100 and {task.data["goal"] for task in tasks} <= aside
