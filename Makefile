@@ -38,7 +38,7 @@ help:
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make results-tuned  … with the second model, smollm2-tuned, beside it on that page (TASKS=100 ROWS=... FINISHED=1)"
-	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 TASKS=10: a trial)"
+	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 HOUSES=0 TASKS=10: a trial)"
 	@echo "make gestures   10,000 sequences of the editor's gestures (ROUNDS=)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
@@ -157,8 +157,8 @@ SECOND = $(PY) -m recipes.results --model smollm2-tuned --beside smollm2-tuned -
 results-tuned: setup
 	$(SECOND) $(if $(FINISHED),--finished)
 
-# AutoPlan's figure with one model; KIND=, BATCHES=, SEEDS=, TASKS=, STEPS=, ITERATIONS=, VALIDATION=, ABLATE=, MODEL= and
-# PAGE= are heard. `make autoplan SEEDS=0 TASKS=10` for a trial.
+# AutoPlan's figure with one model; KIND=, BATCHES=, SEEDS=, HOUSES=, TASKS=, STEPS=, ITERATIONS=, VALIDATION=, ABLATE=, MODEL= and
+# PAGE= are heard. `make autoplan SEEDS=0 HOUSES=0 TASKS=10` for a trial.
 autoplan: setup
 	recipes/autoplan/measure.sh $(PY)
 

@@ -34,6 +34,8 @@ class Curve(NamedTuple):
     runs: int
     points: tuple[Point, ...]  # by iteration, from the empty plan on
     gain: Estimate  # of the last over the empty plan, run by run
+    of_tasks: Estimate  # the same, where runs on the same tasks count as one: their mean
+    tasks: int  # how many such
 
 
 def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
@@ -44,9 +46,9 @@ def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
             raise BtError(f"{folder} holds no versions of a plan", "name folders that `btr optimise` has made")
     tested = all(version.rate("test") is not None for run in runs for version in run)
     score = "test" if tested else "validation"
-    groups: dict[tuple[str, ...], list[list[float]]] = {}
+    groups: dict[tuple[str, ...], list[tuple[str, list[float]]]] = {}
     for run in runs:
-        groups.setdefault(_kin(run[0]), []).append(rates(run, score))
+        groups.setdefault(_kin(run[0]), []).append((str(run[0].guide.header.get("tasks", "")), rates(run, score)))
     telling = [i for i in range(len(ALIKE)) if len({kin[i] for kin in groups}) > 1]
     return score, [_curve(" ".join(kin[i] for i in telling) or "plans", found) for kin, found in groups.items()]
 
@@ -69,13 +71,18 @@ def _kin(version: Version) -> tuple[str, ...]:
     return tuple(f"{name} {header[name]}" if name in header else f"no {name}" for name in ALIKE)
 
 
-def _curve(name: str, runs: Sequence[Sequence[float]]) -> Curve:
-    """Averages runs into a curve. A run that stopped early counts with its last plan."""
-    whole = [list(run) for run in runs if run]
+def _curve(name: str, runs: Sequence[tuple[str, Sequence[float]]]) -> Curve:
+    """Averages runs, each with its tasks, into a curve. A run that stopped early counts with its last plan."""
+    whole = [list(run) for _, run in runs if run]
+    gains: dict[str, list[float]] = {}
+    for tasks, run in runs:
+        if run:
+            gains.setdefault(tasks, []).append(run[-1] - run[0])
     longest = max((len(run) for run in whole), default=0)
     even = [run + run[-1:] * (longest - len(run)) for run in whole]
     points = tuple(Point(fmean(at), stdev(at) if len(at) > 1 else 0.0) for at in zip(*even, strict=True))
-    return Curve(name, len(even), points, student([run[-1] - run[0] for run in even]))
+    gain = student([run[-1] - run[0] for run in even])
+    return Curve(name, len(even), points, gain, student([fmean(each) for each in gains.values()]), len(gains))
 
 
 def table(score: str, found: Sequence[Curve]) -> str:

@@ -27,9 +27,9 @@ def page(folders: Sequence[Path]) -> str:
     lines = [
         "# A plan that improves: what it reached", "",
         f"Made by `make autoplan` ({common}). Each version of a plan was tried on {of} {_TOLD[score]}; mean and "
-        "deviation over seeds, each of which has house rules of its own. 0 is the empty plan: the strategy without a "
+        "deviation over seeds, in houses with rules of their own. 0 is the empty plan: the strategy without a "
         "guide; of each iteration it is the best plan so far that counts, by the validation tasks. Gains have their "
-        "95 % interval over the runs (Student's t).", "",
+        "95 % interval over the runs (Student's t), and where several runs had one house, over the houses' means.", "",
         *_curves(found), "", "## Each run", "", *_runs(folders, runs, score), "", "## The plans", "",
         "What holds in each house, and the plan that was chosen for it.", "",
     ]  # fmt: skip
@@ -58,10 +58,20 @@ def _curves(found: Sequence[Curve]) -> list[str]:
 
 def _row(curve: Curve, longest: int) -> str:
     points = [f"{100 * point.mean:.0f} ± {100 * point.deviation:.0f} %" for point in curve.points]
-    gain, low, high = (100 * each for each in curve.gain)
-    span = f" ({low:+.0f} to {high:+.0f})" if curve.runs > 1 else ""
-    cells = [*points, *[""] * (longest - len(points)), f"{gain:+.0f} points{span}"]
+    cells = [*points, *[""] * (longest - len(points)), _gain(curve)]
     return f"| {curve.name} | {curve.runs} | " + " | ".join(cells) + " |"
+
+
+def _gain(curve: Curve) -> str:
+    """With both intervals, where several runs had the same house rules: over the runs, and over the houses."""
+    gain, low, high = (100 * each for each in curve.gain)
+    if curve.runs == 1:
+        return f"{gain:+.0f} points"
+    if curve.tasks in (1, curve.runs):
+        return f"{gain:+.0f} points ({low:+.0f} to {high:+.0f})"
+    _, least, most = (100 * each for each in curve.of_tasks)
+    houses = f"{least:+.0f} to {most:+.0f} over {curve.tasks} houses"
+    return f"{gain:+.0f} points ({low:+.0f} to {high:+.0f} over runs, {houses})"
 
 
 def _runs(folders: Sequence[Path], runs: Sequence[Sequence[Version]], score: str) -> list[str]:

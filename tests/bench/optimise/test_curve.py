@@ -40,6 +40,18 @@ def test_a_page_shows_the_curves_the_gain_and_each_plan_beside_the_rules_of_its_
     assert "### b\n" in text and text.count("```\n1. Go.\n```") == 2
 
 
+def test_a_page_tells_the_gain_over_runs_and_over_houses_where_several_runs_had_one_house(tmp_path):
+    """Five seeds in two houses are not ten houses."""
+    told = {"world": "house", "kind": "clean"}
+    gains = {"rules=eval 0": ([0, 4], [0, 4], [1, 4]), "rules=eval 1": ([2, 2], [2, 2], [2, 3])}
+    folders = [keep(tmp_path / f"{house}-{n}", run, "test", **told, tasks=house)
+               for house, runs in gains.items() for n, run in enumerate(runs)]  # fmt: skip
+    (curve,) = curves(folders)[1]
+    assert (curve.runs, curve.tasks, curve.gain.value) == (6, 2, curve.of_tasks.value)
+    assert curve.of_tasks.low < curve.gain.low and curve.of_tasks.high > curve.gain.high
+    assert "points (+0 to +100 over runs, -479 to +579 over 2 houses) |" in page(folders)
+
+
 def test_every_version_is_tried_on_tasks_of_the_other_split_and_its_header_says_how_it_went(tmp_path):
     aside, batches = draw(SETUP, 2)
     tests = open_suite("textcraft").tasks(0, 3, "eval", ["depth 2"])
