@@ -29,6 +29,7 @@ from recipes.starter.house import housekeeping, trials
 from recipes.starter.house.deeds import judgements
 from recipes.starter.lesson import Taught
 from recipes.starter.own_skills import lessons as bench
+from recipes.starter.own_skills import panel_lessons as panel
 from recipes.starter.textcraft import crafting
 from recipes.starter.textcraft.lookups import lookups
 from recipes.starter.thor import rooms as thor_rooms
@@ -123,6 +124,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "alfworld": _documents(alfworld_homes.lessons),
     "thor": _documents(thor_rooms.lessons),
     "arm": _documents(bench.lessons),
+    "panel": _documents(panel.lessons),
     "webshop": _documents(shops.lessons),
     "hotpotqa": _documents(hotpotqa.lessons),
 }
@@ -134,6 +136,7 @@ PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]
     "alfworld-practice": alfworld_homes.exercises,
     "thor-practice": thor_rooms.exercises,
     "arm-practice": bench.exercises,
+    "panel-practice": panel.exercises,
     "webshop-practice": shops.exercises,
     "hotpotqa-practice": hotpotqa.exercises,
 }

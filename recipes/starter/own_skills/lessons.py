@@ -16,7 +16,7 @@ from bt_runtime.types import Task
 from recipes.starter.exercise import Exercise
 from recipes.starter.lesson import Slips, Taught
 from recipes.starter.own_skills.benches import make_bench
-from recipes.starter.own_skills.skills import Bench
+from recipes.starter.own_skills.skills import Bench, Site
 from recipes.starter.seen import Seen
 
 _TREE = """
@@ -62,7 +62,7 @@ def exercise(bench: Bench, name: str, number: str, prompts: str = "") -> Exercis
     return Exercise(f"bench {name}", tree(name, bench), bench, task, partial(teacher, bench=bench), prompts=prompts)  # type: ignore[arg-type]
 
 
-def tree(name: str, bench: Bench) -> Tree:
+def tree(name: str, bench: Site) -> Tree:
     return load(_TREE.format(file=name), skills=tuple(bench.skills))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from bt_runtime import Status
 from bt_runtime.skills.skill import Skill, skill
@@ -85,6 +85,14 @@ class Bench:
         return ""
 
 
+class Site(Protocol):
+    """What a made-up skill acts on."""
+
+    held: str
+    done: list[str]  # the sentences that were carried out
+    skills: list[Any]
+
+
 # Skills --------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +128,7 @@ def add_skills(words: Words, rng: Random, bench: Bench, places: list[str], where
             used = {slot: types[slot] for slot in types if f"{{{slot}}}" in said}
             told = says.format(**{**slots, **({"p": place} if place else {})})
             act = (lambda given, fixed=place: does(given, fixed)) if place else does
-            bench.skills.append(_skill(bench, said, what, told, used, sources, act, holds=holds))
+            bench.skills.append(make_skill(bench, said, what, told, used, sources, act, holds=holds))
     return Ways("" if blind else look, take[0], put[0] if put else "")
 
 
@@ -134,7 +142,7 @@ def _add_look(rng: Random, bench: Bench, look: str, about: str, things: dict[str
 
     turned = rng.random() < 0.15
     names = [*reversed(things | places)] if turned else [*(things | places)]
-    bench.skills.append(_skill(bench, look, about, "", {}, {}, lambda given: "", told, names))
+    bench.skills.append(make_skill(bench, look, about, "", {}, {}, lambda given: "", told, names))
 
 
 def make_others(words: Words, rng: Random, bench: Bench) -> list[tuple[Any, str, list[str]]]:
@@ -144,10 +152,12 @@ def make_others(words: Words, rng: Random, bench: Bench) -> list[tuple[Any, str,
         if rng.random() < 0.1:
             said = " ".join(named(word, rng, 0.7, words) for word in said.split())
             ways = [f"{said} now", f"I want you to {said}"]
-        made.append((_skill(bench, said, about, "", {}, {}, lambda given: ""), said, [*ways, said]))
+        made.append((make_skill(bench, said, about, "", {}, {}, lambda given: ""), said, [*ways, said]))
     for said, about, name, low, high, ways in rng.sample(words["reads"], rng.choice((0, 1, 1, 2))):
         value = rng.choice((rng.randint(low, high), round(rng.uniform(low, high), 1)))
-        read = _skill(bench, said, about, "", {}, {}, lambda given: "", partial(dict, [(name, value)]), [name], float)
+        read = make_skill(
+            bench, said, about, "", {}, {}, lambda given: "", partial(dict, [(name, value)]), [name], float
+        )
         made.append((read, said, ways))
     chosen = rng.sample(words["slotted"], rng.choice((0, 0, 1, 1, 2)))
     return [*made, *(_slotted(rng, bench, *each) for each in chosen)]
@@ -162,12 +172,12 @@ def _slotted(
         types, filled = types | {"n": float}, filled | {"n": rng.randint(low, high)}
     types = {name: types[name] for name in sorted(types, key=lambda name: sentence.index(f"{{{name}}}"))}
     bench.open = bench.open or "n" in types
-    made = _skill(bench, sentence, about, "", types, {}, lambda given: "")
+    made = make_skill(bench, sentence, about, "", types, {}, lambda given: "")
     return made, sentence.format(**filled), [way.format(**filled) for way in ways]
 
 
-def _skill(
-    bench: Bench,
+def make_skill(
+    bench: Site,
     sentence: str,
     about: str,
     says: str,
@@ -179,7 +189,7 @@ def _skill(
     of: type = list,
     holds: str | None = None,
 ) -> type[Skill]:
-    """One that does something to the bench, and tells what there is."""
+    """One that does something to the site, and tells what there is."""
 
     def start(self: Skill, **given: Any) -> None:
         self.feedback = does(given)
