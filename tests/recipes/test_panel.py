@@ -67,6 +67,13 @@ def test_trades_that_are_kept_apart_are_many_enough() -> None:
     assert min(len(words[form]) for form in ("one", "then", "both", "many", "if", "else", "find", "tell", "ask")) >= 15
 
 
+def test_no_act_on_one_of_a_kind_is_a_check() -> None:
+    """What treats a thing is called otherwise than what looks at it."""
+    words = data.read("own_skills/panel_words")
+    treats = {which[0] for trade in words["trades"].values() for which in trade["treat"]}
+    assert not treats & {*words["check"]}
+
+
 def test_the_same_numbers_give_the_same_lessons() -> None:
     """A seed and a number give the same lesson each time."""
     first, again = ([taught.documents for taught in lessons(4, 4)] for _ in range(2))

@@ -327,7 +327,16 @@ _MAKERS: dict[str, Callable[[Trade, Random], str]] = {
 
 
 def _decoys(trade: Trade, rng: Random) -> None:
-    """Other skills of the trade, close ones first."""
+    """Other skills of the trade: gauges, messages and acts on one of a kind where none is wanted, then close ones."""
+    shape = trade.panel.shape
+    if shape in ("one", "two", "three", "every", "find", "those"):
+        if rng.random() < 0.5:
+            gauge = rng.choice(trade.own["gauges"])
+            trade.add_gauge(gauge, rng.randint(*gauge[2:]))
+        if rng.random() < 0.25:
+            trade.add_message([trade.person()])
+    elif shape != "if_state" and rng.random() < 0.4:
+        trade.add_treat(rng.choice(trade.treats), False)
     wanted = rng.randint(_LEAST, _MOST)
     known = " ".join(trade.sentences)
     close = [(verb, thing) for verb, thing in trade.acts if thing in known or verb in known]
