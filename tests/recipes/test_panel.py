@@ -6,7 +6,9 @@ import re
 from random import Random
 
 import pytest
+import yaml
 
+from recipes.results import own
 from recipes.starter import data
 from recipes.starter.own_skills.panel_goals import make_panel
 from recipes.starter.own_skills.panel_lessons import lessons, panel_exercises
@@ -78,3 +80,14 @@ def test_the_same_numbers_give_the_same_lessons() -> None:
     """A seed and a number give the same lesson each time."""
     first, again = ([taught.documents for taught in lessons(4, 4)] for _ in range(2))
     assert first == again and first
+
+
+def test_no_skill_and_no_goal_of_the_projects_that_are_measured_is_in_a_lesson() -> None:
+    """What measures skills that no lesson has is held apart, sentence by sentence."""
+    texts = "\n".join(text for _, text in panels(3, 300)).lower()
+    for folder in sorted(own.FOLDER.glob("*/")):
+        for path in folder.glob("skills/*.yaml"):
+            for kind in yaml.safe_load(path.read_text("utf-8"))["kinds"].values():
+                assert f"- {kind['sentence'].lower()}:" not in texts
+        for task in yaml.safe_load((folder / "tasks.yaml").read_text("utf-8"))["tasks"]:
+            assert task["goal"].lower() not in texts
