@@ -4,7 +4,7 @@
 set -e
 python=${1:-python3}
 parcel=${PARCEL:-build/starter-gpu}
-lessons=${LESSONS:-drills:4000 house:15000 lookups:60000 textcraft:120000 guided:2000 trials:20000 judged:20000 alfworld:30000 thor:7000 arm:20000 webshop:12000 hotpotqa:14000}
+lessons=${LESSONS:-drills:4000 house:15000 lookups:60000 textcraft:120000 guided:2000 trials:20000 judged:20000 alfworld:30000 thor:7000 arm:20000 panel:10000 webshop:12000 hotpotqa:14000}
 minutes=${MINUTES:-30}
 # shellcheck disable=SC2086
 "$python" -m recipes.starter $lessons --seed 5 --out build/lessons-gpu
