@@ -11,7 +11,9 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -20,6 +22,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs import worker_pool
+from bt_runtime.envs.alfworld import engine as real_engine
 from bt_runtime.envs.alfworld import files, invent, pool
 from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
@@ -449,6 +452,43 @@ def test_a_game_made_from_alfreds_task_is_won_on_the_engine(real, data):
     world = real()
     solved(world, task)
     assert world.verdict() == (2, 2)
+
+
+class Loaded:
+    """A game that the engine has loaded; `plays` are the commands that it went through."""
+
+    all: ClassVar[list[Loaded]] = []
+
+    def __init__(self, of: tuple[str, str], told: object) -> None:
+        self.of, self.done, self.plays = of, [], 0
+        self.all.append(self)
+
+    def play(self, done: Sequence[str], act: str | None) -> dict[str, Any]:
+        begun = len(self.done) if self.done == list(done[: len(self.done)]) else 0
+        self.done = [*done, *([act] if act is not None else [])]
+        self.plays += len(self.done) - begun
+        return {"state": list(self.done)}
+
+
+def test_agents_that_play_one_game_in_turn_by_acts_of_their_own_do_not_begin_it_anew(monkeypatch):
+    """Four agents in an engine's process: four games are loaded, each act is done once, and a fault leaves its game."""
+    monkeypatch.setattr(real_engine, "Game", Loaded)
+    monkeypatch.setattr(Loaded, "all", [])
+    played = object.__new__(real_engine.Engine)
+    played.domain, played.grammar, played.games, played.game = "", "", [], None
+    states: list[list[str]] = [[], [], [], []]
+    for n in range(6):
+        for who, state in enumerate(states):
+            said = played.play("p", "g", state, f"act {n} of {who}")
+            state.append(f"act {n} of {who}")
+            assert said == {"state": state}
+    assert [game.plays for game in Loaded.all] == [6, 6, 6, 6]
+    for n in range(2 * real_engine.KEPT):
+        played.play(f"other {n}", "g", [], None)
+    assert len(played.games) == real_engine.KEPT
+    played.game = None  # as after a fault
+    played.play("p", "g", [], None)
+    assert len(played.games) == real_engine.KEPT and played.games[-1].of == ("p", "g")
 
 
 # The engine ----------------------------------------------------------------------------------------
