@@ -44,11 +44,12 @@ def game(row: trials.Row, layout: Mapping[str, Json]) -> Task | None:
     place = params["toggle_target"] or params["parent_target"]
     aim = Aim(kind, params["object_target"].lower(), place.lower())
     home = _home(room, layout[f"{room.name}-openable"])
-    if not _winnable(home, aim):
+    known = _holding(home, aim)
+    if not _winnable(known, home, aim):
         return None
     name = str(row.get("path") or row["task_id"])
     said = Random(f"alfworld {row['task_id']}").choice(tasks()[kind]["said"])
-    return written(name, _holding(home, aim), home, aim, said)
+    return written(name, known, home, aim, said)
 
 
 def _home(room: Room, views: Mapping[str, Json]) -> Home:
@@ -104,10 +105,10 @@ def _holding(home: Home, aim: Aim) -> Book:
     return known._replace(holds={kind: frozenset(things) for kind, things in holds.items()})
 
 
-def _winnable(home: Home, aim: Aim) -> bool:
-    """True when the room holds everything that the goal names."""
+def _winnable(known: Book, home: Home, aim: Aim) -> bool:
+    """True when the room holds everything that the goal names, and the thing can be treated as the goal says."""
     things = Counter(kind for kind, _ in home.things.values())
     treatment = TREATED.get(aim.kind)
-    able = treatment is None or treatment.tool in home.places.values()
+    able = treatment is None or (treatment.tool in home.places.values() and aim.thing in known.able[treatment.able])
     there = things[aim.place] > 0 if aim.kind == KINDS[1] else aim.place in home.places.values()
     return able and there and things[aim.thing] >= (2 if aim.kind == KINDS[5] else 1)

@@ -24,7 +24,7 @@ from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.envs import worker_pool
 from bt_runtime.envs.alfworld import engine as real_engine
 from bt_runtime.envs.alfworld import files, invent, pool
-from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
+from bt_runtime.envs.alfworld.game import KINDS, TREATED, kind_of, read
 from bt_runtime.envs.alfworld.suite import SUITE
 from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import Wanted
@@ -443,6 +443,15 @@ def test_alfreds_tasks_become_games_that_the_oracle_wins(world, data):
         SUITE.tasks(0, 1, "dev", data=data, source="alfred")
     with pytest.raises(BtError, match="not from"):
         SUITE.tasks(0, 1, source="alfred")
+
+
+@pytest.mark.data
+def test_what_alfreds_tasks_heat_cool_or_clean_can_be_treated_so_in_the_game(data):
+    """The engine cannot load a game whose goal no fact allows, such as a wine bottle to be cooled that is not coolable."""
+    for task in SUITE.tasks(36, 100, "eval", data=data, source="alfred"):
+        aim, problem = read(task.data["problem"]).aim, task.data["problem"].lower()
+        if treatment := TREATED.get(aim.kind):
+            assert f"({treatment.able} {aim.thing}_bar" in problem, task.id
 
 
 @engine
