@@ -21,7 +21,7 @@ from recipes.starter.lesson import Slips, Taught
 _MIXTURE = (("adapt", 45), ("reactree", 15), ("react", 25), ("plan_and_execute", 15))
 _SLIPPING = (0.0, 0.0, 0.05, 0.1)  # of a lesson's decisions
 MOST = 5  # documents of one task
-_OFTEN = (*KINDS, KINDS[1], KINDS[5])  # two searches in one task are missed most
+_OFTEN = (*KINDS, *(KINDS[1], KINDS[5]) * 2)  # two searches in one task are missed most
 LARGE = 0.7  # of the homes have as much furniture as real rooms
 
 

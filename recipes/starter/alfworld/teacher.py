@@ -217,8 +217,7 @@ class Agent(Thinks):
         if not (yield from self._find("take", thing, "", None)):
             return False
         if how == "look":
-            yield from self._think(f"Now I look for {_a(place)} with {self.held}.")
-            return (yield from self._find("use", place, "", None))
+            return (yield from self._find("use", place, "", None, lead=f"Now I look for {_a(place)} with {self.held}. "))
         target, found = self._first(place), self.here
         if how in USED and not (yield from self._treat(how, thing, self._first(USED[how].tool), True)):
             return False
@@ -228,9 +227,12 @@ class Agent(Thinks):
         rest = rest[rest.index(found) :] if found in rest else rest
         return (yield from self._find("take", thing, target, rest)) and (yield from self._put(thing, target, True))
 
-    def _find(self, verb: str, thing: str, off: str, at: list[str] | None, told: bool = False) -> Policy:
+    def _find(
+        self, verb: str, thing: str, off: str, at: list[str] | None, told: bool = False, lead: str = ""
+    ) -> Policy:
         """The places of the list, one after the other; what a thought left out comes in another one. `told`: the goal
-        says which places, and no thought does."""
+        says which places, and no thought does. `lead`: what the first thought says before its list. A thought names the
+        place where the first of two was put before those where the second may be."""
         left = at if at is not None else self._kept_at(thing, off)
         while not self._has(verb, thing):
             if self._in_sight(thing, off) and (verb == "use" or not self.held):
@@ -240,7 +242,8 @@ class Agent(Thinks):
             if not left:
                 return False
             if not told:
-                yield from self._think(f"{thing} may be at {_heads(left)}.")
+                yield from self._think(f"{lead}{f'Not {off}: ' if off else ''}{thing} may be at {_heads(left)}.")
+                lead = ""
             said = None if told else _MAY.search(self.step.text)
             for place in [p for p in self._behind(_NAMED.findall(said[1])) if p != off] if said else left:
                 yield from self._look_at(place, verb, thing, off)
