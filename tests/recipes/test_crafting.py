@@ -204,3 +204,20 @@ def test_every_strategy_is_taught() -> None:
 def _commands(text: str) -> list[str]:
     shown = text.rpartition("Crafting commands:\n")[2].partition("\n\n")[0]
     return [line for line in shown.splitlines() if line.startswith("craft ")]
+
+
+def test_some_lists_have_many_products_that_begin_with_the_word_of_the_goal() -> None:
+    """As `birch door` stands among ten other things of birch: what is fetched begins with that word too, and no product
+    is it."""
+    crowded, fetched = 0, 0
+    for number in range(120):
+        task = imagined(Random(number), 2, "crowd")
+        if task is None:
+            continue
+        lines = [line for line in map(read_line, task.data["commands"]) if line is not None]
+        stuff = task.data["goal"].split()[0]
+        products = {line.item for line in lines}
+        if sum(item.split()[0] == stuff for item in products) >= 6:
+            crowded += 1
+            fetched += any(n.item.split()[0] == stuff and n.item not in products for line in lines for n in line.needs)
+    assert crowded >= 8 and fetched >= 4

@@ -217,7 +217,9 @@ class Agent(Thinks):
         if not (yield from self._find("take", thing, "", None)):
             return False
         if how == "look":
-            return (yield from self._find("use", place, "", None, lead=f"Now I look for {_a(place)} with {self.held}. "))
+            return (
+                yield from self._find("use", place, "", None, lead=f"Now I look for {_a(place)} with {self.held}. ")
+            )
         target, found = self._first(place), self.here
         if how in USED and not (yield from self._treat(how, thing, self._first(USED[how].tool), True)):
             return False

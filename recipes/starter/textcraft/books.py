@@ -6,6 +6,7 @@ book, and no name could be one of the invented books that are kept for evaluatio
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from random import Random
 
@@ -22,6 +23,7 @@ _EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
 _FEW = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 6, 8)
 _KINDS = 0.5  # of the goals have one of a kind to be made on the way, as half of a game's have
 _WEIGHT, _MOST = 2, 6  # a goal counts by so many of its recipes that are misread
+_CROWD, _CROWDED = 7, 16  # so many products that begin with one word; how often a goal among them is asked for
 _SIFTED = 4  # times: what is left may be misnamed anew
 
 
@@ -106,6 +108,26 @@ class BookBuilder:
                 if of != handle and self.names.take(f"{stuff} {shape}"):
                     more = [(held, handle)] if held else []
                     self.add(level, f"{stuff} {shape}", makes, (each, of), *more)
+
+    def of_one_stuff(self) -> None:
+        """Such as all that is made of birch planks: every product of a list begins with the word with which the thing
+        that is fetched begins, too."""
+        stuff = self.rng.choice(self.names.stuffs)
+        member, source, *shapes = self.rng.sample(self.names.things, len(self.names.things))
+        made, raw = (f"{stuff} {self.names.several(name)}" for name in (member, f"{source}s"))
+        if source == member or not (self.names.take(made) and self.names.take(raw)):
+            return
+        self.add(1, made, self.rng.choice((1, 2, 3, 4, 4, 4, 6)), (self.rng.choice((1, 1, 1, 2, 3)), raw))
+        for shape in shapes[: self.rng.randint(_CROWD, _CROWD + 6)]:
+            if self.names.take(f"{stuff} {shape}"):
+                others = [self.handle] if self.handle else self.layers[0]
+                more = [(self.rng.choice((1, 2, 4)), self.rng.choice(others))] if self.rng.random() < 0.3 else []
+                self.add(
+                    2,
+                    f"{stuff} {shape}",
+                    self.rng.choice(_MAKES),
+                    *self.either_way((self.rng.choice(_FEW), made), *more),
+                )
 
     def tools(self) -> None:
         """Of stuffs that lie around."""
@@ -301,7 +323,7 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     builder = BookBuilder(rng, wide)
     forms = (
         (builder.made_kind, 0.9), (builder.fetched_kind, 0.2), (builder.tools, 0.3), (builder.coloured, 0.6),
-        (builder.of_kind, 0.75),
+        (builder.of_kind, 0.75), (builder.of_one_stuff, 0.6),
     )  # fmt: skip
     for form, often in forms:
         if rng.random() < often:
@@ -362,7 +384,12 @@ def imagined(rng: Random, depth: int, name: str, wide: bool = False) -> Task | N
     if not goals:
         return None
     wrong = {recipe for recipe in book.recipes if misread(recipe, book)}
-    weights = [1 + _WEIGHT * min(_MOST, len(wrong.intersection(gold(book, goal)))) for goal in goals]
+    begun = Counter(item.split()[0] for item in book.of)
+    weights = [
+        (1 + _WEIGHT * min(_MOST, len(wrong.intersection(gold(book, goal)))))
+        * (_CROWDED if begun[goal.split()[0]] >= _CROWD else 1)
+        for goal in goals
+    ]
     goal = rng.choices(goals, weights)[0]
     needed = set(gold(book, goal))
     share = 1.0 if wide else rng.random()
