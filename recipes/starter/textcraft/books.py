@@ -23,7 +23,7 @@ _EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
 _FEW = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 6, 8)
 _KINDS = 0.5  # of the goals have one of a kind to be made on the way, as half of a game's have
 _WEIGHT, _MOST = 2, 6  # a goal counts by so many of its recipes that are misread
-_CROWD, _CROWDED = 7, 16  # so many products that begin with one word; how often a goal among them is asked for
+_CROWD, _CROWDED = 7, 8  # so many products that begin with one word; how often a goal among them is asked for
 _SIFTED = 4  # times: what is left may be misnamed anew
 
 
@@ -323,7 +323,7 @@ def _filled(rng: Random, deepest: int, wide: bool) -> Book:
     builder = BookBuilder(rng, wide)
     forms = (
         (builder.made_kind, 0.9), (builder.fetched_kind, 0.2), (builder.tools, 0.3), (builder.coloured, 0.6),
-        (builder.of_kind, 0.75), (builder.of_one_stuff, 0.6),
+        (builder.of_kind, 0.75), (builder.of_one_stuff, 0.45),
     )  # fmt: skip
     for form, often in forms:
         if rng.random() < often:

@@ -447,7 +447,7 @@ def test_alfreds_tasks_become_games_that_the_oracle_wins(world, data):
 
 @pytest.mark.data
 def test_what_alfreds_tasks_heat_cool_or_clean_can_be_treated_so_in_the_game(data):
-    """The engine cannot load a game whose goal no fact allows: a wine bottle that is to be cooled and is not coolable."""
+    """The engine cannot load a game whose goal no fact allows: a wine bottle to be cooled that is not coolable."""
     for task in SUITE.tasks(36, 100, "eval", data=data, source="alfred"):
         aim, problem = read(task.data["problem"]).aim, task.data["problem"].lower()
         if treatment := TREATED.get(aim.kind):
