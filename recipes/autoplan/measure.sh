@@ -7,13 +7,13 @@ python=${1:-python3}
 kind=${KIND:-clean}
 plans=build/autoplan-$kind
 
-optimise() { # seed, folder, and what else; in $house
-	seed=$1 folder=$2
+optimise() { # seed of the run, folder, and what else; in $house. Its variables are the script's: none is called seed
+	run=$1 folder=$2
 	shift 2
 	"$python" -m bt_runtime.cli optimise house --kind "$kind" --option hint=yes --feedback detailed \
 		--steps "${STEPS:-20}" --iterations "${ITERATIONS:-3}" --patience "${ITERATIONS:-3}" \
 		--validation "${VALIDATION:-16}" --test "${TASKS:-20}" --jobs 8 --model "${MODEL:-starter}" \
-		--rules "eval $house" --seed "$seed" --out "$plans/$folder" "$@"
+		--rules "eval $house" --seed "$run" --out "$plans/$folder" "$@"
 }
 
 for seed in ${SEEDS:-0 1 2 3 4}; do
