@@ -7,7 +7,7 @@ python=${1:-python3}
 kind=${KIND:-clean}
 plans=build/autoplan-$kind
 
-optimise() { # seed of the run, folder, and what else; in $house. Its variables are the script's: none is called seed
+optimise() { # the run's seed, folder, further options; in $house. sh has no local variables: $seed is the loop's
 	run=$1 folder=$2
 	shift 2
 	"$python" -m bt_runtime.cli optimise house --kind "$kind" --option hint=yes --feedback detailed \

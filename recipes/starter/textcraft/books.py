@@ -23,7 +23,7 @@ _EACH = (1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9)
 _FEW = (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 6, 8)
 _KINDS = 0.5  # of the goals have one of a kind to be made on the way, as half of a game's have
 _WEIGHT, _MOST = 2, 6  # a goal counts by so many of its recipes that are misread
-_CROWD, _CROWDED = 7, 8  # so many products that begin with one word; how often a goal among them is asked for
+_CROWD, _CROWDED = 7, 8  # products whose names begin with one word; the weight of a goal among them
 _SIFTED = 4  # times: what is left may be misnamed anew
 
 
@@ -110,8 +110,8 @@ class BookBuilder:
                     self.add(level, f"{stuff} {shape}", makes, (each, of), *more)
 
     def of_one_stuff(self) -> None:
-        """Such as all that is made of birch planks: every product of a list begins with the word with which the thing
-        that is fetched begins, too."""
+        """A thing of one stuff and many shapes of it, such as birch planks and all that is made of them. Their names
+        begin with the same word, and so does the name of what is fetched for them."""
         stuff = self.rng.choice(self.names.stuffs)
         member, source, *shapes = self.rng.sample(self.names.things, len(self.names.things))
         made, raw = (f"{stuff} {self.names.several(name)}" for name in (member, f"{source}s"))
