@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import Object, is_slice
 from bt_runtime.envs.thor.full import FullView
 from bt_runtime.envs.thor.partial import PartialView
@@ -12,11 +13,12 @@ from bt_runtime.envs.thor.scene import SIGHT
 
 View = FullView | PartialView
 _IS = re.compile(r"(?P<what>.+) (?:is|are) (?:turned )?(?P<state>\w+)")
+_ONE = re.compile(r"\w+ ?\(\d+\)")
 _IN = re.compile(r"(?P<what>.+?) (?:is )?(?:in|on) (?P<where>.+)")
 
 
 def holds(view: View, fact: str) -> bool | None:
-    """Returns True or False; None for a sentence of another form."""
+    """Returns True or False; None for a sentence of another form, and for one of words that name no thing."""
     fact = " ".join(fact.split()).rstrip(".")
     hands = view.hands
     if fact in ("hand free", "hand is empty"):
@@ -26,16 +28,27 @@ def holds(view: View, fact: str) -> bool | None:
         return None if denied is None else not denied
     for verb, judge in (("near ", _near), ("at ", _at), ("holding ", _holding)):
         if fact.startswith(verb):
-            return any(judge(view, entry) for entry in view.named(fact.removeprefix(verb)))
+            things = _named(view, fact.removeprefix(verb))
+            return None if things is None else any(judge(view, entry) for entry in things)
     found = _IS.fullmatch(fact)
     if found and found["state"] in STATES:
-        judge_state = STATES[found["state"]]
-        return any(judge_state(view, entry) for entry in view.named(found["what"]))
+        judge_state, things = STATES[found["state"]], _named(view, found["what"])
+        return None if things is None else any(judge_state(view, entry) for entry in things)
     found = _IN.fullmatch(fact)
     if found:
-        places = {entry["objectId"] for entry in view.named(found["where"])}
-        return any(places & set(entry["parentReceptacles"] or ()) for entry in view.named(found["what"]))
+        things, where = _named(view, found["what"]), _named(view, found["where"])
+        if things is not None and where is not None:
+            places = {entry["objectId"] for entry in where}
+            return any(places & set(entry["parentReceptacles"] or ()) for entry in things)
     return None
+
+
+def _named(view: View, phrase: str) -> list[Object] | None:
+    """What a phrase names; None where it names no kind of thing: `put two apples` is the first half of a goal."""
+    things = view.named(phrase)
+    plain = re.sub(r"^(?:an?|the) ", "", phrase.strip())
+    known = things or _ONE.fullmatch(plain) or plain in kinds.ALL or kinds.from_words(plain) in kinds.ALL
+    return things if known else None
 
 
 def _near(view: View, entry: Object) -> bool:

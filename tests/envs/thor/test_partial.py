@@ -141,6 +141,10 @@ def test_no_text_raises(text: str) -> None:
         ("Dragon (3) is open", False),
         ("the moon shines", None),
         ("not the moon shines", None),
+        ("put an egg in the fridge", None),
+        ("a cold egg in the fridge", None),
+        ("find the bread that is sliced", None),
+        ("the egg in the fridge", True),
     ],
 )
 def test_facts_are_judged_and_what_is_no_fact_is_not(play: Play, fact: str, truth: bool | None) -> None:
