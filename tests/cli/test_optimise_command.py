@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from bt_runtime.bench.optimise import plan_versions
 from bt_runtime.bench.optimise.plan_versions import Version
 from bt_runtime.bench.optimise.setup import Setup
-from bt_runtime.cli.agents.optimise import command, evaluating, line
+from bt_runtime.cli.agents.optimise import command, configure, evaluating, line, set_up
 from bt_runtime.language import guide
 from bt_runtime.language.guide import Guide
+from bt_runtime.language.settings import Settings
 from tests.cli.conftest import Btr
 
 SCORED = Guide("1. Go.", {"training": {"reached": 1, "of": 4}, "validation": {"reached": 3, "of": 8}})
@@ -99,3 +101,14 @@ def test_a_plan_at_fault_is_found_by_validate_with_its_place_and_other_markdown_
     assert "error[BT061]: a plan has no `bacth`" in said.out and "guides/a/1.md:3:1" in said.out
     assert "did you mean `batch`?" in said.out
     assert "2 files checked: 1 error" in said.err
+
+
+def test_the_homes_that_tasks_are_made_in_are_those_that_the_world_opens(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BTR_DATA", str(here))
+    parser = argparse.ArgumentParser()
+    configure(parser)
+    told = set_up(parser.parse_args(["house", "--world", "feedback=terse"]), Settings({"model": "starter"}))
+    assert told.tasks["data"] == told.world["data"] == str(here)
+    assert told.world["feedback"] == "terse"

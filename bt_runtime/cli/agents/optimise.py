@@ -112,7 +112,11 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
     trust_prompt.named(args.env)
     name = in_file_here(args.env)
     suite = open_suite(name)
-    world = {**read_options(args.world), **({"feedback": args.feedback} if args.feedback else {})}
+    world = {
+        **outside(args, takes_data(suite, "open")),
+        **read_options(args.world),
+        **({"feedback": args.feedback} if args.feedback else {}),
+    }
     rules = {} if args.rules is None else {"rules": args.rules}
     model = settings["model"]
     return Setup(
