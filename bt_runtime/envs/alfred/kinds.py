@@ -138,5 +138,10 @@ def from_words(words: str) -> str:
     return _by_words().get(plain) or "".join(word[:1].upper() + word[1:] for word in plain.split())
 
 
+def without_article(phrase: str) -> str:
+    """`the remote control` → `remote control`."""
+    return re.sub(r"^(?:an?|the) ", "", phrase.strip())
+
+
 def article(words: str) -> str:
     return "an" if words[:1].lower() in "aeio" or words.startswith(("umb", "und", "up")) else "a"

@@ -8,17 +8,16 @@ from collections.abc import Callable, Mapping
 from bt_runtime.envs.alfred import kinds
 from bt_runtime.envs.thor.choice import Object, is_slice
 from bt_runtime.envs.thor.full import FullView
-from bt_runtime.envs.thor.partial import PartialView
+from bt_runtime.envs.thor.partial import NUMBERED, PartialView
 from bt_runtime.envs.thor.scene import SIGHT
 
 View = FullView | PartialView
 _IS = re.compile(r"(?P<what>.+) (?:is|are) (?:turned )?(?P<state>\w+)")
-_ONE = re.compile(r"\w+ ?\(\d+\)")
 _IN = re.compile(r"(?P<what>.+?) (?:is )?(?:in|on) (?P<where>.+)")
 
 
 def holds(view: View, fact: str) -> bool | None:
-    """Returns True or False; None for a sentence of another form, and for one of words that name no thing."""
+    """Returns True or False; None for a sentence that is no fact, such as a goal in a person's words."""
     fact = " ".join(fact.split()).rstrip(".")
     hands = view.hands
     if fact in ("hand free", "hand is empty"):
@@ -46,8 +45,8 @@ def holds(view: View, fact: str) -> bool | None:
 def _named(view: View, phrase: str) -> list[Object] | None:
     """What a phrase names; None where it names no kind of thing: `put two apples` is the first half of a goal."""
     things = view.named(phrase)
-    plain = re.sub(r"^(?:an?|the) ", "", phrase.strip())
-    known = things or _ONE.fullmatch(plain) or plain in kinds.ALL or kinds.from_words(plain) in kinds.ALL
+    plain = kinds.without_article(phrase)
+    known = things or NUMBERED.fullmatch(plain) or plain in kinds.ALL or kinds.from_words(plain) in kinds.ALL
     return things if known else None
 
 

@@ -135,7 +135,7 @@ class FullView:
 
     def named(self, phrase: str) -> list[Object]:
         """Returns every object that this phrase can mean."""
-        kind = kinds.from_words(re.sub(r"^(?:an?|the) ", "", phrase.strip()))
+        kind = kinds.from_words(kinds.without_article(phrase))
         return [e for e in self.hands.objects.values() if same_kind(e, kind) and not e["isSliced"]]
 
     def skills(self) -> list[str]:

@@ -16,6 +16,7 @@ from bt_runtime.types import Observation
 _SENTENCE = re.compile(
     r"(?P<verb>go to|pick up|put down|drop|open|close|turn on|turn off|slice) (?P<kind>\w+) ?\((?P<number>\d+)\)"
 )
+NUMBERED = re.compile(r"(\w+) ?\((\d+)\)")  # `Apple (2)`
 EXAMPLES = "go to Fridge (1), pick up Apple (2), put down Apple (2), open Fridge (1), turn on Faucet (1)"
 
 
@@ -193,11 +194,11 @@ class PartialView:
 
     def named(self, phrase: str) -> list[Object]:
         """Returns the objects that a phrase means: `Apple (2)` one of them, `Apple` or `the apple` any of its kind."""
-        found = re.fullmatch(r"(\w+) ?\((\d+)\)", phrase.strip())
+        found = NUMBERED.fullmatch(phrase.strip())
         if found:
             one = self.ids.get((found[1], int(found[2])))
             return [self.hands.objects[one]] if one in self.hands.objects else []
-        words = re.sub(r"^(?:an?|the) ", "", phrase.strip())
+        words = kinds.without_article(phrase)
         kind = words if words in kinds.ALL else kinds.from_words(words)
         return [e for i, e in self.hands.objects.items() if kinds.id_kind(i) == kind and not e["isSliced"]]
 
