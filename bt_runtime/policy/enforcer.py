@@ -31,7 +31,7 @@ from bt_runtime.policy.ledger import Ledger
 from bt_runtime.policy.origin import working_node
 from bt_runtime.policy.skills import Skills
 from bt_runtime.policy.start import Start
-from bt_runtime.policy.writes import Assignments, labels_written, slots_of
+from bt_runtime.policy.writes import Assignments, labels_of_name, labels_written, slots_of
 from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.skill import SkillNode
 
@@ -76,7 +76,10 @@ class Enforcer:
             declared = None if person else self.policies.entry(event.name)
             self.ledger.write(event, declared or WRITERS.get(event.by, UNKNOWN))
         else:
-            self.ledger.write(event, labels_written(self, node, event.name))
+            self.ledger.written = (event.scope, event.name)
+            labels = labels_written(self, node, event)
+            self.ledger.written = None
+            self.ledger.write(event, labels)
             self.tell()  # in its tick: the last one has no later
 
     def unset(self, event: Unset) -> None:
@@ -105,7 +108,7 @@ class Enforcer:
                 if name in node.scope:
                     home, at = node.scope.home(name)
                     now = self.ledger.entry(node.scope, name)
-                    self.ledger.label((home.path, at), now | labels_written(self, node, name))
+                    self.ledger.label((home.path, at), now | labels_of_name(self, node, name))
 
     def ticked(self, tick: Tick) -> None:
         self.tell()
