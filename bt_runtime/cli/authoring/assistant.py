@@ -26,7 +26,10 @@ SHORTEST = 16  # characters of a token that a person chose
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="a project; default: where you stand")
-    text = "what an assistant may do besides: try, test (both run the project's Python), invalid (write faulty files)"
+    text = (
+        "what an assistant may do besides: try, test (both run the project's Python), invalid (write faulty files), "
+        "loosen (take interlocks away, such as a policy or `confirm`)"
+    )
     parser.add_argument("--allow", default="", metavar="WHAT,…", help=text)
     parser.add_argument("--http", type=int, metavar="PORT", help="serve http://127.0.0.1:PORT/mcp; 0: any free port")
     parser.add_argument("--host", default=address.LOOPBACK, metavar="HOST", help="a loopback address")
