@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.interop.spool import Spool
 from bt_runtime.journal.lines import Line, Say
 from bt_runtime.project import disk
@@ -91,10 +92,8 @@ class File:
     """The writer of a file. Flushed parts stay readable when the process dies."""
 
     def __init__(self, path: Path) -> None:
-        try:
+        with Extra("robot", "an MCAP file"):
             from mcap.writer import Writer
-        except ImportError:
-            raise MissingExtra("an MCAP file", "robot") from None
         try:
             self.out = disk.target(path).open("wb")
         except OSError as error:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.faults.format import printed
 from bt_runtime.project import address, trust
 
@@ -39,12 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
+    with Extra("mcp", "`btr mcp`"):
         import anyio
 
         from bt_runtime.mcp.server import over_stdio, served
-    except ImportError as error:
-        raise MissingExtra("`btr mcp`", "mcp") from error
     site = site_of(Path(args.folder), args.allow)
     tools = _tools(args.operate)
     os.chdir(site.root)
