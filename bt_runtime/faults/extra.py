@@ -44,6 +44,6 @@ def extra_of(module: str) -> str:
     for line in listed:
         name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
         of = re.search(r"\bextra == ['\"]([\w.-]+)['\"]", line)
-        if of is not None and name.replace("-", "_") == module:
+        if of is not None and of[1] != "all" and name.replace("-", "_") == module:
             return of[1]
     return ""

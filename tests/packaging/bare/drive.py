@@ -11,6 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bt_runtime.cli.running.run
+import bt_runtime.language.loader
+import bt_runtime.run.run  # noqa: F401  # what most commands import, once for all forks
 from bt_runtime import cli
 
 LONGEST = 120  # seconds: a command that serves would never end
