@@ -126,13 +126,16 @@ def _skills_lost(old: Mapping[str, Kind], new: Mapping[str, Kind], others: Itera
             continue
         for twin in known:
             if twin is not same and deeds_alike(kind, twin):
-                lost = [each for each in locks_lost(twin, kind) if each in limits_of(twin)]
-                yield from (f"the skill `{name}` does what `{twin.name}` does, without its `{each}`" for each in lost)
+                has = limits_of(twin)
+                lacks = [each for each in locks_lost(twin, kind) if each in has]
+                yield from (f"the skill `{name}` does what `{twin.name}` does, without its `{each}`" for each in lacks)
 
 
 def _sources_lost(old: TreeSpec | None = None, new: TreeSpec | None = None) -> Iterator[str]:
     """Yields the manifests and included trees whose policies or properties do not hold any more."""
-    for word in ("policies", "properties") if old is not None else ():
+    if old is None:
+        return
+    for word in ("policies", "properties"):
         was, is_now = ({each.file for each in getattr(spec, word, ())} for spec in (old, new))
         for file in sorted(was - is_now - {old.file}):
             why = "the tree does not name it" if new is not None else "the tree is at fault"

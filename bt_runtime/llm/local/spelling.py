@@ -34,7 +34,7 @@ def question_as(question: Question) -> dict[str, Any]:
 
 
 def question_of(data: dict[str, Any]) -> Question:
-    given = {name: tuple(value) if name in TUPLES else value for name, value in data.items()}
+    given: dict[str, Any] = {name: tuple(value) if name in TUPLES else value for name, value in data.items()}
     if "moves" in given:
         given["moves"] = {move: tuple(options) for move, options in given["moves"].items()}
     if "grammar" in given:
