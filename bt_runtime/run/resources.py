@@ -161,13 +161,21 @@ class Resources:
 
 
 def _a_memory(given: Any) -> Any:
-    """Returns the memory unchanged, or raises an error that says what a memory is."""
+    """Returns the memory unchanged, or raises an error that says what a memory is: before the run, which would lose
+    its experiences at its end."""
     lacks = [name for name in ("add", "ask") if not callable(getattr(given, name, None))]
     if given is not None and lacks:
         raise BtError(
             f"{type(given).__name__} is not a memory: it has no `{lacks[0]}`",
             'name its file (`memory="memory.sqlite"`), or give one that is open: `Episodes.open(FILE)`',
         )
+    if given is not None:
+        added = given.add(())  # no experience: it only tells how it answers
+        if not all(isinstance(getattr(added, word, None), int) for word in ("new", "known")):
+            raise BtError(
+                f"`add` of {type(given).__name__} returns {added!r:.60}, which does not say what was added",
+                "return an object with the numbers `new` and `known`",
+            )
     return given
 
 

@@ -262,3 +262,19 @@ def test_the_settings_of_a_file_are_those_of_its_worker():
 def test_a_models_seed_moves_those_of_its_questions_and_no_answer_that_is_not_sampled():
     warm, cold = Question("write", temperature=0.5, seed=3), Question("write", seed=3)
     assert sampled(warm, {}, 10).seed == 13 and sampled(cold, {}, 10).seed == 3 and sampled(warm, {}).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "way_out"),
+    [
+        ("startr", "did you mean `starter`?"),
+        ("htp://localhost:1", "did you mean `http`?"),
+        ("toyy:1", "or one of: starter"),
+    ],
+)
+def test_a_mistyped_backend_is_told_with_the_nearest_names(word: str, way_out: str, monkeypatch) -> None:
+    """No extra is asked for: what is wrong is the word."""
+    monkeypatch.setattr("bt_runtime.llm.shipped.need_llama", lambda: pytest.fail("an extra was looked for"))
+    with pytest.raises(BtError, match="no backend is called") as fault:
+        llm.open_model(word)
+    assert way_out in fault.value.hint

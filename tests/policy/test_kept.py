@@ -161,7 +161,8 @@ root:
         assert run.spin(ticks=20) is SUCCESS
     assert done == ["vault"]
     assert asked == [
-        "May I wire 10 to vault (decided from author, amount from author, account from outside)? (yes or no)"
+        "Sources: decided from author, amount from author, account from outside.\n"
+        'May I wire "10" to "vault"? (yes or no)'
     ]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from py_trees.common import Status
 
 from bt_runtime.skills.activity import Activity, Ended, News, Stops
-from bt_runtime.types import Observation
+from bt_runtime.types import Json, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry
@@ -25,8 +25,8 @@ class Enforcer(Protocol):
     def refusal(self, by: object, entry: Entry | None, sentence: str) -> str:
         """Returns why the action may not start; "" when it may. From then on `by` has heard what the action gives."""
 
-    def sources(self, by: object, sentence: str) -> str:
-        """Returns in words where the decision and each value came from, for the person who is asked."""
+    def question(self, by: object, entry: Entry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
+        """Returns the question to a person, with the sources of the decision and of each value."""
 
     def offers(self, agent: object, name: str, sentence: str) -> bool:
         """True when the agent may choose the skill, or the world's sentence, now."""
@@ -60,8 +60,9 @@ def left(context: Context, entry: Entry) -> bool:
 
 
 def permitted(
-    context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity], by: object = None
-) -> Activity:
+    context: Context, entry: Entry | None, sentence: str, start: Callable[[], Activity], by: object = None,
+    params: Mapping[str, Json] | None = None,
+) -> Activity:  # fmt: skip
     """Starts the action now or after a person's consent; else returns a failed action with the reason."""
     policy: Enforcer | None = context.services.policy
     why = policy.refusal(by, entry, sentence) if policy is not None else ""
@@ -73,8 +74,10 @@ def permitted(
         return NotPermitted(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
     if entry.agent_options.confirm:
         person = context.services.person
-        asked = f"{sentence} ({policy.sources(by, sentence)})" if policy is not None else sentence
-        return AsksPerson(context, entry, asked, start, person) if person is not None else NotPermitted(NOBODY)
+        if person is None:
+            return NotPermitted(NOBODY)
+        asked = f"May I {sentence}? (yes or no)" if policy is None else policy.question(by, entry, sentence, params)
+        return AsksPerson(context, entry, asked, start, person)
     return _begun(context, entry, start)
 
 
@@ -97,10 +100,10 @@ class AsksPerson(Stops):
     """Asks a person first; then acts as the skill's own activity."""
 
     def __init__(
-        self, context: Context, entry: Entry, sentence: str, start: Callable[[], Activity], person: Any
+        self, context: Context, entry: Entry, question: str, start: Callable[[], Activity], person: Any
     ) -> None:
         self.context, self.entry, self.start = context, entry, start
-        self.question: Any = getattr(person, "confirm", person.ask)(f"May I {sentence}? (yes or no)")
+        self.question: Any = getattr(person, "confirm", person.ask)(question)
         self.until = context.clock.now() + entry.agent_options.patience
         self.inner: Activity | None = None
         self.wakes = False  # not everybody who is asked can

@@ -318,7 +318,7 @@ def started(
 ) -> Activity:  # fmt: skip
     """Starts an action of an agent or a plan: permission first, then the gates. Listeners receive its end."""
     action = Action(sentence, target, entry, params)
-    activity = permitted(context, entry, sentence, partial(context.gates.started, action, start), by)
+    activity = permitted(context, entry, sentence, partial(context.gates.started, action, start), by, params)
     return NotifyingActivity(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
 
 
