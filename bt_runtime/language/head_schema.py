@@ -16,7 +16,7 @@ def header_schema() -> Schema:
         "$schema": DRAFT,
         "type": "object",
         **closed(head, ("version", "tree", "root")),
-        "definitions": {"ports": ports(), "entries": ports(**{key: {} for key in SHARING})},
+        "definitions": {"ports": ports(), "entries": entries(**{key: {} for key in SHARING})},
     }
 
 
@@ -46,6 +46,12 @@ def head_properties(manifests: list[str]) -> Schema:
 
 def _section(about: str, ports: str = "ports") -> Schema:
     return {"description": about, "allOf": [{"$ref": f"#/definitions/{ports}"}]}
+
+
+def entries(**more: Schema) -> Schema:
+    """Returns the schema of the entries under `blackboard`."""
+    about = "Does somebody outside write it? Unless said: only when no node of the tree writes it."
+    return ports(outside={"type": "boolean", "description": about, "errorMessage": "`outside` is true or false"}, **more)
 
 
 def ports(**more: Schema) -> Schema:

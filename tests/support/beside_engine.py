@@ -100,14 +100,9 @@ class Beside:
         t.random, t.began, t.now, t.woken = self.random, self.began, self.now, []
         t.__init__(model, self.state, (), True)  # type: ignore[misc]
         step = model.tick(t)
-        for slot in (*model.outside, *model.stirred):
-            if slot in t.memo:
-                value = model.values[t.memo[slot]]
-                if trial.board.get(model.names[slot]) != value:
-                    trial.board[model.names[slot]] = value
         events = t.events or []
         for event in events:
-            if event[0] == "set" and model.places[("", event[1])] in model.stirred:
+            if event[0] == "write" or (event[0] == "set" and trial.board.get(event[1]) != event[2]):
                 trial.board[event[1]] = event[2]
         self.polls = deque(event[1:] for event in events if event[0] == "poll")
         if passes:
@@ -130,9 +125,9 @@ class Beside:
             if "(replaced)" not in path and shown.get(path, "idle") != WORDS[t.s[node.i]]:
                 return f"{path}: engine {shown.get(path)}, model {WORDS[t.s[node.i]]}"
         for (where, name), slot in model.places.items():
-            if where or slot in model.outside:
+            if where or (slot in model.outside and slot not in t.memo):
                 continue
-            number, there = t.s[slot], name in trial.board
+            number, there = t.memo.get(slot, t.s[slot]), name in trial.board
             if number != UNKNOWN and (
                 there != (number != UNSET) or (there and trial.board[name] != model.values[number])
             ):
