@@ -43,7 +43,7 @@ KINDS: dict[str, Any] = {
     "round_robin": RoundRobin, "if": If, "while": While, "switch": Switch, "try": Try, "guard": Guard,
     "precondition": Precondition, "skip_unless": SkipUnless, "retry": Counted, "repeat": Counted,
     "until_failure": UntilFailure, "for_each": ForEach, "invert": Invert, "force": Force, "once": Once,
-    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "check": Check, "set": Set, "unset": Unset,
+    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "rollback": Pass, "check": Check, "set": Set, "unset": Unset,
     "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
 }  # fmt: skip
 GRAFT = Kind("grafted part", "decorator", "A part of a tree that a model grew.", ())
@@ -105,6 +105,7 @@ class _Builder:
         self.relevant()
         model.root = self.node(tree.root, model.scope, f"/{tree.name}", 0)
         self.ports()
+        self.outputs()
         seen: dict[tuple[str, bool], _Reader] = {}
         for atom, unset in self.atoms:
             if (atom.text, unset) not in seen:
@@ -294,6 +295,14 @@ class _Builder:
                 model.inputs[slot] = (model.number(given.get(name, port.default)),)
             elif not port.required:
                 model.inputs[slot] = (model.number(port.default),)
+
+    def outputs(self) -> None:
+        """Notes the skills whose outputs matter: a class may change them while it runs, and when it fails."""
+        for skill in (each for nodes in self.model.skills.values() for each in nodes if isinstance(each, Skill)):
+            names = sorted(self.model.names[slot] for _, slot in skill.outputs if slot in self.used)
+            if names and not skill.instant:
+                entries = ", ".join(f"`{name}`" for name in names)
+                self.model.doubt(f"`{skill.name}` is taken to write {entries} only when it succeeds")
 
     def assume(self, port: Port, alone: Container[str]) -> None:
         """Notes what is taken for granted of an entry under `blackboard` that matters."""

@@ -73,6 +73,7 @@ class ModelNode:
 
     def crash(self, t: Tick) -> int:
         t.crashed += 1
+        t.note("crash", self.path)
         return BAD
 
 

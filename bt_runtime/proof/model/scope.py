@@ -101,9 +101,11 @@ class ModelScope:
         t.write(self.slot(name), number)
 
     def clear(self, t: Tick, keep: Iterable[str]) -> None:
-        """Forgets the entries of this scope's own, but for those to keep."""
+        """Forgets the entries of this scope's own, but for those to keep. Nobody wants a tick for that."""
+        before = t.urgent
         for slot in self.model.slots_of(self.path, frozenset(keep)):
             t.write(slot, UNSET)
+        t.urgent = before
 
     def shared_entries(self, given: Mapping[str, Json]) -> None:
         for name, value in given.items():

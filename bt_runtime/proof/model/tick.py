@@ -116,6 +116,10 @@ class Tick:
         self.turned[len(self.trail) - 1] = at
         return at
 
+    def raised(self, attempt: Any) -> bool:
+        """True when what made a `try` fail is a node that broke: it may be another than that which failed."""
+        return bool(self.choose(2))
+
     def next(self) -> list[int] | None:
         """Returns the next sequence of choices in order; None after the last."""
         trail = self.trail
