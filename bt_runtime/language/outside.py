@@ -84,16 +84,23 @@ class Writes:
         yield from shared_with(spec, tree, {*inside, *seeded})
 
 
+def entries_of(tree: TreeSpec) -> dict[str, Port]:
+    """Returns the entries of the run that are declared under `blackboard`: those of the tree, and what included trees
+    share with a fleet."""
+    fleet = {name: port for name, port in tree.shared.items() if port is not None}
+    return {**fleet, **tree.entries}
+
+
 def written(tree: TreeSpec) -> Names:
     """Returns the entries of a tree that its nodes write, or those of the trees that it includes."""
     return Writes(tree.root).names
 
 
 def outside(tree: TreeSpec, own: Names, listed: Container[str] = ()) -> list[Port]:
-    """Returns the entries that may change from outside in a run: those under `blackboard` that no node writes, and those
-    that are declared `outside: true` or shared by a fleet. `own`: what nodes write. `listed`: entries whose values the
-    caller has listed."""
-    return [port for port in tree.entries.values() if _may_change(port, own, listed)]
+    """Returns the entries that may change from outside in a run: those under `blackboard` that no node writes, and
+    those that are declared `outside: true` or shared by a fleet. `own`: what nodes write. `listed`: entries whose
+    values the caller has listed."""
+    return [port for port in entries_of(tree).values() if _may_change(port, own, listed)]
 
 
 def _may_change(port: Port, own: Names, listed: Container[str]) -> bool:

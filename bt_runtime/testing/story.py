@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bt_runtime.language.outside import entries_of
 from bt_runtime.language.properties.property import Property
 from bt_runtime.proof.model.tick import UNKNOWN_VALUE
 from bt_runtime.proof.story import Telling, times, words
@@ -121,7 +122,7 @@ def _complete(case: Case, subject: Subject) -> Case:
     matter."""
     spec = subject.tree.spec
     values = Values(spec)
-    ports = {**spec.inputs, **spec.entries}
+    ports = {**spec.inputs, **entries_of(spec)}
     open_ = {name for name, value in case.inputs.items() if value is UNKNOWN_VALUE}
     lacking = {n: values.some(p)[0] for n, p in ports.items() if n in open_ or (p.required and n not in case.inputs)}
     moves = [

@@ -9,7 +9,7 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Field
-from bt_runtime.language.outside import outside, written
+from bt_runtime.language.outside import entries_of, outside, written
 from bt_runtime.language.spec import Port, TreeSpec
 from bt_runtime.testing.casting import trees_of
 from bt_runtime.types import Json
@@ -83,7 +83,7 @@ class Values:
     def unused(self, others: Iterable[str]) -> None:
         """Raises for a list of values that belongs to nothing."""
         others = list(others)
-        known = [*self.tree.ports, *others]
+        known = [*entries_of(self.tree), *self.tree.ports, *others]
         for name in self.given:
             if name not in known:
                 close = nearest(name, known)

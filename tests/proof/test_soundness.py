@@ -29,7 +29,9 @@ PROMISES = (
 def free(tree: Tree, result: Result) -> list[str]:
     """Returns the entries that anybody may write without breaking the proof's word: all but those that it says are the
     tree's, and those of which the author says so."""
-    return [name for name, port in tree.spec.entries.items() if port.outside is not False and name not in result.assumes]
+    return [
+        name for name, port in tree.spec.entries.items() if port.outside is not False and name not in result.assumes
+    ]
 
 
 def broken(tree: Tree, promise: str, seed: int, entries: list[str]) -> str:

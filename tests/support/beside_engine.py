@@ -62,9 +62,9 @@ class ByChance(Tick):
 class Beside:
     """Both at once. `differs` says where they part."""
 
-    def __init__(self, tree: Tree, random: Random, options: Options = Options()) -> None:
+    def __init__(self, tree: Tree, random: Random, options: Options | None = None) -> None:
         self.random = random
-        self.model = model_of(tree.spec, (of("never", "a and b and n == 5"),), options)
+        self.model = model_of(tree.spec, (of("never", "a and b and n == 5"),), options or Options())
         for node in self.model.nodes.values():
             node.shown = True
         todo = [self.model.root]

@@ -1,5 +1,5 @@
-"""Random trees that include others: with ports, aliases and `autoremap`, sensors that the tree resets, lists that are used
-up, and what raises."""
+"""Random trees that include others: with ports, aliases and `autoremap`, sensors that the tree resets, lists that are
+used up, and what raises."""
 
 from __future__ import annotations
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.outside import Writes, assumed, outside
+from bt_runtime.language.outside import Writes, entries_of
 from bt_runtime.language.properties.property import Property
-from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.chooser import Guard, If, Precondition, Recovery, SkipUnless, Switch, Try, While
 from bt_runtime.proof.model.contract import names
 from bt_runtime.proof.model.control import InOrder, Parallel, Pipeline, Reactive, RoundRobin
@@ -29,13 +29,14 @@ from bt_runtime.proof.model.decorators import (
     UntilFailure,
 )  # fmt: skip
 from bt_runtime.proof.model.domain import Tests, bounded
+from bt_runtime.proof.model.entries import add_entries
 from bt_runtime.proof.model.leaves import Any_, Check, Fail, Gate, Leaf, Log, Set, Subtree, Unset, Wait
 from bt_runtime.proof.model.model import Model, Options, Within, _Reader
 from bt_runtime.proof.model.node import ModelNode
 from bt_runtime.proof.model.results import EVERY, ends_with_skills, results_of
 from bt_runtime.proof.model.scope import ModelScope, names_in
 from bt_runtime.proof.model.skill import Agent, Skill
-from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN
+from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP
 
 KINDS: dict[str, Any] = {
     "sequence": InOrder, "fallback": InOrder, "sequence_with_memory": InOrder, "reactive_sequence": Reactive,
@@ -43,8 +44,8 @@ KINDS: dict[str, Any] = {
     "round_robin": RoundRobin, "if": If, "while": While, "switch": Switch, "try": Try, "guard": Guard,
     "precondition": Precondition, "skip_unless": SkipUnless, "retry": Counted, "repeat": Counted,
     "until_failure": UntilFailure, "for_each": ForEach, "invert": Invert, "force": Force, "once": Once,
-    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "rollback": Pass, "check": Check, "set": Set, "unset": Unset,
-    "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
+    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "rollback": Pass, "check": Check, "set": Set,
+    "unset": Unset, "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
 }  # fmt: skip
 GRAFT = Kind("grafted part", "decorator", "A part of a tree that a model grew.", ())
 GROWN = Kind("grown part", "decorator", "A node that has grown another.", ())
@@ -104,8 +105,14 @@ class _Builder:
                 del self.tests.fixed[name]
         self.relevant()
         model.root = self.node(tree.root, model.scope, f"/{tree.name}", 0)
-        self.ports()
-        self.outputs()
+        for atom, _ in self.atoms:
+            for name in atom.entries:
+                if name in tree.ports or (("", name) in model.places):
+                    model.kept[self.slot(model.scope, name)] = True
+                    self.used.add(self.slot(model.scope, name))
+        for name in {**entries_of(tree), **tree.ports}:
+            self.slot(model.scope, name)
+        add_entries(model, self.writes.names, self.used)
         seen: dict[tuple[str, bool], _Reader] = {}
         for atom, unset in self.atoms:
             if (atom.text, unset) not in seen:
@@ -263,53 +270,6 @@ class _Builder:
         for name in made.asked:
             model.skills[name].append(made)
         return made
-
-    # Entries ---------------------------------------------------------------------------------
-
-    def ports(self) -> None:
-        """Models the entries of the whole tree: inputs are constant, and entries that may change from outside do."""
-        model, tree, scope = self.model, self.model.tree, self.model.scope
-        for atom, _ in self.atoms:
-            for name in atom.entries:
-                if name in tree.ports or (("", name) in model.places):
-                    model.kept[self.slot(scope, name)] = True
-                    self.used.add(self.slot(scope, name))
-        own, given = self.writes.names, model.options.inputs
-        free = {port.name for port in outside(tree, own, model.options.values)}
-        free -= own & given.keys()  # a given value of an entry that a node writes is its first one
-        alone = {port.name for port in assumed(tree, own, model.options.values)}
-        for name, port in tree.ports.items():
-            slot = self.slot(scope, name)
-            if name in tree.entries and slot in self.used:
-                self.assume(port, alone)
-            if name in tree.inputs or (name in tree.entries and name not in free and port.required):
-                model.inputs[slot] = model.port(port, True) if model.kept[slot] else (UNKNOWN,)
-            elif name in tree.entries and name in free:
-                found = model.port(port, False) if model.kept[slot] else (UNKNOWN,)
-                if slot in model.marks:  # at first it holds its default
-                    first = 0 if port.required else model.number(port.default)
-                    model.stirred[slot] = tuple(sorted(found, key=lambda number: number != first))
-                else:
-                    model.outside[slot] = found
-            elif name in tree.entries:
-                model.inputs[slot] = (model.number(given.get(name, port.default)),)
-            elif not port.required:
-                model.inputs[slot] = (model.number(port.default),)
-
-    def outputs(self) -> None:
-        """Notes the skills whose outputs matter: a class may change them while it runs, and when it fails."""
-        for skill in (each for nodes in self.model.skills.values() for each in nodes if isinstance(each, Skill)):
-            names = sorted(self.model.names[slot] for _, slot in skill.outputs if slot in self.used)
-            if names and not skill.instant:
-                entries = ", ".join(f"`{name}`" for name in names)
-                self.model.doubt(f"`{skill.name}` is taken to write {entries} only when it succeeds")
-
-    def assume(self, port: Port, alone: Container[str]) -> None:
-        """Notes what is taken for granted of an entry under `blackboard` that matters."""
-        if port.name in alone:
-            self.model.assumed.setdefault(port.name)
-        if port.required and port.name not in self.model.options.inputs:
-            self.model.doubt(f"`{port.name}` has no default: it is taken to be written before the first tick")
 
     def show(self) -> None:
         """Marks the nodes whose results somebody reads, and all above them."""

@@ -241,7 +241,7 @@ class Tick:
             self.memo[slot], self.s[slot] = value, UNSET if value == UNSET else UNKNOWN
             self.note("wrote", self.model.names[slot])
         if before != value and before > LATER < value:
-            # What was ticked before may see the change at the next tick. A value that stands for others may be this one.
+            # What was ticked before may see the change at the next tick. One that stands for others may be this value.
             self.urgent = values is None or value in values or bool(self.choose(2)) or self.urgent
         elif (before == UNSET) != (value == UNSET):
             self.urgent = True
