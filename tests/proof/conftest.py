@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("bt_runtime/proof", "bt_runtime/language", "bt_runtime/tree", "bt_runtime/testing", "tests/proof", "tests/support")
+ROOMS = ("proof", "language", "tree", "testing")
+CODE = (*(f"bt_runtime/{room}" for room in ROOMS), "tests/proof", "tests/support")
 KEPT = os.environ.get("PROOFS_KEPT", "")
 SIZES = (
-    "BESIDE_TREES", "BESIDE_PROJECTS", "SOUND_TREES", "BRUTE_TREES", "CHANCE_TREES", "CHANCE_RUNS", "GRAFTS", "MUTATIONS",
-    "CHANGES",
+    "BESIDE_TREES", "BESIDE_PROJECTS", "SOUND_TREES", "BRUTE_TREES", "CHANCE_TREES", "CHANCE_RUNS", "GRAFTS",
+    "MUTATIONS", "CHANGES",
 )  # fmt: skip
 
 

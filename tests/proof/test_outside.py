@@ -222,3 +222,12 @@ def test_what_is_not_decided_names_the_node_that_may_do_anything() -> None:
     assert each.outcome == "open" and "there is no model of `for_all` (/t)" in each.doubts[-1]
     agent = one(load(text % "agent: tidy up"), "tree is success")
     assert agent.outcome == "open" and "an agent may do so" in agent.doubts[-1]
+
+
+def test_a_part_that_is_left_out_may_break_where_a_try_waits_for_it() -> None:
+    """What fails in `do` does not matter to the property but for its breaking."""
+    text = (
+        HEAD % (NO, "")
+        + "root:\n  try: {do: {sequence: [is_near: {}, arm: {}]}, catch: {set: {low: true}}, on: exception}\n"
+    )
+    assert one(load(text, skills=SKILLS), "low").outcome == "refuted"

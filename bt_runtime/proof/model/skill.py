@@ -152,6 +152,7 @@ class Agent(ModelNode):
 
     def step(self, t: Tick) -> int:
         status = self.results[t.choose(len(self.results))] if len(self.results) > 1 else self.results[0]
+        self.unseen(t, status)
         for slot in self.doing.values():
             t.s[slot] = (RUN if status == RUN else SKIP) if t.choose(2) else SKIP
         for slot in self.writes:
