@@ -14,7 +14,6 @@ from bt_runtime.proof.automaton import Automaton
 from bt_runtime.proof.cone import Cone, places_of
 from bt_runtime.proof.model.build import model_of
 from bt_runtime.proof.model.model import Model, Options, unknown_names
-from bt_runtime.proof.model.tick import UNKNOWN
 from bt_runtime.proof.search import Found, Limits, search
 from bt_runtime.proof.story import Telling, concrete, left_out, told, words
 from bt_runtime.types import Json
@@ -97,7 +96,6 @@ class _Deciding:
     def sampled(self, last: Found | None) -> Verdict:
         """Tries some values of entries with too many values. A result is a counterexample or nothing, never a proof."""
         model = self.model(None, True)
-        open_ = any(UNKNOWN in each for each in (*model.inputs.values(), *model.outside.values()))
         found = search(model, self.property, self.limits())
         self.states += found.states
         if found.story is not None:
@@ -112,7 +110,7 @@ class _Deciding:
             why = self.free
         else:
             why = "the model has a story that the tree does not follow: some values or results are not known to it"
-        return self.verdict("open", model, None, (why,) if not open_ or why else ())
+        return self.verdict("open", model, None, (why,))
 
     def cones(self) -> Iterator[tuple[Cone | None, bool]]:
         places = places_of(self.asked.tree)
