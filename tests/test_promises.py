@@ -32,8 +32,8 @@ tree: rover
 skills: [base]
 blackboard:
   low: {type: boolean, default: false}
-  driving: {type: boolean, default: false}
-  charging: {type: boolean, default: false}
+  driving: {type: boolean, default: false, outside: false}
+  charging: {type: boolean, default: false, outside: false}
 root:
 """
 # a halt in the middle of driving leaves `driving` true: only an entry from outside that comes in time shows it
