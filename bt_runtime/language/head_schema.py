@@ -5,6 +5,8 @@ from __future__ import annotations
 from bt_runtime.language.kinds.shape import DRAFT, NAME, NODE, SCALAR, Schema, bounds, closed, typed
 
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
+OUTSIDE: Schema = {"type": "boolean", "description": "Does somebody outside write it? Unless said: when no node does.",
+                   "errorMessage": "`outside` is true or false"}  # fmt: skip
 SHARING = ("shared", "stale_after", "when_stale")  # of entries that a fleet shares: language/shared.py
 
 
@@ -16,7 +18,7 @@ def header_schema() -> Schema:
         "$schema": DRAFT,
         "type": "object",
         **closed(head, ("version", "tree", "root")),
-        "definitions": {"ports": ports(), "entries": ports(**{key: {} for key in SHARING})},
+        "definitions": {"ports": ports(), "entries": ports(outside=OUTSIDE, **{key: {} for key in SHARING})},
     }
 
 

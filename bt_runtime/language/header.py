@@ -67,7 +67,8 @@ class Header:
         about = given.get("about")
         text = about.text if isinstance(about, Scalar) else ""
         kind: Json = type if type in PORT_TYPES else "any"
-        port = Port(key.text, kind, default, text, choices, key.span, least, most)
+        outside = said["outside"] if isinstance(said.get("outside"), bool) else None
+        port = Port(key.text, kind, default, text, choices, key.span, least, most, outside=outside)
         if default is not ABSENT and kind in ("integer", "number") and not within(port, default):
             message = f"the default of `{key.text}` is {default}, and it takes {range_of(port)}"
             self.diagnostics.error("BT016", message, self.file, given["default"].span)

@@ -22,9 +22,10 @@ _NUMBER = "_0123456789"
 
 def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Json]:
     """Returns the initial entries of a run: inputs and defaults. Raises Faults with all faults."""
-    found = [_unknown(spec, name) for name in inputs if name not in spec.inputs and name not in spec.entries]
+    fleet = {name: port for name, port in spec.shared.items() if port is not None and name in inputs}
+    found = [_unknown(spec, name) for name in inputs if name not in {*spec.inputs, *spec.entries, *fleet}]
     values: dict[str, Json] = {}
-    for name, port in spec.ports.items():
+    for name, port in {**fleet, **spec.ports}.items():
         if name in inputs:
             try:
                 ports.check(port, inputs[name])
@@ -42,24 +43,14 @@ def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Jso
 
 def _unknown(spec: TreeSpec, name: str) -> Diagnostic:
     known = [*spec.inputs, *spec.entries]
-    return Diagnostic(
-        "BT022",
-        f"`{spec.name}` has no input `{name}`",
-        spec.file,
-        label=did_you_mean(name, known),
-        help=f"inputs: {', '.join(known) or 'none'}",
-    )
+    label, help = did_you_mean(name, known), f"inputs: {', '.join(known) or 'none'}"
+    return Diagnostic("BT022", f"`{spec.name}` has no input `{name}`", spec.file, label=label, help=help)
 
 
 def _missing(spec: TreeSpec, port: Port) -> Diagnostic:
     name = port.name
-    return Diagnostic(
-        "BT020",
-        f"`{spec.name}` needs its input `{name}`",
-        spec.file,
-        port.span,
-        help=f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`",
-    )
+    help = f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`"
+    return Diagnostic("BT020", f"`{spec.name}` needs its input `{name}`", spec.file, port.span, help=help)
 
 
 class Doubts:
