@@ -38,14 +38,18 @@ def check_known(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     known = written | tree.ports.keys() | used.perhaps
     for name, read in _first(used.reads).items():
         if name not in known and not diagnostics.full("warning"):
+            from bt_runtime.language.checks import doubts
+
+            label, ways = did_you_mean(name, written | tree.ports.keys()), ()
+            label, ways = doubts.output_of(tree, name) or (label, ways)
             diagnostics.warning(
-                "BT023",
-                f"nothing in this tree writes `{name}`",
-                read.spec.file,
-                read.span,
-                did_you_mean(name, written | tree.ports.keys()),
-                _outside(name, read),
-            )
+                "BT023", f"nothing in this tree writes `{name}`", read.spec.file, read.span, label,
+                _outside(name, read), ways,
+            )  # fmt: skip
+    if any(use.field.name == "as" and use.spec.kind.node_fields for use in used.writes):
+        from bt_runtime.language.checks import doubts
+
+        doubts.after_the_loop(tree, used, diagnostics)
     for port in tree.outputs.values():
         if port.required and port.name not in written | used.perhaps:
             diagnostics.warning("BT023", f"nothing in this tree writes its output `{port.name}`", tree.file, port.span)
@@ -72,6 +76,7 @@ def _first(uses: Sequence[Use]) -> dict[str, Use]:
 
 def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     read = {r.name for r in used.reads} | used.asked | used.perhaps | looked_at(tree)
+    known = read | tree.ports.keys()
     for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:
@@ -80,6 +85,7 @@ def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
                 f"nothing in this tree reads `{name}`",
                 use.spec.file,
                 use.span,
+                did_you_mean(name, known, 0.75),
                 help="if it is meant for outside, make it an output: `outputs: {" + name + ": any}`",
             )
     for port in tree.inputs.values():
@@ -122,12 +128,18 @@ def _way_out(use: Use, port: Port, value: Json) -> tuple[Span | None, str]:
     """Returns the place of the value and a suggestion: for a misspelt choice, or for `k: k + 1` without braces."""
     given = use.spec.given.get(use.field.name)
     node = given.get(use.name) if isinstance(given, YamlMap) else None
-    if not isinstance(value, str) or node is None:
+    if node is None:
         return None, ""
+    if not isinstance(value, str):
+        return node.span, ""
     if port.choices:
         return node.span, did_you_mean(value, [str(choice) for choice in port.choices])
+    if port.type == "boolean":
+        from bt_runtime.language import typos
+
+        return node.span, typos.boolean(node)
     if port.type in ("string", "any") or not _computes(value):
-        return None, ""
+        return node.span, ""
     return node.span, f'to compute it: `"{{{value}}}"`'
 
 
@@ -141,8 +153,8 @@ def _computes(text: str) -> bool:
 
 
 def _texts(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
-    """Warns about `set: {k: k + 1}` for an entry of any type, which writes the text. Only texts whose names are all
-    entries are reported."""
+    """Warns about `set: {k: k + 1}` and `set: {k: no}` for an entry of any type, which write the text. Only texts whose
+    names are all entries are reported."""
     known = {*tree.ports, *(use.name for use in used.writes)}
     for use in used.writes:
         port, value = tree.ports.get(use.name), None
@@ -152,6 +164,10 @@ def _texts(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
         node = given.get(use.name) if isinstance(given, YamlMap) else None
         if not isinstance(value, str) or (port is not None and port.type != "any"):
             continue
+        if isinstance(node, Scalar) and node.plain and len(value) < 4:
+            from bt_runtime.language.checks import doubts
+
+            doubts.no_boolean(value, node, use.spec.file, diagnostics)
         plain = isinstance(node, Scalar) and node.plain and set(value) & set("+*/<>=")
         if node is not None and plain and _computes(value) and set(compile(value).names) <= known:
             label = f'to compute it: `"{{{value}}}"`'
@@ -180,15 +196,17 @@ def _expressions(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     for each in used.expressions if known else ():
         if diagnostics.full() or known.keys().isdisjoint(each.expression.names):
             continue
-        from bt_runtime.language.checks import types
+        from bt_runtime.language.checks import doubts, types
 
         clashes = types.clashes(each.expression, known)
         for clash in clashes:
             named = [n for n in each.expression.names if n in known and _within(each.expression, n, clash)]
             label = ", ".join(f"`{name}` is {an(known[name])}" for name in named[:2])
-            span = inside(each.node, clash.start + each.shift, clash.end + each.shift)
+            span, hint, ways = inside(each.node, clash.start + each.shift, clash.end + each.shift), clash.hint, ()
+            if clash.never and "null" in clash.message:
+                hint, ways = doubts.null_meant(each, clash.start, clash.end) or (hint, ways)
             say = diagnostics.warning if clash.never else diagnostics.error
-            say("BT034", clash.message, each.spec.file, span, label, clash.hint)
+            say("BT034", clash.message, each.spec.file, span, label, hint, ways)
         _result(each, known, diagnostics, bool(clashes))
 
 
