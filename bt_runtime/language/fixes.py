@@ -9,7 +9,7 @@ from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
 from bt_runtime.language import nesting
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.nesting import STEP as STEP
-from bt_runtime.language.source import Node, Scalar, YamlMap
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.language.spec import NodeSpec, Port
 from bt_runtime.types import Span
@@ -225,7 +225,8 @@ def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[F
     elif said := _FORMAT.match(fault.label) or _FORMAT.match(fault.help):
         yield Fix(f"write `{{{said[1]}}}`", (Edit(span, said[1]),))  # which shows 0.5 as 0.5, not as 0.50
     elif said := _INSTEAD.match(fault.label):
-        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), fault.code != "BT008" or bool(_TEST.search(before)))
+        negated = fault.label.startswith("to negate")  # of a tag, which may stand anywhere
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), not negated or bool(_TEST.search(before)))
 
 
 def _at(span: Span, lines: list[str]) -> str:

@@ -11,7 +11,6 @@ from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Regis
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 from bt_runtime.types import Span
 
-
 # What other libraries call our fields.
 _FIELDS = {
     "seconds": ("duration", "secs", "sec", "timeout", "delay", "time"),
@@ -39,6 +38,8 @@ def field(kind: Kind, fields: Node, name: Scalar, value: Node) -> Renamed | None
     """Returns our field for a field that `kind` does not have; None when the name is unknown."""
     if kind.field("seconds") is not None and name.text in _MILLISECONDS:
         return _seconds(name, value)
+    if kind.name == "rate" and name.text in ("seconds", "period", *_FIELDS["seconds"]):
+        return _hertz(name, value)
     if kind.name == "parallel" and name.text == "policy":
         return _policy(name, value)
     if kind.name in ("sequence", "fallback") and name.text == "memory" and isinstance(fields, YamlMap):
@@ -59,6 +60,15 @@ def _seconds(name: Scalar, value: Node) -> Renamed:
     edits = (Edit(name.span, "seconds"), Edit(value.span, written))
     label = f"in seconds: `seconds: {written}`"
     return Renamed("seconds", label, (Fix(f"write `seconds: {written}`", edits, True),))
+
+
+def _hertz(name: Scalar, value: Node) -> Renamed:
+    number = value.value if isinstance(value, Scalar) else None
+    if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:
+        return Renamed("hz", "`hz` is meant, of which once in 5 seconds is 0.2")
+    written = f"hz: {round(1 / number, 6):g}"
+    edits = (Edit(name.span, "hz"), Edit(value.span, written.removeprefix("hz: ")))
+    return Renamed("hz", f"once in {number:g} s is `{written}`", (Fix(f"write `{written}`", edits, True),))
 
 
 def _policy(name: Scalar, value: Node) -> Renamed:

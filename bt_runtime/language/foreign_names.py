@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+
 class Meant(NamedTuple):
     """Our kind for another library's node. `fields`: what it takes to do the same, in YAML; `options`: in words."""
 

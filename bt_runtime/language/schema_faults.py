@@ -102,8 +102,12 @@ class SchemaFaults:
             ours = typos.type_meant(error.instance)
             known = ours in cast(Json, error.validator_value)
             fixes = (Fix(f"write `{ours}`", (Edit(node.span, ours),), True),) if known else ()
-            close = ours if known else nearest(
-                error.instance, [each for each in cast(Json, error.validator_value) if isinstance(each, str)]
+            close = (
+                ours
+                if known
+                else nearest(
+                    error.instance, [each for each in cast(Json, error.validator_value) if isinstance(each, str)]
+                )
             )
             label = _did_you_mean(close) if close else ""
         meant = typos.BOOLEANS.get(str(error.instance).casefold()) if error.validator_value == "boolean" else None

@@ -17,7 +17,6 @@ _VERBS = {"+": "added", "-": "subtracted", "*": "multiplied", "**": "raised to a
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _EQUAL = frozenset({"==", "!=", "is", "is not"})
 _TEXT = ("string",)
-_CONVERT = "convert one of them: `int(text)`, `str(number)`"
 _NUMBER = tuple(NUMBERS)
 # A function → what each of its values may be, what it gives, and what is said of anything else.
 _FUNCTIONS: Mapping[str, tuple[tuple[Sequence[str], ...], Type, str]] = {
@@ -187,11 +186,9 @@ class Flow:
         if sign in _ORDER and not (alike and left in (*NUMBERS, "string")):
             hint = "only two numbers or two texts are compared"
             self.report(Clash(f"{_KINDS[left]} and {_KINDS[right]} have no order", start, end, hint))
-        elif sign in _EQUAL and not alike:
+        elif sign in _EQUAL and not alike and "null" not in (left, right):
             said = f"{_KINDS[left]} is never equal to {_KINDS[right]}"
-            null = "null" in (left, right)
-            hint = "`exists(entry)` says whether it was written" if null else _CONVERT
-            self.report(Clash(said, start, end, hint, never=True))
+            self.report(Clash(said, start, end, "convert one of them: `int(text)`, `str(number)`", never=True))
         elif sign in ("in", "not in") and right in (*NUMBERS, "null"):
             self.report(Clash(f"nothing can be in {_KINDS[right]}", start, end))
         elif sign in ("in", "not in") and right == "string" and left != "string":

@@ -10,10 +10,10 @@ Value = Any  # None, bool, int, float, str, lists and mappings of those; what el
 
 OPERATORS = frozenset(("and", "or", "not", "in", "is", "if", "else"))
 CONSTANTS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None, "none": None}
-STATEMENTS = frozenset(
-    "lambda for while await async yield from import def class return with as assert del global nonlocal pass raise "
-    "try except finally break continue".split()
-)  # of Python: no part of an expression here
+STATEMENTS = frozenset((
+    "lambda", "for", "while", "await", "async", "yield", "from", "import", "def", "class", "return", "with", "as",
+    "assert", "del", "global", "nonlocal", "pass", "raise", "try", "except", "finally", "break", "continue",
+))  # fmt: skip  # of Python: no part of an expression here
 WORDS = OPERATORS | STATEMENTS | CONSTANTS.keys()  # an entry of such a name could be written, and never read
 
 
