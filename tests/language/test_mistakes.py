@@ -93,7 +93,7 @@ MISTAKES = {
     # shapes
     "two children of a decorator": M("  invert:\n    - check: wet\n    - log: a\n", 2, "takes one node",
                                      "  invert:\n    sequence:\n      - check: wet\n      - log: a\n"),
-    "one child of a decorator in a list": M("  invert: [check: wet]\n", 1, "takes one node", 
+    "one child of a decorator in a list": M("  invert: [check: wet]\n", 1, "takes one node",
                                             "  invert: {check: wet}\n"),
     "a child among the fields": M("  timeout:\n    seconds: 2\n    mow: lawn\n", 3, "put it below `child:`",
                                   "  timeout:\n    seconds: 2\n    child:\n      mow: lawn\n"),

@@ -38,7 +38,7 @@ def bounded(root: Path, tool: str, **given: Any) -> Answer:
 # Files that are none ---------------------------------------------------------------------------------
 
 READING: list[tuple[str, dict[str, Any]]] = [
-    ("validate", {}), ("validate", {"what": "trees/odd.yaml"}), ("render", {"tree": "odd"}), ("try", {"tree": "odd"}),
+    ("validate", {}), ("validate", {"tree": "trees/odd.yaml"}), ("render", {"tree": "odd"}), ("try", {"tree": "odd"}),
     ("diff", {"first": "odd", "second": "rounds"}), ("skills", {}), ("kinds", {}), ("runs", {}),
 ]  # fmt: skip
 
