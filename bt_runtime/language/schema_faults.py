@@ -129,6 +129,8 @@ class SchemaFaults:
             close = nearest(key.text, known)
             label = typos.after_comma(key, value) if " " in key.text else ""
             label = label or (_did_you_mean(close) if close else "")
+            if key.text == "condition" and "instant" in known:
+                label = "write `instant: true`, and return true or false"
             message, help = f"{what} has no `{key.text:.40}`", f"it has: {', '.join(known)}"
             yield Diagnostic(self.code(path), message, file, key.span, label, help)
 

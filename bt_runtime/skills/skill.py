@@ -211,7 +211,7 @@ def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Fiel
         if known is None and type_ is not Any:
             raise SkillError(
                 f"the output `{output}` of `{name}` has no type of a tree: {type_!r:.80}",
-                f"write `{{{output!r}: int}}`: str, int, float, bool, list, dict, or a name as \"integer\"",
+                f'write `{{{output!r}: int}}`: str, int, float, bool, list, dict, or a name as "integer"',
             )
         found.append(Field(output, known or "any", writes=True, about=""))
     return tuple(found)
