@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bt_runtime.language.expression.scope import WORDS
 from bt_runtime.language.kinds.shape import DRAFT, NAME, NODE, SCALAR, Schema, bounds, closed, typed
 
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
@@ -52,5 +53,6 @@ def _section(about: str, ports: str = "ports") -> Schema:
 
 def ports(**more: Schema) -> Schema:
     said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
-    typed_ports: Schema = {"allOf": [typed("a port", PORT_TYPES, **bounds(), **more)]}
+    why = "It is a word of expressions, which could not read it"
+    typed_ports: Schema = {"allOf": [typed("a port", PORT_TYPES, WORDS, why, **bounds(), **more)]}
     return {"type": ["object", "null"], "errorMessage": said, **typed_ports}
