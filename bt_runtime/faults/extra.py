@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+from importlib.util import find_spec
 
 from bt_runtime.faults.diagnostic import MissingExtra
 
@@ -23,7 +23,7 @@ class Extra:
 
     def need(self, *modules: str) -> None:
         """Raises MissingExtra unless all these modules are there; imports none of them."""
-        if any(importlib.util.find_spec(module) is None for module in modules):
+        if any(find_spec(module) is None for module in modules):
             raise self.missing()
 
     def missing(self) -> MissingExtra:

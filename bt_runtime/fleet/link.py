@@ -125,7 +125,7 @@ class Link:
         attempt.cancel()
         await asyncio.wait({attempt})
         if isinstance(failed, ImportError):
-            raise Extra("fleet", "a fleet").missing() from failed
+            raise Extra("fleet", f"`{failed.name}`").missing() from failed
         error = failed or (self._refused.result() if self._refused.done() else self._last)
         raise BtError(f"no fleet server answers at {self.address.url}: {_why(error)}",
                       "start one: btr fleet up; or name it: --server nats://HOST:PORT") from error  # fmt: skip

@@ -17,6 +17,7 @@ from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
+from bt_runtime.language.own_keys import offered
 from bt_runtime.language.policies.policy import Policy
 from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.properties.property import Property
@@ -90,7 +91,8 @@ class _Reader:
         own = [_text(node, "impl") for _, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         self.more = impls.keys_of(filter(impls.named_so, (impl, *own)))
         check = _check(frozenset(filter(impls.named_so, (impl, *own)))) if self.more else CHECK
-        self.found += (self.own(path, fault, named, impl) for path, fault in check.faults(top, self.document.name))
+        for path, fault in check.faults(top, self.document.name):
+            self.found.append(offered(path, fault, top.data(), self.more) if self.more else fault)
         self.above = self.reached(named)
         kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         properties = Properties(named.get("properties") if named is not None else None, self.document.name, "manifest")
@@ -100,16 +102,6 @@ class _Reader:
         return Manifest(
             _text(named, "skills"), kinds, self.found, self.document.text, self.spots, properties.all, policies.all
         )  # fmt: skip
-
-    def own(self, path: tuple[str | int, ...], fault: Diagnostic, named: YamlMap | None, impl: str) -> Diagnostic:
-        """Leaves out of a fault of one skill the keys that only a neighbour's implementation has."""
-        node = _map(_map(named, "kinds"), str(path[1])) if len(path) == 2 and path[0] == "kinds" else None
-        if node is None or not self.more or not fault.help.startswith("it has: "):
-            return fault
-        foreign = self.more.keys() - impls.keys_of(filter(impls.named_so, (_text(node, "impl") or impl,)))
-        known = [name for name in fault.help.removeprefix("it has: ").split(", ") if name not in foreign]
-        label = "" if any(fault.label == f"did you mean `{name}`?" for name in foreign) else fault.label
-        return fault._replace(help=f"it has: {', '.join(known)}", label=label)
 
     def kind(self, key: Scalar, node: YamlMap, impl: str) -> Kind:
         own = self.reached(node)
@@ -248,11 +240,6 @@ def _used(node: Node | None) -> tuple[str, ...]:
         return tuple(FLEET * (scope.data() == "fleet") + name.text for name, scope in node)
     items = node.items if isinstance(node, YamlList) else ()
     return tuple(str(item.data()) for item in items if isinstance(item, Scalar))
-
-
-def _map(node: YamlMap | None, key: str) -> YamlMap | None:
-    found = node.get(key) if node is not None else None
-    return found if isinstance(found, YamlMap) else None
 
 
 def _text(node: YamlMap | None, key: str) -> str:

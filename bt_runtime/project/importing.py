@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.faults.extra import extra_of
 from bt_runtime.project import trust
 
 
@@ -95,8 +96,6 @@ def _from_file(path: Path) -> Any:
 
 
 def _lacks(file: str, module: str) -> ImportFault:
-    from bt_runtime.faults.extra import extra_of
-
     extra = extra_of(module)
     way = f"pip install 'bt_runtime[{extra}]'" if extra else "install what brings it, or mend the import"
     needs = f", of the `{extra}` extra" if extra else ""

@@ -70,7 +70,7 @@ def test_an_address_opens_an_endpoint_and_a_path_a_local_model(tmp_path):
 
 
 def test_without_the_extra_a_local_model_is_refused_with_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="llm"):
         llm.need_llama()
 
