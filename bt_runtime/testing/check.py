@@ -54,13 +54,11 @@ class Result(NamedTuple):
     kept: bool = False  # known from an earlier check of the same text
     assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
 
-    @property
     def words(self) -> str:
         """The outcome in words, with what a proof takes for granted."""
         said = {"proved": "proved", "refuted": "broken", "open": "not decided"}[self.outcome]
         return f"{said}{assumption(self.assumes)[0]}"
 
-    @property
     def help(self) -> str:
         """How an author decides what a proof takes for granted, or ""."""
         return assumption(self.assumes)[1]

@@ -51,7 +51,7 @@ def test_an_entry_that_a_node_writes_too_changes_from_outside_when_it_says_so(
     """Where it says nothing, the proof names it as an assumption."""
     result = one(load(AFTERWARDS % (said, ""), skills=SKILLS), "low and go is running")
     assert (result.outcome, result.assumes) == (outcome, assumes)
-    assert ("if only the tree writes `low`" in result.words) == bool(assumes)
+    assert ("if only the tree writes `low`" in result.words()) == bool(assumes)
 
 
 def test_a_sensor_that_the_tree_resets_makes_no_vacuous_proof() -> None:

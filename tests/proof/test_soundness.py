@@ -64,7 +64,7 @@ def unsound(seed: int, folder: Path) -> tuple[int, list[str]]:
         if result.outcome == "proved":
             proved += 1
             how = broken(tree, promise, seed, free(tree, result))
-            found += [f"{promise} ({result.words}; {result.doubts}): {how}"] if how else []
+            found += [f"{promise} ({result.words()}; {result.doubts}): {how}"] if how else []
     return proved, found
 
 

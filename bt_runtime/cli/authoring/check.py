@@ -135,7 +135,7 @@ def _chance(args: argparse.Namespace) -> int:
 
 def _tell(result: Result, args: argparse.Namespace) -> None:
     how = "known from before" if result.kept else f"{result.states:,} states in {result.seconds:.2f} s"
-    print(f"{_named(result)}: {result.words} ({how})", file=sys.stderr)
+    print(f"{_named(result)}: {result.words()} ({how})", file=sys.stderr)
     for remark in result.remarks:
         print(f"  note: {remark}", file=sys.stderr)
     for doubt in result.doubts:
@@ -144,8 +144,8 @@ def _tell(result: Result, args: argparse.Namespace) -> None:
         print(f"  {line}", file=sys.stderr)
     if result.finding is not None:
         print(f"  {result.finding.why}", file=sys.stderr)
-    if result.help:
-        print(f"  help: {result.help}", file=sys.stderr)
+    if result.help():
+        print(f"  help: {result.help()}", file=sys.stderr)
     if result.outcome == "open":
         print("  help: list --values, fix entries with --set, or allow more --seconds or --states", file=sys.stderr)
 

@@ -95,8 +95,8 @@ def check(
             found_by="check",
         )  # fmt: skip
     broken = next((each for each in found if each.finding is not None), None)
-    told = [f"{promised(each.property)}: {each.words}" for each in found]
-    told += [each.help for each in found if each.help]
+    told = [f"{promised(each.property)}: {each.words()}" for each in found]
+    told += [each.help() for each in found if each.assumes]
     told += [f"not covered: {doubt}" for each in found for doubt in each.doubts]
     answer = _found(broken.finding if broken is not None else None, "\n".join(told))
     assumes = sorted({name for each in found for name in each.assumes})

@@ -3,16 +3,16 @@ granted of them."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Set
+from collections.abc import Container
 
-from bt_runtime.language.outside import assumed, entries_of, outside
+from bt_runtime.language.outside import Names, assumed, entries_of, outside
 from bt_runtime.language.spec import Port
 from bt_runtime.proof.model.model import Model
 from bt_runtime.proof.model.skill import Skill
 from bt_runtime.proof.model.tick import UNKNOWN
 
 
-def add_entries(model: Model, own: Set[str], used: Container[int]) -> None:
+def add_entries(model: Model, own: Names, used: Container[int]) -> None:
     """Models inputs, which are constant, and entries, of which some change from outside. `own`: what nodes write.
     `used`: the slots that nodes of the model, or properties, read."""
     tree, given = model.tree, model.options.inputs
