@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from py_trees.common import Status
@@ -61,6 +62,7 @@ class TapedActivity:
         if found is not None:
             self.recorded, self.before, self.wakes = True, found.get("before"), found["wakes"]
             self.lingers, self.in_thread = bool(found.get("lingers")), bool(found.get("in_thread"))
+            self.tape.called(self.number, "start")
             failed = self.tape.answer("done", self.number) if self._failed_at_start() else None
             if failed is not None:
                 result_of(failed)
@@ -91,7 +93,7 @@ class TapedActivity:
 
     def _start(self) -> Activity:
         try:
-            self.inner = inner = self.start()
+            self.inner = inner = self.tape.calling(self.number, "start", self.start)
             return inner
         except Exception as error:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
@@ -110,6 +112,8 @@ class TapedActivity:
             return self._told()
         inner = self.inner
         if inner is None:
+            self.tape.called(self.number, "start")
+            self.tape.called(self.number, "poll")
             body = self.tape.answer("done", self.number)
             if body is not None:
                 return self._again(body)
@@ -125,7 +129,7 @@ class TapedActivity:
                 return doubt
             inner = self._start()
         try:
-            done = inner.poll()
+            done = self.tape.calling(self.number, "poll", inner.poll)
         except Exception as error:
             if self._hold(error, failure(error)):
                 return None
@@ -150,7 +154,9 @@ class TapedActivity:
 
     def follow(self, values: dict[str, object]) -> None:
         if self.inner is not None:
-            self.inner.follow(values)
+            self.tape.calling(self.number, "follow", self.inner.follow, values)
+        else:
+            self.tape.called(self.number, "follow")
 
     def _hold(self, end: Ended | Exception, kept: dict[str, Json]) -> bool:
         """Records how the action ended. True when the result is held back until that record is on disk."""
@@ -219,8 +225,8 @@ class TapedActivity:
 
     def cancel(self, reason: str) -> None:
         if self.inner is None or self.end is not None:
-            return
-        self.inner.cancel(reason)
+            return self.tape.called(self.number, "cancel")
+        self.tape.calling(self.number, "cancel", self.inner.cancel, reason)
         future = getattr(self.inner, "future", None)
         if self.world is not None and future is not None and not future.cancelled():
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
@@ -229,8 +235,11 @@ class TapedActivity:
         """Called inside a tick; its answer is recorded."""
         if self.gone or not (self.lingers or self.in_thread):
             return True
+        self.tape.called(self.number, "stopped")
         if self.tape.answer("stopped", self.number) is None:
-            if self.dead or not self.tape.goes_on or not (self.inner is None or self.inner.stopped()):
+            if self.dead or not self.tape.goes_on:
+                return False
+            if self.inner is not None and not self.tape.calling(self.number, "stopped", self.inner.stopped):
                 return False
             self.tape.put("stopped", {"job": self.number})
         self.gone = True
@@ -260,6 +269,7 @@ class TapedInstant:
 
     def __call__(self, **params: object) -> object:
         tape = self.tape
+        tape.called(self.number, "call")
         body = tape.answer("instant", self.number)
         if body is not None:
             self.kept = body.get("value", _NOTHING)
@@ -274,7 +284,7 @@ class TapedInstant:
 
     def _asked(self, params: dict[str, object]) -> object:
         try:
-            value = self.call(**params)
+            value = self.tape.calling(self.number, "call", partial(self.call, **params))
         except Exception as error:
             self.kept = _NOTHING
             self.tape.put("instant", {"job": self.number, **failure(error)})

@@ -75,10 +75,12 @@ class TapedJob(Job[T]):
         if not self.dead and tape.take(names[0], {"job": self.number, **about, **texts}) is None:
             tape.put(names[0], {"job": self.number, **about}, texts)
             self.start()
+        elif not self.dead:
+            tape.called(self.number, "ask")
 
     def start(self) -> Job[T]:
         try:
-            self.job = job = self.ask()
+            self.job = job = self.tape.calling(self.number, "ask", self.ask)
             return job
         except Exception as error:
             self.failed(error)
@@ -87,6 +89,7 @@ class TapedJob(Job[T]):
     def poll(self) -> T | None:
         job = self.job
         if job is None:
+            self.tape.called(self.number, "poll")
             body = self.tape.answer(self.answers, self.number)
             if body is not None:
                 return self.read(result_of(body))
@@ -95,7 +98,7 @@ class TapedJob(Job[T]):
             self.since = time.perf_counter()
             job = self.start()
         try:
-            answer = job.poll()
+            answer = self.tape.calling(self.number, "poll", job.poll)
         except Exception as error:
             self.failed(error)
             raise
@@ -111,7 +114,9 @@ class TapedJob(Job[T]):
 
     def cancel(self, reason: str) -> None:
         if self.job is not None:
-            self.job.cancel(reason)
+            self.tape.calling(self.number, "cancel", self.job.cancel, reason)
+        else:
+            self.tape.called(self.number, "cancel")
 
 
 class TapedPerson:

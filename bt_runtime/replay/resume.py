@@ -19,7 +19,7 @@ from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.journal.tape import STANDING, TAPED, Difference
+from bt_runtime.journal.tape import STANDING, Difference, is_taped
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.refit import CannotResume, Offer, refit, refit_memory
 from bt_runtime.run.run import Run, Tree, load
@@ -123,7 +123,7 @@ def to_last_answer(recording: Recording) -> list[Event]:
 
     Returns the cut events that still hold: those about processes."""
     count = len(recording.events)
-    while count and (recording.events[count - 1].kind not in TAPED or recording.events[count - 1].kind == "halt"):
+    while count and (recording.events[count - 1].kind == "halt" or not is_taped(recording.events[count - 1])):
         count -= 1
     standing = [e for e in recording.events[count:] if e.kind in STANDING]
     if count < len(recording.events):

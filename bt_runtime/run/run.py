@@ -378,15 +378,15 @@ class Run:
     def remove(self, path: str) -> Request:
         """Requests that the node at `path` leaves the tree; it is halted."""
         checked(path)
-        self._asked("remove", path)
-        return self.growth.remove(path)
+        return self.growth.remove(path, lambda: self._asked("remove", path))
 
     def _change(self, how: How, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         checked(path, plan, index)
         if not isinstance(plan, Behaviour):
             return self.growth.graft(how, path, plan, index, lambda: self._asked(how, path, plan, index))
-        self._asked(how, path, plan, index)
-        return self.engine.request(Request(how, path, lambda place: plan, index))
+        request = Request(how, path, lambda place: plan, index)
+        request.asked = lambda: self._asked(how, path, plan, index)
+        return self.engine.request(request)
 
     def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
         if self.journal is not None:

@@ -83,6 +83,10 @@ class Engine:
         self._untold: deque[Tick] = deque()
         self._telling = threading.Lock()
         self._slow: deque[Slow] = deque(maxlen=64)
+        self._asking = threading.RLock()  # a request belongs to one side of a tick's beginning and end
+        self._stepping = 0  # the thread that steps the tree, from a tick's beginning to its end
+        self.late: deque[Callable[[], object]] = deque()  # done at the end of the stepping, before changes of shape
+        self.ending = False  # while that is done
 
     @property
     def root(self) -> Behaviour:
@@ -154,7 +158,9 @@ class Engine:
         blackboard = context.blackboard
         if not self.count:
             self._starts()
-        self.count += 1  # from here on, what happens belongs to this tick
+        with self._asking:
+            self.count += 1  # from here on, what happens belongs to this tick
+            self._stepping = get_ident()
         self.held = None
         if self.watchdog is not None:
             self.began, self.ticking_in = monotonic(), get_ident()
@@ -172,6 +178,7 @@ class Engine:
             context.ticking = False
             self.ticking_in = 0
             blackboard.end_tick()
+            self._end_stepping()
         if context.requests:
             applied += shape.apply()
         if self._halt is not None:
@@ -180,6 +187,16 @@ class Engine:
         if applied or blackboard.stirred:
             context.tick_soon()  # what was ticked before the change may see it now
         return self._recorded(status, applied), broke
+
+    def _end_stepping(self) -> None:
+        """Queues the requests that other threads made meanwhile, behind those of the nodes."""
+        with self._asking:
+            self._stepping, self.ending = 0, True
+            try:
+                while self.late:
+                    self.late.popleft()()
+            finally:
+                self.ending = False
 
     def _starts(self) -> None:
         self.context.emit(Started(segment_of(self.root)))
@@ -275,11 +292,14 @@ class Engine:
             self.shape.apply()
             self.blackboard.begin_tick()
             self.context.ticking = True
+            with self._asking:
+                self._stepping = get_ident()
             try:
                 yield
             finally:
                 self.context.ticking = False
                 self.blackboard.end_tick()
+                self._end_stepping()
                 self.shape.apply()
             if self._halt is not None:
                 why, self._halt = self._halt, None
@@ -288,13 +308,22 @@ class Engine:
     # Shape -----------------------------------------------------------------------------------
 
     def request(self, change: Request) -> Request:
-        """Queues a change; it is made between two ticks."""
+        """Queues a change; it is made between two ticks. That of another thread within a tick waits for the tick's
+        end, so that a rebuilt run makes it at the same moment."""
         if self._closed:
             change.cancel("the run was closed")
             return change
-        self.context.requests.append(change)
+        with self._asking:
+            if self._stepping in (0, get_ident()):
+                self._queue(change)
+            else:
+                self.late.append(lambda: self._queue(change))
         self.context.wake()
         return change
+
+    def _queue(self, change: Request) -> None:
+        change.asked()
+        self.context.requests.append(change)
 
     def settle(self) -> list[Applied]:
         """Makes the changes that were asked for now, rather than at the next tick; never inside one."""

@@ -89,8 +89,9 @@ class Growth:
     ) -> Request:
         """Requests nodes that were written outside the tree. Raises the text's faults at once."""
         spec = self.checked(path, text)
-        asked()
-        return self.stand(Request(how, path, index=index, text=text, name=spec.name or ""), spec)
+        request = Request(how, path, index=index, text=text, name=spec.name or "")
+        request.asked = asked
+        return self.stand(request, spec)
 
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
         """Checks a text as nodes for this place; raises Faults."""
@@ -133,8 +134,10 @@ class Growth:
             request, spec, lambda place: Site(inside, opened(place), folder), lambda child, on: made(child, on.scope)
         )
 
-    def remove(self, path: str) -> Request:
-        return self.engine.request(Request("remove", path))
+    def remove(self, path: str, asked: Callable[[], None] = lambda: None) -> Request:
+        request = Request("remove", path)
+        request.asked = asked
+        return self.engine.request(request)
 
     def stock_tick(self) -> AbstractContextManager[None]:
         """Surrounds a tick that py_trees makes instead of the engine."""

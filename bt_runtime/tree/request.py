@@ -23,6 +23,10 @@ class Refused(BtError):
     """Raised for a change that is not possible; the tree is unchanged."""
 
 
+def _unrecorded() -> None:
+    """A node's own request, which the node makes again in a rebuilt run."""
+
+
 class Request:
     """A requested change. `poll` returns Applied once it is made, and raises when it was refused."""
 
@@ -39,6 +43,7 @@ class Request:
         self.why = why  # for the running nodes that leave
         self.applied: Applied | None = None
         self.refused: BtError | None = None
+        self.asked: Callable[[], None] = _unrecorded  # records it when it is queued
 
     def poll(self) -> Applied | None:
         if self.refused is not None:
