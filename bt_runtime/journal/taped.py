@@ -54,6 +54,11 @@ class TapedClock:
             self.gap, self.ahead = False, self.time - self.inner.now()
         return self.inner.now() + self.ahead
 
+    def go_on(self) -> None:
+        """Begins the time of the run that was led back: from here on it passes, also before the next tick."""
+        if self.gap and self.tape.live:
+            self.read()
+
     def wait(self, woken: Alarm, until: float) -> None:
         self.inner.wait(woken, behind(until, self.ahead))
 

@@ -23,6 +23,7 @@ from bt_runtime.journal.tape import STANDING, Difference, is_taped
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.refit import CannotResume, Offer, refit, refit_memory
 from bt_runtime.run.run import Run, Tree, load
+from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.types import Verdict
 
 
@@ -38,8 +39,8 @@ def resume(
     limits: Limits | None = None,
     changed: bool = False,
 ) -> Run:
-    """Returns the run in its last state; tick it, or let it spin. Services that are not given are opened as the journal
-    names them.
+    """Returns the run in its last state; tick it, or let it spin. A run that had ended stays so: ticks tell its result,
+    and begin nothing. Services that are not given are opened as the journal names them.
 
     What is missing, or is not what the run had, is refused before anything is opened for writing or ticked;
     `changed` goes on with what is there. A `world` that is given must be fresh: it is put where the run began and led
@@ -114,6 +115,8 @@ def led_back(run: Run, recording: Recording) -> Run:
         run.resources.notebook = None
         run.__exit__(type(error), error, error.__traceback__)
         raise
+    run.journal.clock.go_on()
+    run.engine.rebuilt_ended = run.status in (SUCCESS, FAILURE)
     return run
 
 

@@ -72,6 +72,7 @@ class Engine:
         self.latest: Halt | None = None  # that was asked for, whoever did: a new one ends what spins
         self.held: Halt | None = None  # by which the tree was halted, if no tick has started it since
         self.over: Halt | None = None  # from here on no tick starts the tree anew
+        self.rebuilt_ended = False  # it had ended when its journal was led back: ticks only tell how
         self._busy = False  # inside a tick, from before its first check to after its last
         self._halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
@@ -129,6 +130,8 @@ class Engine:
         """Ticks once, unless a halt other than `seen` was requested; then returns None."""
         with self._lock:
             self._ready()
+            if self.rebuilt_ended:
+                return Tick(self.count, self.status, math.inf)
             tick, broke, gates = None, None, self.context.gates
             until = gates.held() if gates.ticks else None
             if until is not None and self.over is None and (always or self.latest is seen):

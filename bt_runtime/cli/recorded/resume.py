@@ -68,8 +68,7 @@ def run(args: argparse.Namespace) -> int:
         _debugged(going, args.take_back)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow
-        ended = going.status.name in ("SUCCESS", "FAILURE")
-        status = going.status if ended else going.spin(args.hz, args.seconds)
+        status = going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out
         why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
         count = going.engine.count
