@@ -71,8 +71,11 @@ class TapedActivity:
         careful = self.lasting and policy != "repeat"
         if careful and policy == "verify" and self.entry is not None:
             self.before = self._holds()
+            if self.before and self.tape.may_be_done(self.sentence):  # then it is settled as one in doubt
+                self.recorded, self.before = True, self.tape.was_begun(self.sentence)
         about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
         about |= {name: True for name in ("lingers", "in_thread") if getattr(self, name)}
+        about |= {} if self.lasting else {"lasting": False}
         self.tape.put("begin", {"job": self.number, "sentence": self.sentence, **about})
         if careful and self.tape.writer is not None:
             self.ticket = self.tape.writer.durable(self.context.wake)

@@ -169,6 +169,7 @@ class Recorder(Gate):
         """Goes live after the replay: only now changes the journal, and cuts off what the run will repeat."""
         assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Backlog)
         try:
+            outage.lower(self.path, self.recording.events[-1].seq if self.recording.events else 0)
             if self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
             read = self.recording.end if not self.recording.damage else None

@@ -81,6 +81,8 @@ class Tape:
         self.noted = (0, 0)  # a tick, and how many of its notes were made again
         self.again: Callable[[str, dict[str, Json]], None] = lambda kind, body: None  # repeats a recorded change
         self.caller: Caller | None = None  # whose call is being made
+        self.unsure = False  # may the record of an action have been lost
+        self.asked_first: set[str] = set()  # the actions that were looked at since, before they were begun
         self.engine: Counting | None = None  # of the run, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
         self.path: Path | None = None  # of the journal, once it is recorded
@@ -99,6 +101,21 @@ class Tape:
     def goes_on(self) -> bool:
         """True after the recorded part, when new questions go to the real world and models."""
         return self.live and self.writer is not None and not self.broken
+
+    def may_be_done(self, sentence: str) -> bool:
+        """True once for each action that may have been done without a record."""
+        if not self.unsure or sentence in self.asked_first:
+            return False
+        self.asked_first.add(sentence)
+        return True
+
+    def was_begun(self, sentence: str) -> bool:
+        """True when the recording has an action of these words."""
+        recording = self.recording
+        events = recording.events if recording is not None else ()
+        return any(
+            e.kind == "begin" and recording is not None and recording.body(e)["sentence"] == sentence for e in events
+        )
 
     def next_number(self) -> int:
         self.number += 1

@@ -53,15 +53,17 @@ def resume(
     recorder = None
     try:
         repair.ended(path)
-        recording = Recording(path)
+        recording = Recording(path, held=True)
         around = RecordedWorld(recording.head)
         offer = Offer(model, memory, world, services or {})
         _possible(recording, around)
+        unsure = bool(recording.end.open) and not outage.marker_of(path).exists()
         if recording.result:
             recorder, kit = _ended(recording, around, offer, changed, (lock, limits))
         else:
             kit = refit(recording, offer, changed)
             recorder = Recorder(path, recording, limits, lock=lock, standing=to_last_answer(recording))
+            recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
             kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
         run = Run(task=around.task(), clock=clock, journal=recorder, **rebuild.given(recording), **kit)
     except BaseException:
@@ -144,11 +146,12 @@ def _possible(recording: Recording, around: RecordedWorld) -> None:
         raise CannotResume(f"{name} is {broken}", "later actions are unknown: check the world, then start a new run")
     if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
         return
-    careful = any(e.kind == "begin" and recording.body(e).get("on_resume") != "repeat" for e in recording.events)
-    if (world is not None and world["lasting"]) or (world is None and careful):
+    careful, doubt = recording.behind
+    if careful or (world is not None and world["lasting"]) or (world is None and doubt):
+        why = f": `{careful}` may not be repeated" if careful else f": {doubt}" if doubt else ""
         raise CannotResume(
-            f"the journal of {name} is damaged ({recording.damage}), and its actions outlive the run",
-            "actions after the damage are unknown: check the world, then start a new run",
+            f"the journal of {name} is damaged ({recording.damage}), and its actions outlive the run{why}",
+            "what was done cannot be told for certain: check the world, then start a new run",
         )
 
 
