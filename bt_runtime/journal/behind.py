@@ -32,9 +32,9 @@ def behind(connection: sqlite3.Connection, events: Sequence[Event], needed: int)
     there = {event.seq for event in whole}
     missing = next((seq for seq in range(max(needed, last), 0, -1) if seq not in there), 0)
     if not needed:
-        return Behind(careful, "nobody can tell how many there were")
+        return Behind(careful, "how many events are lost cannot be told")
     if missing and not _all_known(bodies, missing):
-        return Behind(careful, f"event {missing} may have begun one")
+        return Behind(careful, f"event {missing} is lost, and may have begun one that may not be repeated")
     return Behind(careful)
 
 
@@ -52,7 +52,7 @@ def _all_known(bodies: dict[int, dict[str, Json]], missing: int) -> bool:
 
 def _whole(connection: sqlite3.Connection, after: int) -> Iterator[Event]:
     """Yields the rows whose checksum, which continues that of the row before, fits."""
-    before: object = None
+    before: object = None if after else 0
     for *row, sum in _rows(connection, after):
         event = Event(*row)
         if type(before) is int and _fits(event, before, sum):
