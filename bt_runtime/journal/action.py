@@ -228,7 +228,8 @@ class TapedActivity:
 
     def cancel(self, reason: str) -> None:
         if self.inner is None or self.end is not None:
-            return self.tape.called(self.number, "cancel")
+            self.tape.called(self.number, "cancel")
+            return
         self.tape.calling(self.number, "cancel", self.inner.cancel, reason)
         future = getattr(self.inner, "future", None)
         if self.world is not None and future is not None and not future.cancelled():

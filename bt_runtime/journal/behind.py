@@ -1,4 +1,5 @@
-"""What a damaged journal can still tell of the run's actions: its whole rows behind the damage, and the numbers of jobs."""
+"""What a damaged journal can still tell of the run's actions: by its whole rows behind the damage, and by the numbers
+of jobs."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ OPENING = frozenset({"begin", "ask", "seek", "question", "open", "instant"})  # 
 
 
 class Behind(NamedTuple):
-    """`careful`: an action that may not be repeated and was begun; `doubt`: why a row that cannot be read may have begun
-    one. Each is "" when there is none."""
+    """`careful`: an action that was begun and may not be repeated; "" when no such action is known. `doubt`: why a row
+    that cannot be read may have begun one; "" when none can."""
 
     careful: str = ""
     doubt: str = ""

@@ -1,15 +1,17 @@
-"""Records what is done to a run. A node's doings are notes, because a rebuilt run's nodes do them again. What others do,
-such as a skill, a listener or another thread, is on the tape, and is repeated where it was done."""
+"""Records what is done to a run. What a node does is a note, because the nodes of a rebuilt run do it again. What
+others do, such as a skill, a listener or another thread, is on the tape, and is repeated where it was done."""
 
 from __future__ import annotations
 
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from bt_runtime.events import Halt, Tick, Unset, Written
+from bt_runtime.events import Halt, Listener, Tick, Unset, Written
 from bt_runtime.journal import codec
 from bt_runtime.journal.codec import Patches
-from bt_runtime.journal.tape import AT_END, LISTENER, Caller, Tape
+from bt_runtime.journal.order import AT_END, LISTENER, Caller
+from bt_runtime.journal.tape import Tape
+from bt_runtime.tree.request import ENDING
 from bt_runtime.types import Json, JsonValue
 
 if TYPE_CHECKING:
@@ -53,10 +55,19 @@ class Changes:
             self._put("change", {"how": how, "path": path, "text": text, "index": index})
 
     def halted(self, tick: Tick) -> None:
-        """Records the halt of the whole tree that something asked for within this tick; it is made at the tick's end."""
+        """Records a halt of the whole tree that was asked for within this tick, and made at its end."""
         why: Halt | None = self.engine.held
         if why is not None and any(each is why for _, each in tick.halts):
             self.tape.put("halt", {"by": why.by, "reason": why.reason, "inside": [*AT_END]})
+
+    def heard_by(self, callback: Listener) -> Listener:
+        """A program's listener: what it does to the run while the tree is ticked, no node will do again."""
+
+        def heard(event: object) -> object:
+            return self.tape.calling(*LISTENER, callback, event) if self._by_tree() else callback(event)
+
+        heard.__qualname__ = getattr(callback, "__qualname__", type(callback).__qualname__)
+        return heard
 
     def _put(self, kind: str, body: dict[str, Json], tick: int | None = None) -> None:
         if self.remaking:
@@ -68,13 +79,16 @@ class Changes:
 
     def _by_node(self) -> bool:
         """True when a node's own code does it. A skill, a listener, or another thread answers False."""
+        return self.tape.caller is None and self._by_tree()
+
+    def _by_tree(self) -> bool:
+        """True where nodes are ticked or halted, in this thread."""
         context = self.context
-        halting = bool(context.halting.by) and context.halting_in == get_ident()
-        return (self._inside() or halting) and self.tape.caller is None and not context.stream.telling
+        return self._inside() or (bool(context.halting.by) and context.halting_in == get_ident())
 
     def _caller(self) -> Caller | None:
         """Returns who does something within a tick; None between two ticks."""
-        if self.engine.ending:
+        if self.engine.inbox.stepping == ENDING:
             return AT_END
         return (self.tape.caller or LISTENER) if self._inside() else None
 

@@ -51,7 +51,7 @@ def _header(path: Path) -> None:
     except OSError as error:
         raise BtError(f"{path} cannot be read: {error.strerror}", "check the path and its permissions") from error
     if not folder.begun(path):
-        raise BtError(f"{path} is a journal of a run that never began", f"`btr runs rm {path}` removes it")
+        raise folder.NothingBegun(path)
     if begin[:16] != _MAGIC or len(begin) < 100:
         raise BtError(f"{path} cannot be read as a journal: it is not an SQLite file", _NOTHING)
     version, mark = int.from_bytes(begin[60:64], "big"), int.from_bytes(begin[68:72], "big")

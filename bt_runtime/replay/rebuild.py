@@ -123,7 +123,7 @@ def outside(run: Run) -> None:
         event, body = found
         _again(run, event.kind, body)
     if not tape.live:  # what others do within the tick to come
-        run.engine.late.append(tape.end_stepping)
+        run.engine.inbox.late.append(tape.end_stepping)
 
 
 def _again(run: Run, kind: str, body: dict[str, Any]) -> None:

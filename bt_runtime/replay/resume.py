@@ -15,11 +15,12 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import outage, repair, sources
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
+from bt_runtime.journal.order import STANDING, is_taped
 from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.journal.tape import STANDING, Difference, is_taped
+from bt_runtime.journal.tape import Difference
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.refit import CannotResume, Offer, refit, refit_memory
 from bt_runtime.run.run import Run, Tree, load

@@ -139,7 +139,7 @@ class Scope(Mapping[str, Json]):
 
     def remove(self, name: str) -> None:
         """Forgets this entry; for nodes, in their tick."""
-        self.board.remove(self, name)
+        self.board._effect(_Change(self, {}, gone=(name,)))
 
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
@@ -220,9 +220,6 @@ class Blackboard:
 
     def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
         self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
-
-    def remove(self, scope: Scope, name: str) -> None:
-        self._effect(_Change(scope, {}, gone=(name,)))
 
     def _write(self, change: _Change) -> None:
         doubt, known = self.doubt, self.root.entries

@@ -45,7 +45,6 @@ class Growing(Protocol):
     def nodes(self) -> int: ...
     def find(self, path: str) -> Behaviour: ...
     def request(self, change: Request) -> Request: ...
-    def stock_tick(self) -> AbstractContextManager[None]: ...
 
 
 class Growth:
@@ -89,9 +88,7 @@ class Growth:
     ) -> Request:
         """Requests nodes that were written outside the tree. Raises the text's faults at once."""
         spec = self.checked(path, text)
-        request = Request(how, path, index=index, text=text, name=spec.name or "")
-        request.asked = asked
-        return self.stand(request, spec)
+        return self.stand(Request(how, path, index=index, text=text, name=spec.name or "", asked=asked), spec)
 
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
         """Checks a text as nodes for this place; raises Faults."""
@@ -135,13 +132,13 @@ class Growth:
         )
 
     def remove(self, path: str, asked: Callable[[], None] = lambda: None) -> Request:
-        request = Request("remove", path)
-        request.asked = asked
-        return self.engine.request(request)
+        return self.engine.request(Request("remove", path, asked=asked))
 
     def stock_tick(self) -> AbstractContextManager[None]:
         """Surrounds a tick that py_trees makes instead of the engine."""
-        return self.engine.stock_tick()
+        from bt_runtime.tree.stock_tick import stock_tick
+
+        return stock_tick(self.engine)
 
     def _ask(
         self, request: Request, spec: NodeSpec, site: Callable[[str], Site],

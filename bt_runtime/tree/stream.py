@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from threading import get_ident
 
 from bt_runtime.events import Event, EventType, Listener, Notice
 
@@ -37,7 +36,6 @@ class Stream:
 
     def __init__(self) -> None:
         self.routes = _Routes(())  # another object as soon as somebody comes or goes
-        self._in_listener: set[int] = set()  # threads in which a listener is being called
         self._lock = threading.Lock()
 
     def listen(
@@ -73,28 +71,16 @@ class Stream:
         """True when a listener wants events of this type."""
         return bool(self.routes[kind])
 
-    @property
-    def telling(self) -> bool:
-        """True while this thread calls a listener: what happens then is a listener's doing. Vital ones do nothing."""
-        return get_ident() in self._in_listener
-
     def emit(self, event: Event, to: tuple[_Listener, ...] | None = None) -> None:
         for listener in self.routes[type(event)] if to is None else to:
             if listener.gone:
                 continue
-            if listener.vital:
-                listener.call(event)
-                continue
-            here, thread = self._in_listener, get_ident()
-            within = thread in here
-            here.add(thread)
             try:
                 listener.call(event)
             except Exception as error:
+                if listener.vital:
+                    raise
                 self._drop(listener, event, error)
-            finally:
-                if not within:
-                    here.discard(thread)
 
     def _forget(self, listener: _Listener) -> None:
         listener.gone = True

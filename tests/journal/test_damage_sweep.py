@@ -57,9 +57,8 @@ def tree(*kinds: str) -> str:
     return "version: 1\ntree: acts\nroot:\n  sequence:\n" + "\n".join(lines) + "\n    - wait: 0.001\n"
 
 
-
 def finished(kinds: tuple[str, ...], folder: Path) -> tuple[Path, list[str], Path]:
-    """The journal of a run that has ended; what it did; and what lay in its folder when all was done, as after a kill."""
+    """The journal of a run that has ended; what it did; and what lay in its folder at the end, as after a kill."""
     ledger, live = Ledger(), folder / "live"
     with Run(load(tree(*kinds), skills=ledger.skills()), journal=folder / "runs", slow=None) as run:
         assert run.spin(seconds=30) is SUCCESS

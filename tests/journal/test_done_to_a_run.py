@@ -26,7 +26,11 @@ from tests.journal.forgery import rewrite
 TREE = """
 version: 1
 tree: t
-blackboard: {c: {type: integer, default: 0}, d: {type: integer, default: 0}, go: {type: boolean, default: false}, e: {default: x}}
+blackboard:
+  c: {type: integer, default: 0}
+  d: {type: integer, default: 0}
+  e: {default: x}
+  go: {type: boolean, default: false}
 root:
   parallel:
     - reactive_fallback:
