@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from py_trees.common import Status
@@ -288,7 +287,7 @@ class TapedInstant:
 
     def _asked(self, params: dict[str, object]) -> object:
         try:
-            value = self.tape.calling(self.number, "call", partial(self.call, **params))
+            value = self.tape.calling(self.number, "call", self.call, **params)
         except Exception as error:
             self.kept = _NOTHING
             self.tape.put("instant", {"job": self.number, **failure(error)})

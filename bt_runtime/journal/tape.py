@@ -165,17 +165,17 @@ class Tape:
 
     # Within a tick ---------------------------------------------------------------------------
 
-    def calling(self, number: int, call: str, made: Callable[..., T], *args: Any) -> T:
+    def calling(self, number: int, call: str, made: Callable[..., T], /, *args: Any, **named: Any) -> T:
         """Calls code of a skill, a model or a world: what it does to the run, no node will do again."""
         before, self.caller = self.caller, (number, call)
         try:
-            return made(*args)
+            return made(*args, **named)
         finally:
             self.caller = before
 
     def called(self, number: int, call: str) -> None:
         """Repeats what such a call has done to the run."""
-        while (due := self._due()) is not None and due.caller == (number, call):
+        while self.inside and (due := self._due()) is not None and due.caller == (number, call):
             self._repeat()
 
     def end_stepping(self) -> None:
