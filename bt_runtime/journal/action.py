@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
+from bt_runtime.journal.order import WORLD
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
@@ -90,7 +91,7 @@ class TapedActivity:
     def _holds(self) -> bool | None:
         assert self.entry is not None
         inner = self.world.inner if self.world is not None else self.target
-        told = verified(self.sentence, self.entry, inner, self.params)
+        told = self.tape.calling(self.number, "verify", verified, self.sentence, self.entry, inner, self.params)
         return True if isinstance(told, Mapping) else told
 
     def _start(self) -> Activity:
@@ -214,7 +215,8 @@ class TapedActivity:
         if not self.lasting:
             return None  # the world was built anew, and has never seen it
         target = self.world.inner if self.world is not None else self.target
-        answer = settle(self.sentence, self.entry, target, self.params, self.before)
+        given = (self.sentence, self.entry, target, self.params, self.before)
+        answer = self.tape.calling(self.number, "verify", settle, *given)
         self.tape.note(
             "in doubt", {"job": self.number, "sentence": self.sentence, "then": answer.how, "why": answer.why}
         )
@@ -322,7 +324,7 @@ def in_thread(target: object) -> bool:
 
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: object) -> None:
     """Repeats an action in a rebuilt world; raises when the answer differs."""
-    now = world.act(sentence)
+    now = tape.calling(*WORLD, world.act, sentence)
     if isinstance(told, Observation) and now != told:
         tape.broken = True
         raise Difference(

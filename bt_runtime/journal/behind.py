@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.journal import opening
 from bt_runtime.journal.layout import Event, checksum
@@ -61,7 +61,7 @@ def _whole(connection: sqlite3.Connection, after: int) -> Iterator[Event]:
         before = sum
 
 
-def _rows(connection: sqlite3.Connection, after: int) -> Iterable[tuple[object, ...]]:
+def _rows(connection: sqlite3.Connection, after: int) -> Iterable[tuple[Any, ...]]:
     sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq >= ? ORDER BY seq"
     try:
         yield from connection.execute(sql, (max(after, 1),))

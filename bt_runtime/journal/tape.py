@@ -268,7 +268,7 @@ class Tape:
         found = None if self.broken else self.take(kind, key)
         if found is not None:
             if redo is not None:
-                redo()
+                self.calling(*WORLD, redo)
             return result_of(found)
         try:
             value = self.calling(*WORLD, make)

@@ -144,9 +144,10 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
             raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
         run.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
     elif kind == "unset":
-        scope = run.context.blackboard.scopes.get(body["scope"])
-        for name in body["names"] if scope is not None else ():
-            scope.remove(name)
+        home = run.context.blackboard.scopes.get(body["scope"])
+        if home is not None:  # else it has gone with its entries
+            for name in body["names"]:
+                home.remove(name)
     elif kind == "forked":
         reword(run.context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
     elif kind == "halt":

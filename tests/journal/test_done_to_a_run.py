@@ -60,7 +60,7 @@ class Site:
 
 
 def work(site: Site) -> type[Skill]:
-    @skill("work", name="work", on_resume="repeat")
+    @skill("work", name="work", on_resume="verify")
     class Work(Skill):
         def start(self) -> None:
             self.n = 0
@@ -73,6 +73,10 @@ def work(site: Site) -> type[Skill]:
 
         def cancel(self) -> None:
             site.now("cancel")
+
+        def verify(self) -> bool:
+            site.now("verify")
+            return False
 
     return Work
 
@@ -106,6 +110,7 @@ def listening(do: Do, event: Any) -> Do:
 
 CASES: dict[str, dict[str, Do]] = {
     "nothing": {},
+    "a look whether it was done writes": {"verify": written(5)},
     "a start writes": {"start": written(5)},
     "a poll writes": {"poll 1": written(5)},
     "two polls write": {"poll 1": written(5), "poll 3": written(6)},
