@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
+from bt_runtime.journal.order import WORLD
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
@@ -61,6 +62,7 @@ class TapedActivity:
         if found is not None:
             self.recorded, self.before, self.wakes = True, found.get("before"), found["wakes"]
             self.lingers, self.in_thread = bool(found.get("lingers")), bool(found.get("in_thread"))
+            self.tape.called(self.number, "start")
             failed = self.tape.answer("done", self.number) if self._failed_at_start() else None
             if failed is not None:
                 result_of(failed)
@@ -69,8 +71,11 @@ class TapedActivity:
         careful = self.lasting and policy != "repeat"
         if careful and policy == "verify" and self.entry is not None:
             self.before = self._holds()
+            if self.before and self.tape.may_be_done(self.sentence):  # then it is settled as one in doubt
+                self.recorded, self.before = True, self.tape.was_begun(self.sentence)
         about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
         about |= {name: True for name in ("lingers", "in_thread") if getattr(self, name)}
+        about |= {} if self.lasting else {"lasting": False}
         self.tape.put("begin", {"job": self.number, "sentence": self.sentence, **about})
         if careful and self.tape.writer is not None:
             self.ticket = self.tape.writer.durable(self.context.wake)
@@ -86,12 +91,12 @@ class TapedActivity:
     def _holds(self) -> bool | None:
         assert self.entry is not None
         inner = self.world.inner if self.world is not None else self.target
-        told = verified(self.sentence, self.entry, inner, self.params)
+        told = self.tape.calling(self.number, "verify", verified, self.sentence, self.entry, inner, self.params)
         return True if isinstance(told, Mapping) else told
 
     def _start(self) -> Activity:
         try:
-            self.inner = inner = self.start()
+            self.inner = inner = self.tape.calling(self.number, "start", self.start)
             return inner
         except Exception as error:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
@@ -110,6 +115,8 @@ class TapedActivity:
             return self._told()
         inner = self.inner
         if inner is None:
+            self.tape.called(self.number, "start")
+            self.tape.called(self.number, "poll")
             body = self.tape.answer("done", self.number)
             if body is not None:
                 return self._again(body)
@@ -125,7 +132,7 @@ class TapedActivity:
                 return doubt
             inner = self._start()
         try:
-            done = inner.poll()
+            done = self.tape.calling(self.number, "poll", inner.poll)
         except Exception as error:
             if self._hold(error, failure(error)):
                 return None
@@ -150,7 +157,9 @@ class TapedActivity:
 
     def follow(self, values: dict[str, object]) -> None:
         if self.inner is not None:
-            self.inner.follow(values)
+            self.tape.calling(self.number, "follow", self.inner.follow, values)
+        else:
+            self.tape.called(self.number, "follow")
 
     def _hold(self, end: Ended | Exception, kept: dict[str, Json]) -> bool:
         """Records how the action ended. True when the result is held back until that record is on disk."""
@@ -206,7 +215,8 @@ class TapedActivity:
         if not self.lasting:
             return None  # the world was built anew, and has never seen it
         target = self.world.inner if self.world is not None else self.target
-        answer = settle(self.sentence, self.entry, target, self.params, self.before)
+        given = (self.sentence, self.entry, target, self.params, self.before)
+        answer = self.tape.calling(self.number, "verify", settle, *given)
         self.tape.note(
             "in doubt", {"job": self.number, "sentence": self.sentence, "then": answer.how, "why": answer.why}
         )
@@ -219,8 +229,9 @@ class TapedActivity:
 
     def cancel(self, reason: str) -> None:
         if self.inner is None or self.end is not None:
+            self.tape.called(self.number, "cancel")
             return
-        self.inner.cancel(reason)
+        self.tape.calling(self.number, "cancel", self.inner.cancel, reason)
         future = getattr(self.inner, "future", None)
         if self.world is not None and future is not None and not future.cancelled():
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
@@ -229,8 +240,11 @@ class TapedActivity:
         """Called inside a tick; its answer is recorded."""
         if self.gone or not (self.lingers or self.in_thread):
             return True
+        self.tape.called(self.number, "stopped")
         if self.tape.answer("stopped", self.number) is None:
-            if self.dead or not self.tape.goes_on or not (self.inner is None or self.inner.stopped()):
+            if self.dead or not self.tape.goes_on:
+                return False
+            if self.inner is not None and not self.tape.calling(self.number, "stopped", self.inner.stopped):
                 return False
             self.tape.put("stopped", {"job": self.number})
         self.gone = True
@@ -260,6 +274,7 @@ class TapedInstant:
 
     def __call__(self, **params: object) -> object:
         tape = self.tape
+        tape.called(self.number, "call")
         body = tape.answer("instant", self.number)
         if body is not None:
             self.kept = body.get("value", _NOTHING)
@@ -274,7 +289,7 @@ class TapedInstant:
 
     def _asked(self, params: dict[str, object]) -> object:
         try:
-            value = self.call(**params)
+            value = self.tape.calling(self.number, "call", self.call, **params)
         except Exception as error:
             self.kept = _NOTHING
             self.tape.put("instant", {"job": self.number, **failure(error)})
@@ -309,7 +324,7 @@ def in_thread(target: object) -> bool:
 
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: object) -> None:
     """Repeats an action in a rebuilt world; raises when the answer differs."""
-    now = world.act(sentence)
+    now = tape.calling(*WORLD, world.act, sentence)
     if isinstance(told, Observation) and now != told:
         tape.broken = True
         raise Difference(

@@ -48,7 +48,7 @@ def dry_run(path: Path, model: Any = None, memory: Any = None) -> Iterator[tuple
     """The run of a journal, led back to its end, with models and without anything to act in."""
     lock, recorder = Lock(path), None
     try:
-        recording = Recording(path)
+        recording = Recording(path, held=True)
         around = RecordedWorld(recording.head)
         kit = refit(recording, Offer(model, memory), changed=True)
         recorder = Recorder(path, recording, lock=lock, standing=to_last_answer(recording))
