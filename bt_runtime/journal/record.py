@@ -265,7 +265,7 @@ class Recorder(Gate):
         if action.target is self.context.services.memory:
             return start()  # working memory is a part of the run: it will say the same again
         known = action.entry or entry_of(action.sentence, self._entries())
-        return TapedActivity(self.tape, self.context, start, action._replace(entry=known))
+        return TapedActivity(self.tape, start, action, known)
 
     def instant(self, call: Call) -> Call:
         return TapedInstant(self.tape, call)

@@ -1,21 +1,20 @@
 """A running skill: started once, polled by the tick, cancelled when the tree moves on. No call blocks. A function
-runs in a thread, an async function on an event loop, a generator one step a tick, a Skill by its own methods. Its
-return value becomes the result: a Status unchanged, False is FAILURE, anything else SUCCESS."""
+runs in a thread, an async function on an event loop, a generator one step a tick, a Skill by its own methods.
+`skills/answer.py` reads what they answer."""
 
 from __future__ import annotations
 
 import inspect
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from py_trees.common import Status
-
+from bt_runtime.skills.answer import FAILURE, RUNNING, Ended, News, ended, standing
 from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
-from bt_runtime.skills.resources import Stopping
 from bt_runtime.skills.skill import Skill
 from bt_runtime.types import Job, Observation
 
@@ -23,81 +22,169 @@ if TYPE_CHECKING:
     import asyncio
 
 T = TypeVar("T")
-RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 
 
-class Ended(NamedTuple):
-    status: Status
-    value: object = None  # what the skill returned besides its status
-    feedback: str = ""
+class Activity(ABC):
+    """A started skill, polled at each tick until it has ended or was cancelled.
 
-
-class News(NamedTuple):
-    """A running activity's report: new feedback text, or values for its outputs (None: none)."""
-
-    value: object = None
-    feedback: str = ""
-
-
-class Activity(Stopping, Protocol):
-    """A started skill: polled at each tick until it has ended or was cancelled."""
+    Nothing has a default: each form of a skill answers all of it, and what stands before a skill is a `Wrapping`."""
 
     @property
+    @abstractmethod
+    def wakes(self) -> bool:
+        """True when the activity reports its end by itself; otherwise it is polled at each tick."""
+
+    @property
+    @abstractmethod
     def lingers(self) -> bool:
         """True when it may take its time to stop."""
 
     @property
+    @abstractmethod
     def in_thread(self) -> bool:
         """True when nothing can stop it."""
 
+    @property
+    @abstractmethod
+    def loop_of(self) -> asyncio.AbstractEventLoop | None:
+        """Returns the event loop on which it stops; None when it needs none."""
+
+    @property
+    @abstractmethod
+    def future(self) -> Future[object] | None:
+        """Returns the future whose result may come after a cancel; None when nothing comes then."""
+
+    @abstractmethod
+    def poll(self) -> Ended | News | None: ...
+
+    @abstractmethod
     def follow(self, values: dict[str, object]) -> None:
         """Passes on the present values of the inputs that it follows."""
 
-    @property
-    def wakes(self) -> bool:
-        """True when the activity reports its end by itself; otherwise it is polled at each tick."""
-
-    def poll(self) -> Ended | News | None: ...
+    @abstractmethod
     def cancel(self, reason: str) -> None: ...
 
+    @abstractmethod
+    def stopped(self) -> bool:
+        """True when it has stopped after `cancel`; asked inside ticks."""
 
-class Stops:
-    """The base of activities that stop as soon as they are cancelled and follow no inputs."""
+    @abstractmethod
+    def settled(self) -> bool:
+        """True when the end of a run need not wait for it any longer."""
 
-    lingers = False  # may it take its time to stop
-    in_thread = False  # can nothing stop it
-    loop_of: asyncio.AbstractEventLoop | None = None  # on which it stops
+
+class Wrapping(Activity):
+    """Stands before an activity and passes everything on; a subclass overrides what it changes. Until `begin`, `inner`
+    is a `Pending`."""
+
+    inner: Activity
+
+    @property
+    def wakes(self) -> bool:
+        return self.inner.wakes
+
+    @property
+    def lingers(self) -> bool:
+        return self.inner.lingers
+
+    @property
+    def in_thread(self) -> bool:
+        return self.inner.in_thread
+
+    @property
+    def loop_of(self) -> asyncio.AbstractEventLoop | None:
+        return self.inner.loop_of
+
+    @property
+    def future(self) -> Future[object] | None:
+        return self.inner.future
+
+    @property
+    def pending(self) -> bool:
+        return isinstance(self.inner, Pending)
+
+    def begin(self, inner: Activity) -> None:
+        """Takes the activity that has begun, which first hears what changed while it was waited for."""
+        waited, self.inner = self.inner, inner
+        if isinstance(waited, Pending) and waited.values is not None:
+            inner.follow(waited.values)
+
+    def poll(self) -> Ended | News | None:
+        return self.inner.poll()
 
     def follow(self, values: dict[str, object]) -> None:
-        """Passes the present inputs to an activity that asked to follow them."""
+        self.inner.follow(values)
+
+    def cancel(self, reason: str) -> None:
+        self.inner.cancel(reason)
 
     def stopped(self) -> bool:
-        """True when the activity has stopped after `cancel`."""
+        return self.inner.stopped()
+
+    def settled(self) -> bool:
+        return self.inner.settled()
+
+
+class Done(Activity):
+    """An action that had ended when it was requested."""
+
+    wakes = True
+    lingers = in_thread = False
+    loop_of = future = None
+
+    def __init__(self, done: Ended) -> None:
+        self.done = done
+
+    def poll(self) -> Ended:
+        return self.done
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: it has ended."""
+
+    def cancel(self, reason: str) -> None:
+        """No-op: it has ended."""
+
+    def stopped(self) -> bool:
         return True
 
     def settled(self) -> bool:
-        """Returns `stopped()`, asked at the end of a run."""
-        return self.stopped()
+        return True
 
 
-def ended(value: object) -> Ended:
-    if isinstance(value, Status):
-        if value is RUNNING or value is Status.INVALID:
-            raise _no_end(value)
-        return Ended(value)
-    if value is None or value is True:
-        return Ended(SUCCESS, value)
-    if isinstance(value, Observation):
-        return Ended(SUCCESS if value.ok else FAILURE, value, value.text)
-    if inspect.isawaitable(value) or inspect.isgenerator(value):
-        raise _no_end(value)
-    if type(value) is tuple and len(value) == 2 and isinstance(value[0], Status):
-        return ended(value[0])._replace(value=value[1])
-    return Ended(FAILURE if value is False else SUCCESS, value)
+class Pending(Activity):
+    """An action that has not begun. It keeps the latest inputs for the one that takes its place."""
+
+    wakes = False
+    lingers = in_thread = False
+    loop_of = future = None
+    values: dict[str, object] | None = None
+
+    def poll(self) -> None:
+        return None
+
+    def follow(self, values: dict[str, object]) -> None:
+        self.values = values
+
+    def cancel(self, reason: str) -> None:
+        """No-op: nothing has begun."""
+
+    def stopped(self) -> bool:
+        return True
+
+    def settled(self) -> bool:
+        return True
 
 
-def _no_end(value: object) -> TypeError:
-    return TypeError(f"a skill that has returned must have ended: SUCCESS, FAILURE or a value, not {value!r}")
+def refused(why: str) -> Done:
+    """Fails at once: the start is not permitted."""
+    return Done(Ended(FAILURE, Observation(why, False, why), why))
+
+
+def instantly(
+    target: Callable[..., object], params: dict[str, object], wake: object, loop: object, declared: bool
+) -> Done:
+    """Calls an instant skill within the tick."""
+    return Done(ended(target(**params), declared))
 
 
 def form_of(target: object) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
@@ -116,8 +203,14 @@ def lingers(target: object) -> bool:
     return inspect.iscoroutinefunction(target) or slow
 
 
-class OfSkill(Stops):
-    def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
+class OfSkill(Activity):
+    lingers = in_thread = False
+    future = None
+    loop_of: asyncio.AbstractEventLoop | None = None
+
+    def __init__(
+        self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
+    ) -> None:
         self.target = target
         self.wake, self.loop = wake, loop
         self.lingers = lingers(target)
@@ -146,12 +239,11 @@ class OfSkill(Stops):
         target = self.target
         if status is RUNNING:
             return self._news()
-        if status is not SUCCESS and status is not FAILURE:
-            raise TypeError(f"poll() of a skill must return RUNNING, SUCCESS or FAILURE, not {status!r}")
+        end = standing(status)
         value = getattr(target, "result", None)
-        if status is FAILURE and value == self.value:
+        if end is FAILURE and value == self.value:
             value = None  # of an earlier start, or told while it was running
-        return Ended(status, value, getattr(target, "feedback", ""))
+        return Ended(end, value, getattr(target, "feedback", ""))
 
     def _news(self) -> News | None:
         target = self.target
@@ -181,29 +273,39 @@ class OfSkill(Stops):
         stopping = getattr(self.target, "stopping", None)
         return stopping is None or not stopping()
 
+    def settled(self) -> bool:
+        return self.stopped()
+
 
 def _seen(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-class _OfGenerator(Stops):
+class _OfGenerator(Activity):
     """Runs a generator skill. A step may yield text to show, or a mapping of outputs, and receives the inputs that
     it follows."""
 
     wakes = False
+    lingers = in_thread = False
+    loop_of = future = None
 
-    def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
+    def __init__(
+        self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
+    ) -> None:
         self.generator: Generator[object, object, object] = target(**params)
+        self.declared = declared
         self.begun, self.said = False, ""  # the text yielded last is its feedback, as of an object
         self.values: dict[str, object] | None = None
 
     def poll(self) -> Ended | News | None:
-        values, self.values = self.values if self.begun else None, None
+        values = None
+        if self.begun:  # its first step takes nothing
+            values, self.values = self.values, None
         self.begun = True
         try:
             said = self.generator.send(values)
         except StopIteration as stop:
-            done = ended(stop.value)
+            done = ended(stop.value, self.declared)
             return done._replace(feedback=self.said) if isinstance(done.value, bool | None) else done
         if isinstance(said, str):
             self.said = said
@@ -216,24 +318,29 @@ class _OfGenerator(Stops):
     def cancel(self, reason: str) -> None:
         self.generator.close()
 
+    def stopped(self) -> bool:
+        return True
 
-class InThread(Stops):
+    def settled(self) -> bool:
+        return True
+
+
+class InThread(Activity):
     """A plain function in a thread, so that one that never returns blocks nobody. Functions that share a `turn` run
     one at a time (a world takes one action after another)."""
 
-    wakes = True
-    in_thread = True
+    wakes = in_thread = True
+    lingers = False
+    loop_of = None
+    future: Any = None  # made at the start
 
     def __init__(
-        self,
-        target: Callable[..., object],
-        params: dict[str, object],
-        wake: Callable[[], None],
-        loop: Loop | None = None,
-        turn: threading.Lock | None = None,
-    ) -> None:
+        self, target: Callable[..., object], params: dict[str, object], wake: Callable[[], None],
+        loop: Loop | None = None, declared: bool = False, turn: threading.Lock | None = None,
+    ) -> None:  # fmt: skip
         self.target, self.params, self.wake, self.turn = target, params, wake, turn
-        self.future: Future[object] = Future()  # a journal hears of what comes too late
+        self.declared = declared
+        self.future = Future()  # a journal hears of what comes too late
         self.over = False
         POOL.run(self.run)
 
@@ -257,7 +364,10 @@ class InThread(Stops):
             self.future.set_exception(as_exception(error))
 
     def poll(self) -> Ended | None:
-        return ended(self.future.result()) if self.future.done() else None
+        return ended(self.future.result(), self.declared) if self.future.done() else None
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: a function is called once."""
 
     def cancel(self, reason: str) -> None:
         self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
@@ -297,19 +407,30 @@ def _closed(done: Future[Any]) -> None:
         done.result().close()
 
 
-class _OfCoroutine(Stops):
-    wakes = True
-    lingers = True
+class _OfCoroutine(Activity):
+    wakes = lingers = True
+    in_thread = False
+    future = None
+    loop_of: asyncio.AbstractEventLoop | None = None
 
-    def __init__(self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None) -> None:
+    def __init__(
+        self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
+    ) -> None:
         self.work = (loop or Loop()).begin(target(**params), wake)
         self.end, self.loop_of = self.work.end, self.work.loop
+        self.declared = declared
 
     def poll(self) -> Ended | None:
-        return ended(self.end.result()) if self.end.done() else None
+        return ended(self.end.result(), self.declared) if self.end.done() else None
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: a function is called once."""
 
     def cancel(self, reason: str) -> None:
         self.work.cancel()
 
     def stopped(self) -> bool:
+        return self.end.done()
+
+    def settled(self) -> bool:
         return self.end.done()

@@ -7,25 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
     from bt_runtime.language.entry import Entry
     from bt_runtime.skills.activity import Activity
+    from bt_runtime.tree.context import Context
     from bt_runtime.types import Json
 
 Start = Callable[[], "Activity"]
 Call = Callable[..., object]
 
 
-class Action(NamedTuple):
-    """An action that is about to start."""
+class Action:
+    """An action that is about to start. A node fills in sentence and parameters when the action may begin."""
 
-    sentence: str
-    target: object  # the skill, or the world that acts
-    entry: Entry | None = None  # of the skill; None: an agent's own sentence
-    params: dict[str, Json] | None = None
+    __slots__ = ("by", "context", "entry", "fill", "params", "sentence", "target")
+
+    def __init__(
+        self, context: Context, target: object, entry: Entry | None, by: Any, sentence: str = "",
+        fill: Callable[[Action], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.context, self.by, self.fill = context, by, fill
+        self.sentence = sentence
+        self.target = target  # the skill, or the world that acts
+        self.entry = entry  # of the skill; None: an agent's own sentence
+        self.params: dict[str, Json] | None = None  # None: it is acted by its sentence
 
 
 class Gate:
@@ -40,11 +48,11 @@ class Gate:
         return tick
 
     def start(self, action: Action, start: Start) -> Activity:
-        """Starts an action by calling `start`, or returns another activity in its place."""
+        """Starts an action by calling `start`, or returns another activity in its place: `Done`, or a `Wrapping`."""
         return start()
 
     def instant(self, call: Call) -> Call:
-        """Returns what is called in the place of an instant skill; asked once, at a node's first start."""
+        """Returns what is called in the place of an instant skill; asked once for each node."""
         return call
 
 
@@ -86,6 +94,19 @@ class Gates:
         return start()
 
     def instant(self, call: Call) -> Call:
-        for gate in reversed(self.starts):
-            call = gate.instant(call)
-        return call
+        """Returns the call through the gates of each moment. A gate wraps it once, at the first call after it came."""
+        made: dict[Gate, Call] = {}
+
+        def through(gates: tuple[Gate, ...], params: dict[str, object]) -> object:
+            if not gates:
+                return call(**params)
+            first = gates[0]
+            if first not in made:
+                made[first] = first.instant(partial(behind, first))
+            return made[first](**params)
+
+        def behind(gate: Gate, **params: object) -> object:
+            at = self.starts.index(gate) + 1 if gate in self.starts else len(self.starts)
+            return through(self.starts[at:], params)
+
+        return lambda **params: through(self.starts, params)

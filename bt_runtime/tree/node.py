@@ -11,6 +11,7 @@ import math
 import traceback
 from collections.abc import Iterator
 from contextlib import nullcontext
+from copy import deepcopy
 from threading import get_ident
 from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID, uuid4
@@ -25,6 +26,7 @@ from bt_runtime.events import Crash, Halt
 from bt_runtime.faults.diagnostic import BtError, message_of, text_of
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import DATA_TYPES
+from bt_runtime.skills.loop import crash_of
 from bt_runtime.tree.context import Context
 from bt_runtime.types import Json
 
@@ -39,7 +41,12 @@ RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAIL
 
 def computed(value: Json, scope: Scope) -> Json:
     """Returns the present value of a spec's value: a literal, or an expression or template over the scope."""
-    return value.evaluate(scope) if hasattr(value, "evaluate") else value
+    return value.evaluate(scope) if hasattr(value, "evaluate") else literal(value)
+
+
+def literal(value: Json) -> Json:
+    """Returns a literal of the text; a list or a mapping as a copy, which its receiver may change."""
+    return deepcopy(value) if value.__class__ is list or value.__class__ is dict else value
 
 
 _KNOWN_BEHAVIOUR = vars(Success("known")).keys() == {
@@ -161,11 +168,12 @@ class Node(Steppable):
         """Returns a field's present value: a literal as it is, a template computed from this node's scope."""
         found = self.spec.values[field]
         if not hasattr(found, "evaluate"):
-            return found
+            return literal(found)
         value, declared = found.evaluate(self.scope), self.spec.kind.field(field)
         if declared is not None and declared.type in DATA_TYPES:
             ports.check(declared, value)
             ports.check_number(field, value)
+            ports.check_range(declared, value)
         return value
 
     # Ticking ---------------------------------------------------------------------------------
@@ -180,9 +188,8 @@ class Node(Steppable):
                 raise TypeError(f"update() of a node must return a Status, not {status!r}")
         except Exception as error:
             status = self.crashed(error)
-        except BaseException:  # Ctrl-C, for instance
-            self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
-            raise
+        except BaseException as error:
+            status = self.left(error)
         if self.ends and status is not RUNNING:
             status = self.terminated(status)
         context = self.context  # from here on as `finish`, in place: a call more is a fifth of a leaf's tick
@@ -256,6 +263,15 @@ class Node(Steppable):
         except NodeError:
             self.status = RUNNING
             raise
+
+    def left(self, error: BaseException) -> Status:
+        """Ends the tick, as Ctrl-C does; but an exit that the node's own code asked for is its crash."""
+        try:
+            own = crash_of(error)
+        except BaseException:
+            self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
+            raise
+        return self.crashed(own)
 
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""
@@ -362,8 +378,8 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
                     node.terminate(INVALID)
             else:
                 node.stop(INVALID)
-        except Exception as error:
-            record_crash(node, context, error, strict=False)
+        except BaseException as error:
+            record_crash(node, context, crash_of(error), strict=False)
         node.status = INVALID
         if finished:
             if context.changes is not None:

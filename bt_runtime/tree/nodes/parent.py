@@ -149,6 +149,7 @@ class Chooser(Parent):
 
     fixed = True
     active: Steppable | None = None  # the child that is running
+    asked: Steppable | None = None  # the test that was asked last, and still runs
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:
@@ -159,12 +160,16 @@ class Chooser(Parent):
         if field in self.spec.values:
             return SUCCESS if self.value(field) else FAILURE
         places = self.spec.places
-        return self.children[places.index(field) - len(places)].step()
+        test = self.children[places.index(field) - len(places)]
+        status = test.step()
+        self.asked = test if status is RUNNING else None
+        return status
 
     def conclude(self, status: Status) -> Turn:
         return status
 
     def step(self) -> Status:
+        asked, self.asked = self.asked, None
         try:
             turn = self.choose()
             while not isinstance(turn, Status):
@@ -178,6 +183,9 @@ class Chooser(Parent):
         if turn is not RUNNING and self.active is not None:
             halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
             self.active = None
+        for test in (asked, self.asked):
+            if test is not None and (turn is not RUNNING or test is not self.asked):
+                halt_below(test, self.context, self, "its answer is not asked for any more")
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:
