@@ -173,7 +173,6 @@ class Node(Steppable):
         if declared is not None and declared.type in DATA_TYPES:
             ports.check(declared, value)
             ports.check_number(field, value)
-            ports.check_range(declared, value)
         return value
 
     # Ticking ---------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ class Chooser(Parent):
 
     fixed = True
     active: Steppable | None = None  # the child that is running
-    asked: Steppable | None = None  # the test that was asked last, and still runs
+    running_test: Steppable | None = None  # that was asked last
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:
@@ -162,14 +162,14 @@ class Chooser(Parent):
         places = self.spec.places
         test = self.children[places.index(field) - len(places)]
         status = test.step()
-        self.asked = test if status is RUNNING else None
+        self.running_test = test if status is RUNNING else None
         return status
 
     def conclude(self, status: Status) -> Turn:
         return status
 
     def step(self) -> Status:
-        asked, self.asked = self.asked, None
+        before, self.running_test = self.running_test, None
         try:
             turn = self.choose()
             while not isinstance(turn, Status):
@@ -183,8 +183,8 @@ class Chooser(Parent):
         if turn is not RUNNING and self.active is not None:
             halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
             self.active = None
-        for test in (asked, self.asked):
-            if test is not None and (turn is not RUNNING or test is not self.asked):
+        for test in (before, self.running_test):
+            if test is not None and (turn is not RUNNING or test is not self.running_test):
                 halt_below(test, self.context, self, "its answer is not asked for any more")
         return self.finish(turn)
 

@@ -218,6 +218,8 @@ class SkillNode(Node):
         """Passes the present inputs to a running skill that follows them."""
         values = {f.name: self.value(f.name) for f in self.follows}
         if values != self.followed and self.followed is not None:  # None: it waits, and starts with what holds then
+            for field in self.follows:
+                ports.check_range(field, values[field.name])
             self.followed = values
             activity.follow(values)
 
