@@ -12,21 +12,21 @@ from bt_runtime.tree.gates import Call
 from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.nodes.interlocks import guarded
 from bt_runtime.tree.nodes.skill import Form, SkillNode
+from bt_runtime.types import Json
 
 
 class InstantNode(SkillNode):
     call: Call | None = None
-    behind: Call  # the call through the gates
+    observed_call: Call | None = None  # the same behind the gates; listeners receive its end
+    behind: Call
     slow = False  # it goes the way of other skills: something may hold its start up, or a test plays it
 
     def step(self) -> Status:
         context = self.context
         try:
-            call = self.call or self.ready()
+            call = (self.observed_call if context.observed else self.call) or self.ready()
             if self.slow:
                 return super().step()
-            if context.observed:
-                call = self.behind
             constant = self.constant
             params = self.params() if constant is None else constant
             value = call(**params) if params else call()
@@ -36,8 +36,6 @@ class InstantNode(SkillNode):
                 status = FAILURE
             else:
                 status = self.judged(value)
-            if context.observed:
-                self.notify(value)
         except Exception as error:
             status = self.crash(error)
         except BaseException as error:
@@ -62,8 +60,8 @@ class InstantNode(SkillNode):
         if not self.slow:
             self.filled()
             self.behind = self.context.gates.instant(target)
-        self.call = target
-        return target  # type: ignore[no-any-return]
+        self.call, self.observed_call = target, self.gated
+        return self.gated
 
     def form_of(self, target: object) -> Form:
         return super().form_of(target) if hasattr(target, "poll") else instantly
@@ -73,17 +71,17 @@ class InstantNode(SkillNode):
         self.ready()
         if self.slow:
             return None
-        value = self.behind(**self.params())
-        self.notify(value)
-        return self.read(value)
+        return self.read(self.gated(**self.params()))
 
     def read(self, value: object) -> Ended:
         return (tested if self.entry.test else ended)(value, self.declared)
 
-    def notify(self, value: object) -> None:
+    def gated(self, **params: Json) -> object:
+        value = self.behind(**params)
         if not self.entry.test and self.context.stream.wanted(SkillEnded):
             done = self.read(value)
             self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
+        return value
 
     def judged(self, value: object) -> Status:
         done = self.read(value)

@@ -149,7 +149,8 @@ class Chooser(Parent):
 
     fixed = True
     active: Steppable | None = None  # the child that is running
-    running_test: Steppable | None = None  # that was asked last
+    running_test: Steppable | None = None  # a node that was asked, and has not answered yet
+    asked = False  # was it asked in this step
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:
@@ -162,14 +163,30 @@ class Chooser(Parent):
         places = self.spec.places
         test = self.children[places.index(field) - len(places)]
         status = test.step()
-        self.running_test = test if status is RUNNING else None
+        if status is RUNNING or self.running_test is not None:
+            self._waits_for(test, status)
         return status
+
+    def _waits_for(self, test: Steppable, status: Status) -> None:
+        before = self.running_test
+        if before is not None and before is not test and status is RUNNING:
+            halt_below(before, self.context, self, "another test is asked")
+        if status is RUNNING:
+            self.running_test, self.asked = test, True
+        elif before is test:
+            self.running_test = None
+
+    def _not_asked(self, turn: Status) -> None:
+        """Halts a running test whose answer this step did not ask for, or no longer needs."""
+        test, asked, self.asked = self.running_test, self.asked, False
+        if test is not None and (not asked or turn is not RUNNING):
+            self.running_test = None
+            halt_below(test, self.context, self, "its answer is not asked for any more")
 
     def conclude(self, status: Status) -> Turn:
         return status
 
     def step(self) -> Status:
-        before, self.running_test = self.running_test, None
         try:
             turn = self.choose()
             while not isinstance(turn, Status):
@@ -183,13 +200,12 @@ class Chooser(Parent):
         if turn is not RUNNING and self.active is not None:
             halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
             self.active = None
-        for test in (before, self.running_test):
-            if test is not None and (turn is not RUNNING or test is not self.running_test):
-                halt_below(test, self.context, self, "its answer is not asked for any more")
+        if self.running_test is not None:
+            self._not_asked(turn)
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:
-        self.active = None
+        self.active = self.running_test = None
 
     def removed(self, index: int, child: Behaviour) -> None:
         if self.active is child:
