@@ -15,7 +15,8 @@ from bt_runtime.language.entry import FLEET
 from bt_runtime.skills.activity import Activity, Wrapping
 from bt_runtime.skills.answer import Ended, News
 from bt_runtime.skills.resources import Hold, ResourceLocks
-from bt_runtime.tree.gates import Action, Gate, Start
+from bt_runtime.tree.action import Action
+from bt_runtime.tree.gates import Gate, Start
 from bt_runtime.tree.node import FAILURE, literal
 
 if TYPE_CHECKING:

@@ -17,13 +17,14 @@ from bt_runtime.language.entry import Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Pending, Wrapping, lingers
 from bt_runtime.skills.answer import Ended, News
-from bt_runtime.skills.loop import crash_of
+from bt_runtime.skills.crash import crash_of
 from bt_runtime.types import Json, Knowing, Observation
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from bt_runtime.tree.gates import Action, Start
+    from bt_runtime.tree.action import Action
+    from bt_runtime.tree.gates import Start
 
 
 HEARD = 0.25  # seconds between two sentences of a running skill that are written down
@@ -223,8 +224,10 @@ class TapedActivity(Wrapping):
         if self.world is not None and future is not None and not future.cancelled():
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
 
-    def stopped(self) -> bool:
-        """Called inside a tick; its answer is recorded."""
+    def stopped(self, at_end: bool = False) -> bool:
+        """Inside a tick the answer is recorded."""
+        if at_end:
+            return self.inner.stopped(at_end)
         if self.gone or not (self.lingers or self.in_thread):
             return True
         if self.tape.answer("stopped", self.number) is None:

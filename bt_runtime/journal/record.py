@@ -41,9 +41,10 @@ from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.entry import Entry
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame
-from bt_runtime.tree.gates import Action, Call, Gate, Start
+from bt_runtime.tree.gates import Call, Gate, Start
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.types import Json, JsonValue, Verdict
 

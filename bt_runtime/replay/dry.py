@@ -16,7 +16,8 @@ from bt_runtime.replay.refit import Offer, refit
 from bt_runtime.replay.resume import led_back, to_last_answer
 from bt_runtime.run.run import Run
 from bt_runtime.skills.activity import Activity, Pending
-from bt_runtime.tree.gates import Action, Gate, Start
+from bt_runtime.tree.action import Action
+from bt_runtime.tree.gates import Gate, Start
 
 
 class Brake(Gate):

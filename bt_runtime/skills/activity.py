@@ -65,12 +65,8 @@ class Activity(ABC):
     def cancel(self, reason: str) -> None: ...
 
     @abstractmethod
-    def stopped(self) -> bool:
-        """True when it has stopped after `cancel`; asked inside ticks."""
-
-    @abstractmethod
-    def settled(self) -> bool:
-        """True when the end of a run need not wait for it any longer."""
+    def stopped(self, at_end: bool = False) -> bool:
+        """True when it has stopped after `cancel`; `at_end`: when the end of a run need not wait for it."""
 
 
 class Wrapping(Activity):
@@ -118,11 +114,8 @@ class Wrapping(Activity):
     def cancel(self, reason: str) -> None:
         self.inner.cancel(reason)
 
-    def stopped(self) -> bool:
-        return self.inner.stopped()
-
-    def settled(self) -> bool:
-        return self.inner.settled()
+    def stopped(self, at_end: bool = False) -> bool:
+        return self.inner.stopped(at_end)
 
 
 class Done(Activity):
@@ -144,10 +137,7 @@ class Done(Activity):
     def cancel(self, reason: str) -> None:
         """No-op: it has ended."""
 
-    def stopped(self) -> bool:
-        return True
-
-    def settled(self) -> bool:
+    def stopped(self, at_end: bool = False) -> bool:
         return True
 
 
@@ -168,10 +158,7 @@ class Pending(Activity):
     def cancel(self, reason: str) -> None:
         """No-op: nothing has begun."""
 
-    def stopped(self) -> bool:
-        return True
-
-    def settled(self) -> bool:
+    def stopped(self, at_end: bool = False) -> bool:
         return True
 
 
@@ -267,14 +254,11 @@ class OfSkill(Activity):
             self.stop = (self.loop or Loop()).begin(told, self.wake)
             self.loop_of = self.stop.loop
 
-    def stopped(self) -> bool:
+    def stopped(self, at_end: bool = False) -> bool:
         if self.stop is not None:
             return self.stop.end.done()
         stopping = getattr(self.target, "stopping", None)
         return stopping is None or not stopping()
-
-    def settled(self) -> bool:
-        return self.stopped()
 
 
 def _seen(value: object) -> object:
@@ -318,10 +302,7 @@ class _OfGenerator(Activity):
     def cancel(self, reason: str) -> None:
         self.generator.close()
 
-    def stopped(self) -> bool:
-        return True
-
-    def settled(self) -> bool:
+    def stopped(self, at_end: bool = False) -> bool:
         return True
 
 
@@ -372,12 +353,10 @@ class InThread(Activity):
     def cancel(self, reason: str) -> None:
         self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
 
-    def stopped(self) -> bool:
-        """True when the function has returned; a thread cannot be stopped, so its resources stay locked until then."""
-        return self.over
-
-    def settled(self) -> bool:
-        return True  # it was never told
+    def stopped(self, at_end: bool = False) -> bool:
+        """True when the function has returned: until then its resources stay locked. The end does not wait for what
+        cannot be stopped."""
+        return at_end or self.over
 
 
 class Opening(Job[T]):
@@ -429,8 +408,5 @@ class _OfCoroutine(Activity):
     def cancel(self, reason: str) -> None:
         self.work.cancel()
 
-    def stopped(self) -> bool:
-        return self.end.done()
-
-    def settled(self) -> bool:
+    def stopped(self, at_end: bool = False) -> bool:
         return self.end.done()

@@ -88,25 +88,6 @@ def _cancelled() -> BaseException:
     return asyncio.CancelledError()
 
 
-def crash_of(error: BaseException) -> Exception:
-    """Returns the exception that the code of a skill raised in the tick. What is not meant for the skill is raised
-    again: Ctrl-C, and the exit of a signal's handler, which ends the program."""
-    if isinstance(error, SystemExit) and not _by_signal(error):
-        return as_exception(error)
-    if isinstance(error, Exception):
-        return error
-    raise error
-
-
-def _by_signal(error: BaseException) -> bool:
-    import signal  # only when something exits
-    from traceback import walk_tb
-
-    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
-    codes = {getattr(getattr(each, "func", each), "__code__", None) for each in handlers} - {None}
-    return any(frame.f_code in codes for frame, _ in walk_tb(error.__traceback__))
-
-
 def as_exception(error: BaseException) -> Exception:
     """The skill's exception; its sys.exit() becomes an error too, because it must not end the run."""
     return error if isinstance(error, Exception) else RuntimeError(f"the skill left by {type(error).__name__}: {error}")

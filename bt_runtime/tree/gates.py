@@ -7,33 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
-    from bt_runtime.language.entry import Entry
     from bt_runtime.skills.activity import Activity
-    from bt_runtime.tree.context import Context
-    from bt_runtime.types import Json
+    from bt_runtime.tree.action import Action
 
 Start = Callable[[], "Activity"]
 Call = Callable[..., object]
-
-
-class Action:
-    """An action that is about to start. A node fills in sentence and parameters when the action may begin."""
-
-    __slots__ = ("by", "context", "entry", "fill", "params", "sentence", "target")
-
-    def __init__(
-        self, context: Context, target: object, entry: Entry | None, by: Any, sentence: str = "",
-        fill: Callable[[Action], None] | None = None,
-    ) -> None:  # fmt: skip
-        self.context, self.by, self.fill = context, by, fill
-        self.sentence = sentence
-        self.target = target  # the skill, or the world that acts
-        self.entry = entry  # of the skill; None: an agent's own sentence
-        self.params: dict[str, Json] | None = None  # None: it is acted by its sentence
 
 
 class Gate:
@@ -92,21 +74,3 @@ class Gates:
         for gate in reversed(self.starts):
             start = partial(gate.start, action, start)
         return start()
-
-    def instant(self, call: Call) -> Call:
-        """Returns the call through the gates of each moment. A gate wraps it once, at the first call after it came."""
-        made: dict[Gate, Call] = {}
-
-        def through(gates: tuple[Gate, ...], params: dict[str, object]) -> object:
-            if not gates:
-                return call(**params)
-            first = gates[0]
-            if first not in made:
-                made[first] = first.instant(partial(behind, first))
-            return made[first](**params)
-
-        def behind(gate: Gate, **params: object) -> object:
-            at = self.starts.index(gate) + 1 if gate in self.starts else len(self.starts)
-            return through(self.starts[at:], params)
-
-        return lambda **params: through(self.starts, params)

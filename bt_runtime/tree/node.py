@@ -26,7 +26,6 @@ from bt_runtime.events import Crash, Halt
 from bt_runtime.faults.diagnostic import BtError, message_of, text_of
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import DATA_TYPES
-from bt_runtime.skills.loop import crash_of
 from bt_runtime.tree.context import Context
 from bt_runtime.types import Json
 
@@ -185,10 +184,8 @@ class Node(Steppable):
             status = self.update()
             if status is not RUNNING and status is not SUCCESS and status is not FAILURE and status is not INVALID:
                 raise TypeError(f"update() of a node must return a Status, not {status!r}")
-        except Exception as error:
-            status = self.crashed(error)
         except BaseException as error:
-            status = self.left(error)
+            status = self.crashed(error)
         if self.ends and status is not RUNNING:
             status = self.terminated(status)
         context = self.context  # from here on as `finish`, in place: a call more is a fifth of a leaf's tick
@@ -248,29 +245,20 @@ class Node(Steppable):
             context.visits.append(self)
         return status
 
-    def crash(self, error: Exception) -> Status:
+    def crash(self, error: BaseException) -> Status:
         """Turns an exception into FAILURE with path and traceback; strict runs raise it."""
         if isinstance(error, NodeError):
             raise error
         record_crash(self, self.context, error)
         return FAILURE
 
-    def crashed(self, error: Exception) -> Status:
-        """Calls `crash`; sets RUNNING when a strict run raises, so that its halt reaches this node."""
+    def crashed(self, error: BaseException) -> Status:
+        """Calls `crash`. What ends the tick, such as Ctrl-C, leaves the node RUNNING: the halt is to reach it."""
         try:
             return self.crash(error)
-        except NodeError:
+        except BaseException:
             self.status = RUNNING
             raise
-
-    def left(self, error: BaseException) -> Status:
-        """Ends the tick, as Ctrl-C does; but an exit that the node's own code asked for is its crash."""
-        try:
-            own = crash_of(error)
-        except BaseException:
-            self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
-            raise
-        return self.crashed(own)
 
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""
@@ -314,7 +302,11 @@ class Node(Steppable):
             node = live[-1]
 
 
-def record_crash(node: Behaviour, context: Context, error: Exception, strict: bool = True) -> None:
+def record_crash(node: Behaviour, context: Context, error: BaseException, strict: bool = True) -> None:
+    if not isinstance(error, Exception):
+        from bt_runtime.skills.crash import crash_of
+
+        error = crash_of(error)
     path = path_of(node)
     message = message_of(error)
     node.feedback_message = message.partition("\n")[0]
@@ -377,8 +369,8 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
                     node.terminate(INVALID)
             else:
                 node.stop(INVALID)
-        except BaseException as error:
-            record_crash(node, context, crash_of(error), strict=False)
+        except (Exception, SystemExit) as error:
+            record_crash(node, context, error, strict=False)
         node.status = INVALID
         if finished:
             if context.changes is not None:

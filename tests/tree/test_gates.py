@@ -7,8 +7,9 @@ from typing import Any
 import bt_runtime as bt
 from bt_runtime.events import Grown, Tick
 from bt_runtime.skills.activity import Activity, refused
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import Alarm, Manual
-from bt_runtime.tree.gates import Action, Call, Gate, Start
+from bt_runtime.tree.gates import Call, Gate, Start
 from bt_runtime.tree.step_gate import Step, gate_steps
 
 SUCCESS, FAILURE, RUNNING = bt.Status.SUCCESS, bt.Status.FAILURE, bt.Status.RUNNING

@@ -12,7 +12,7 @@ from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.skills.activity import Activity
 from bt_runtime.skills.answer import Ended
-from bt_runtime.skills.loop import crash_of
+from bt_runtime.skills.crash import crash_of
 from bt_runtime.skills.words import raised
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node
 from bt_runtime.types import Json
@@ -82,10 +82,7 @@ class Deed(Activity):
     def follow(self, values: dict[str, object]) -> None:
         """No-op: its parameters are the agent's own."""
 
-    def stopped(self) -> bool:
-        return True
-
-    def settled(self) -> bool:
+    def stopped(self, at_end: bool = False) -> bool:
         return True
 
     def cancel(self, reason: str) -> None:

@@ -8,7 +8,7 @@ from bt_runtime.events import SkillEnded
 from bt_runtime.skills.activity import instantly
 from bt_runtime.skills.answer import Ended, ended, tested
 from bt_runtime.skills.skill import refuse_slow
-from bt_runtime.tree.gates import Call
+from bt_runtime.tree.gates import Call, Gate, Gates
 from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.nodes.interlocks import guarded
 from bt_runtime.tree.nodes.skill import Form, SkillNode
@@ -36,10 +36,8 @@ class InstantNode(SkillNode):
                 status = FAILURE
             else:
                 status = self.judged(value)
-        except Exception as error:
-            status = self.crash(error)
         except BaseException as error:
-            status = self.left(error)
+            status = self.crashed(error)
         # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
         if self.broke:
             self.after_crash()
@@ -59,7 +57,7 @@ class InstantNode(SkillNode):
         self.slow = double or guarded(self.context, self.entry, target, self)
         if not self.slow:
             self.filled()
-            self.behind = self.context.gates.instant(target)
+            self.behind = through(self.context.gates, target)
         self.call, self.observed_call = target, self.gated
         return self.gated
 
@@ -91,3 +89,21 @@ class InstantNode(SkillNode):
             self.gave = False
             self.keep_last(done)
         return done.status
+
+
+def through(gates: Gates, call: Call) -> Call:
+    """Returns the call through the gates of each moment. A gate wraps it once, at the first call after it came."""
+    made: dict[Gate, Call] = {}
+
+    def called(at: int, params: dict[str, Json]) -> object:
+        if at == len(gates.starts):
+            return call(**params)
+        gate = gates.starts[at]
+        if gate not in made:
+            made[gate] = gate.instant(lambda **params: called(behind(gate), params))
+        return made[gate](**params)
+
+    def behind(gate: Gate) -> int:
+        return gates.starts.index(gate) + 1 if gate in gates.starts else len(gates.starts)
+
+    return lambda **params: called(0, params)

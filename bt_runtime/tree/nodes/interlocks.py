@@ -15,7 +15,8 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Pending, Wrapping, lingers, refused
 from bt_runtime.skills.answer import Ended, News
 from bt_runtime.skills.resources import Hold
-from bt_runtime.tree.gates import Action, Start
+from bt_runtime.tree.action import Action
+from bt_runtime.tree.gates import Start
 
 if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry

@@ -150,7 +150,7 @@ class Chooser(Parent):
     fixed = True
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
-    asked = False  # was it asked in this step
+    asked: Steppable | None = None  # the same, if it was asked in this step
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:
@@ -163,25 +163,16 @@ class Chooser(Parent):
         places = self.spec.places
         test = self.children[places.index(field) - len(places)]
         status = test.step()
-        if status is RUNNING or self.running_test is not None:
-            self._waits_for(test, status)
+        if status is RUNNING:
+            self.asked = self.running_test = test
         return status
 
-    def _waits_for(self, test: Steppable, status: Status) -> None:
-        before = self.running_test
-        if before is not None and before is not test and status is RUNNING:
-            halt_below(before, self.context, self, "another test is asked")
-        if status is RUNNING:
-            self.running_test, self.asked = test, True
-        elif before is test:
-            self.running_test = None
-
-    def _not_asked(self, turn: Status) -> None:
-        """Halts a running test whose answer this step did not ask for, or no longer needs."""
-        test, asked, self.asked = self.running_test, self.asked, False
-        if test is not None and (not asked or turn is not RUNNING):
-            self.running_test = None
-            halt_below(test, self.context, self, "its answer is not asked for any more")
+    def let_go(self, turn: Status) -> None:
+        """Halts the running tests whose answer this step did not ask for, or no longer needs."""
+        self.running_test, self.asked = self.asked if turn is RUNNING else None, None
+        for test in self.children[-len(self.spec.places) :]:
+            if test is not self.running_test:
+                halt_below(test, self.context, self, "its answer is not asked for any more")
 
     def conclude(self, status: Status) -> Turn:
         return status
@@ -201,11 +192,11 @@ class Chooser(Parent):
             halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
             self.active = None
         if self.running_test is not None:
-            self._not_asked(turn)
+            self.let_go(turn)
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:
-        self.active = self.running_test = None
+        self.active = None
 
     def removed(self, index: int, child: Behaviour) -> None:
         if self.active is child:

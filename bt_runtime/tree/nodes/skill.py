@@ -18,7 +18,7 @@ from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Done, InThread, OfSkill, form_of
 from bt_runtime.skills.answer import Ended, News, ended
-from bt_runtime.tree.gates import Action
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.interlocks import guarded, started
 from bt_runtime.types import Instant, Json
@@ -123,10 +123,8 @@ class SkillNode(Node):
                 self.activity = None
             else:
                 quick.told(status)  # says what it should have been
-        except Exception as error:
-            status = self.terminated(self.crashed(error))
         except BaseException as error:
-            status = self.terminated(self.left(error))
+            status = self.terminated(self.crashed(error))
         # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
         if self.broke:
             self.after_crash()
