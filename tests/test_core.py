@@ -33,7 +33,7 @@ MORE = """
 language: agent_options checks.types entry expression.call expression.hole expression.parse expression.part
     expression.token expression.value impls sentence
 skills: activity answer skill
-tree: nodes.conditions nodes.interlocks nodes.reactive nodes.skill
+tree: action nodes.conditions nodes.interlocks nodes.reactive nodes.skill
 """
 PRINT = """
 import sys

@@ -149,6 +149,7 @@ LATE = {
     "project/trust.py": "only who asks what is trusted reads or writes",
     "run/check_file.py": "only a file with plans, or with skills, needs their reader",
     "run/resources.py": "a run without a model or a memory loads none",
+    "tree/node.py": "what leaves a tick by no Exception",
     "tree/adopt.py": "most trees have no node of py_trees",
     "tree/build.py": "most trees name no Python",
     "tree/changes.py": "nobody looks on in most runs",

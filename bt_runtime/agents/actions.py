@@ -209,11 +209,12 @@ class Job(Wrapping):
     """A skill that an agent has started; its result is described in words at the end."""
 
     def __init__(self, actions: Actions, kind: Kind, deed: Deed) -> None:
-        self.actions, self.kind, self.inner, self.params = actions, kind, deed, deed.params
+        self.actions, self.kind = actions, kind
+        self.inner = self.deed = deed
 
     def poll(self) -> Ended | News | None:
         done = self.inner.poll()
-        return self.actions.told(self.kind, self.params, done) if isinstance(done, Ended) else done
+        return self.actions.told(self.kind, self.deed.params, done) if isinstance(done, Ended) else done
 
 
 def listed(node: ModelNode) -> list[Kind]:

@@ -137,6 +137,15 @@ class Locked(Wrapping):
         self.inner.cancel(reason)
 
 
+def held(activity: Activity | None) -> Hold | None:
+    """Returns what a started action has locked."""
+    while isinstance(activity, Wrapping):
+        if isinstance(activity, Locked):
+            return activity.hold
+        activity = activity.inner
+    return None
+
+
 # Inputs ----------------------------------------------------------------------------------------
 
 

@@ -20,11 +20,12 @@ from bt_runtime.skills.activity import Activity, Done, InThread, OfSkill, form_o
 from bt_runtime.skills.answer import Ended, News, ended
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
-from bt_runtime.tree.nodes.interlocks import guarded, started
+from bt_runtime.tree.nodes.interlocks import guarded, held, started
 from bt_runtime.types import Instant, Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
+    from bt_runtime.skills.resources import Hold
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.services import Actor
@@ -180,6 +181,11 @@ class SkillNode(Node):
         params = self.params()
         self.feedback_message = self.sentence
         return params
+
+    @property
+    def hold(self) -> Hold | None:
+        """Returns what the present start has locked."""
+        return held(self.activity)
 
     def params(self) -> dict[str, Json]:
         if self.constant is not None:
