@@ -129,6 +129,7 @@ LATE = {
     "language/expression/template.py": "most texts have no hole",
     "language/checks/entries.py": "a tree without an expression, or without declared types, needs no types of one",
     "language/checks/semantic.py": "most trees include no other",
+    "language/header.py": "only for a port with choices or bounds, or one that is at fault",
     "language/checks/references.py": "only for a node that is at fault",
     "language/loader.py": "most trees name no manifest and no Python, and few contain themselves",
     "language/kinds/registry.py": "a tree that is given as a text reads no file, and few projects have kinds",
