@@ -9,7 +9,10 @@ from py_trees.common import Status
 from bt_runtime.types import Observation
 
 RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
-ANSWERS = "return True or False, a Status, or None for success; other values need declared `outputs`"
+ANSWERS = (
+    "return True or False, a Status, or None for success; other values need declared `outputs`, and a text for an agent "
+    "is an Observation"
+)
 _TRUTHS = frozenset({"bool", "bool_", "torch.bool"})  # dtypes of array libraries
 
 
