@@ -151,7 +151,6 @@ LATE = {
     "run/check_file.py": "only a file with plans, or with skills, needs their reader",
     "run/resources.py": "a run without a model or a memory loads none",
     "tree/node.py": "only when something leaves a step by `sys.exit`",
-    "language/header.py": "only for ports with choices or bounds, or that are declared twice",
     "tree/adopt.py": "most trees have no node of py_trees",
     "tree/build.py": "most trees name no Python",
     "tree/changes.py": "nobody looks on in most runs",

@@ -15,9 +15,10 @@ from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.language.entry import Entry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Pending, Wrapping, lingers
+from bt_runtime.skills.activity import Pending, Wrapping
 from bt_runtime.skills.answer import Ended, News
 from bt_runtime.skills.crash import crash_of
+from bt_runtime.skills.forms import lingers
 from bt_runtime.types import Json, Knowing, Observation
 
 if TYPE_CHECKING:

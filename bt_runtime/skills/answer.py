@@ -10,8 +10,8 @@ from bt_runtime.types import Observation
 
 RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 ANSWERS = (
-    "return True or False, a Status, or None for success; other values need declared `outputs`, and a text for an agent "
-    "is an Observation"
+    "return True or False, a Status, or None for success; other values need declared `outputs`, and a text for an "
+    "agent is an Observation"
 )
 _TRUTHS = frozenset({"bool", "bool_", "torch.bool"})  # dtypes of array libraries
 

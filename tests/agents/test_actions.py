@@ -176,7 +176,10 @@ def test_a_strategy_that_is_included_has_the_skills_of_the_tree_that_includes_it
         "version: 1\nskills: hands\nkinds:\n  wave:\n    sentence: wave {times} times\n    on_resume: repeat\n"
         "    impl: hands.py:wave\n    params: {times: {type: integer, minimum: 1, maximum: 3}}\n"
     )
-    (tmp_path / "skills" / "hands.py").write_text("from bt_runtime.types import Observation\n\n\ndef wave(times):\n    return Observation(f'waved {times} times')\n")
+    (tmp_path / "skills" / "hands.py").write_text(
+        "from bt_runtime.types import Observation\n\n\n"
+        "def wave(times):\n    return Observation(f'waved {times} times')\n"
+    )
     text = "version: 1\ntree: t\nskills: [hands]\nroot:\n  tree: {file: react, with: {goal: greet}}\n"
     model = ScriptedModel(["Act: wave 2 times", "Act: done"])
     with Run(load(text, project=tmp_path), services={"model": model}) as run:

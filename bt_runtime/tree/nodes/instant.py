@@ -5,8 +5,8 @@ from __future__ import annotations
 from py_trees.common import Status
 
 from bt_runtime.events import SkillEnded
-from bt_runtime.skills.activity import instantly
 from bt_runtime.skills.answer import Ended, ended, tested
+from bt_runtime.skills.forms import instantly
 from bt_runtime.skills.skill import refuse_slow
 from bt_runtime.tree.gates import Call, Gate, Gates
 from bt_runtime.tree.node import FAILURE, SUCCESS

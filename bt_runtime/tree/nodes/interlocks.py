@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Activity, Pending, Wrapping, lingers, refused
+from bt_runtime.skills.activity import Activity, Pending, Wrapping, refused
 from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.forms import lingers
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.gates import Start

@@ -16,8 +16,9 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import impls, ports
 from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Activity, Done, InThread, OfSkill, form_of
+from bt_runtime.skills.activity import Activity, Done
 from bt_runtime.skills.answer import Ended, News, ended
+from bt_runtime.skills.forms import InThread, OfSkill, form_of
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.interlocks import guarded, held, started
