@@ -150,7 +150,8 @@ class Actions:
             why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
             return refused(why)
         if phrase.skill == WORLD:
-            said, world = phrase.sentence.say(read), self.context.services.world
+            world: Any = self.context.services.world
+            said = phrase.sentence.say(read)
             return act(world, said, self.context, self.entry_of(said), self.node)
         kind = next(k for k in self.kinds if k.name == phrase.skill)
         wants = self.wanting(kind, read) if phrase.open else ""

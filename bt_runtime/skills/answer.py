@@ -64,7 +64,7 @@ def tested(value: object, declared: bool = False) -> Ended:
 def standing(value: object) -> Status:
     """Reads what `poll` of a class returned, once that is not RUNNING."""
     if value is SUCCESS or value is FAILURE:
-        return value  # type: ignore[return-value]
+        return value
     raise _no_answer(value, "poll() of a skill must return RUNNING, SUCCESS or FAILURE")
 
 

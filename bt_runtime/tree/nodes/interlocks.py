@@ -288,7 +288,8 @@ def _times(count: int | None) -> str:
 
 def gates(action: Action, start: Start) -> Activity:
     """Asks the journal, leases of a fleet and the gates of programs, in the order in which they came."""
-    return action.context.gates.started(action, start)
+    started: Activity = action.context.gates.started(action, start)
+    return started
 
 
 ORDER: tuple[Callable[[Action, Start], Activity], ...] = (notice, lock, inputs, policy, permission, gates)

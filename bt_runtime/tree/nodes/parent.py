@@ -150,7 +150,7 @@ class Chooser(Parent):
     fixed = True
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
-    asked: Steppable | None = None  # the same, if it was asked in this step
+    test_asked: Steppable | None = None  # the same, if it was asked in this step
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:
@@ -164,12 +164,12 @@ class Chooser(Parent):
         test = self.children[places.index(field) - len(places)]
         status = test.step()
         if status is RUNNING:
-            self.asked = self.running_test = test
+            self.test_asked = self.running_test = test
         return status
 
     def let_go(self, turn: Status) -> None:
         """Halts the running tests whose answer this step did not ask for, or no longer needs."""
-        self.running_test, self.asked = self.asked if turn is RUNNING else None, None
+        self.running_test, self.test_asked = self.test_asked if turn is RUNNING else None, None
         for test in self.children[-len(self.spec.places) :]:
             if test is not self.running_test:
                 halt_below(test, self.context, self, "its answer is not asked for any more")

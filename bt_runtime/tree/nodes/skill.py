@@ -287,8 +287,8 @@ def act(world: Actor, sentence: str, context: Context, entry: Entry | None = Non
 def _act(action: Action) -> Activity:
     """Acts at once if the world is instant, else in a thread, one act at a time."""
     world: Any = action.target
-    context = action.context
-    if isinstance(world, Instant) and world.instant:
+    context, quick = action.context, action.target
+    if isinstance(quick, Instant) and quick.instant:
         return Done(ended(world.act(action.sentence)))
     turn = context.services.turns.setdefault(id(world), threading.Lock())
     return InThread(_watched(world, context), {"sentence": action.sentence}, context.wake, turn=turn)
