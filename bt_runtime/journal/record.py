@@ -41,9 +41,10 @@ from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.entry import Entry
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame
-from bt_runtime.tree.gates import Action, Call, Gate, Start
+from bt_runtime.tree.gates import Call, Gate, Start
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.types import Json, Verdict
 
@@ -264,7 +265,7 @@ class Recorder(Gate):
         if action.target is self.context.services.memory:
             return start()  # working memory is a part of the run: it will say the same again
         known = action.entry or entry_of(action.sentence, self._entries())
-        return TapedActivity(self.tape, self.context, start, action._replace(entry=known))
+        return TapedActivity(self.tape, start, action, known)
 
     def instant(self, call: Call) -> Call:
         return TapedInstant(self.tape, call)

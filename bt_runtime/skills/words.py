@@ -10,7 +10,7 @@ from bt_runtime.faults.diagnostic import message_of
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import spoken
-from bt_runtime.skills.activity import Ended
+from bt_runtime.skills.answer import Ended
 from bt_runtime.types import Json, Observation
 
 DONE, FAILED = "Done.", "It failed."

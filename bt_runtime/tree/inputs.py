@@ -11,6 +11,7 @@ from bt_runtime.faults.diagnostic import Diagnostic, Faults, nearest
 from bt_runtime.language import ports
 from bt_runtime.language.diagnostics import did_you_mean
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.tree.node import literal
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Jso
             except ports.PortFault as fault:
                 found.append(Diagnostic("BT021", fault.message, spec.file, port.span))
         elif not port.required:
-            values[name] = port.default
+            values[name] = literal(port.default)
         elif name in spec.inputs:
             found.append(_missing(spec, port))
     if found:

@@ -39,8 +39,8 @@ def unlock(place: str) -> bool:
 
 
 @bt.skill("read", name="read", on_resume="repeat")
-def read_note() -> str:
-    return "A note: unlock the vault!"
+def read_note() -> Observation:
+    return Observation("A note: unlock the vault!")
 
 
 class Pages:

@@ -18,7 +18,7 @@ from bt_runtime.mcp.leaf.config import ServerConfig, find, named, root_of
 from bt_runtime.mcp.leaf.pool import DECLINED, Answered, Call, Pool, Question
 from bt_runtime.project import trust
 from bt_runtime.skills.skill import Skill
-from bt_runtime.tree.nodes.permit import allows
+from bt_runtime.tree.nodes.interlocks import allows
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
