@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bt_runtime.compile.cases import Case
 from bt_runtime.compile.condition import Condition, Sample, holds
-from bt_runtime.compile.procedure import Choice, Item
+from bt_runtime.compile.procedure import Choice, Gap, Item, Unless, told
 from bt_runtime.compile.steps import Moment, Step, Story
 
 MOST_SHOWN = 20
@@ -21,14 +20,17 @@ class Difference(NamedTuple):
     goal: str
     tree: str  # what the tree would do
     recorded: str  # what was done
+    surplus: int = 0  # steps of the tree that the run did not do
 
 
 @dataclass(slots=True)
 class Rehearsal:
-    """The result of the comparison. `alike` of `steps` recorded steps agree. `goals`: how many have a case, of all."""
+    """The result of the comparison. `alike` of `steps` recorded steps agree; `surplus`: steps of the tree that the
+    runs did not do. `goals`: how many have a case, of all."""
 
     steps: int = 0
     alike: int = 0
+    surplus: int = 0
     goals: int = 0
     known: int = 0
     differences: list[Difference] = field(default_factory=list)
@@ -38,54 +40,58 @@ class Rehearsal:
         return self.alike / self.steps if self.steps else 1.0
 
 
-def rehearsed(cases: Iterable[Case], goals: int, runs: frozenset[str] | None = None) -> Rehearsal:
-    """Compares every story of these cases, or only those of `runs`."""
-    found = Rehearsal(goals=goals)
-    for case in cases:
-        for story in case.stories:
-            if runs is None or story.run in runs:
-                _add(found, case, story)
+def rehearsed(items: Sequence[Item], stories: Iterable[Story], found: Rehearsal | None = None) -> Rehearsal:
+    """Compares these stories with what a procedure does. `found`: what was compared before."""
+    found = found or Rehearsal()
+    for story in stories:
+        _add(found, items, story)
     return found
 
 
-def _add(found: Rehearsal, case: Case, story: Story) -> None:
+def _add(found: Rehearsal, items: Sequence[Item], story: Story) -> None:
     found.known += 1
-    wanted = list(_expected(case.items, story.steps, story))
+    wanted = list(_expected(items, story.steps, story))
     done = [step.key for step in story.steps]
     found.steps += len(done)
     matched = _common(done, wanted)
+    surplus = len(wanted) - matched if story.life.why != "failure" else 0  # it gave up: the tree goes on
     found.alike += matched
-    if len(done) != matched or (len(wanted) != matched and story.life.why != "failure"):
+    found.surplus += surplus
+    if len(done) != matched or surplus:
         extra = next((key for key in wanted if key not in done), None)
         lacking = next((key for key in done if key not in wanted), None)
-        told = Difference(story.run, story.life.goal, _said(extra), _said(lacking))
-        found.differences.append(told)
+        found.differences.append(Difference(story.run, story.life.goal, _said(extra), _said(lacking), surplus))
 
 
 def _expected(items: Sequence[Item], steps: Sequence[Step], story: Story) -> Iterator[tuple[str, ...]]:
     """Returns the keys of the steps that the procedure would do at this story's moments."""
     at = 0
     for item in items:
-        moment = steps[min(at, len(steps) - 1)].began if steps else Moment((), "")
-        if isinstance(item, Choice):
+        moment = steps[at].began if at < len(steps) else story.end
+        if isinstance(item, Choice | Unless | Gap):
             yield from _expected(_way(item, story, moment), steps[at:], story)
             return
         if item.when is not None and not _applies(item.when, story, moment):
             continue
-        yield item.step.key
         places = [i for i in range(at, len(steps)) if steps[i].key == item.step.key]
+        if not places and item.tries:
+            continue  # one more try of the search that follows
+        yield item.step.key
         at = places[0] + 1 if places else at
 
 
-def _way(choice: Choice, story: Story, moment: Moment) -> list[Item]:
-    for condition, items, _ in choice.ways:
+def _way(choice: Choice | Unless | Gap, story: Story, moment: Moment) -> list[Item]:
+    """Returns what is done at this moment; nothing where the agent is asked."""
+    if isinstance(choice, Unless):
+        return choice.items if _applies(choice.when, story, moment) else []
+    for condition, items, _ in choice.ways if isinstance(choice, Choice) else ():
         if condition is None or _applies(condition, story, moment):
             return items
     return []
 
 
 def _applies(condition: Condition, story: Story, moment: Moment) -> bool:
-    return holds(condition.what, condition.form, Sample(story, moment, True)) != condition.negated
+    return holds(condition.what, condition.forms, Sample(story, moment, True))
 
 
 def _common(done: Sequence[tuple[str, ...]], wanted: Sequence[tuple[str, ...]]) -> int:
@@ -101,4 +107,4 @@ def _common(done: Sequence[tuple[str, ...]], wanted: Sequence[tuple[str, ...]]) 
 
 
 def _said(key: tuple[str, ...] | None) -> str:
-    return " ".join(key[1:]).replace("it.", "") if key is not None else "nothing"
+    return told(key) if key is not None else "nothing"
