@@ -247,8 +247,12 @@ class Writer:
         for skill, slot, count in search.inner:
             if len(self.lexicon.kinds[skill].data["entry"].types) == 1:
                 test = N("offered", asked(self.lexicon, skill, slot).replace(f"<{slot}>", value))
-                spared = N("sequence", [N("invert", N("offered", there)), test]) if search.spared else test
-                done = {"if": spared, "else": "skip", "child": N(skill, value)}
+                act = N(skill, value)
+                done = {
+                    "if": test,
+                    "else": "skip",
+                    "child": N("fallback", [N("offered", there), act]) if search.spared else act,
+                }
                 children.append(N("precondition", done, f"{count} times"))
         begin = [N("heard", {"text": "told"})] if search.told else []
         if not search.goes_on:

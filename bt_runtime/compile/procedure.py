@@ -16,10 +16,15 @@ SHARE = 0.02  # … and the share of those that came there
 
 
 class Row(NamedTuple):
-    """The rest of a story, from one of its steps on."""
+    """A stretch of a story. `end`: the moment after its last step; `failed`: the story ended there in vain."""
 
     story: Story
     steps: Sequence[Step]
+    end: Moment
+    failed: bool = False
+
+    def rest(self, at: int) -> Row:
+        return self._replace(steps=self.steps[at:])
 
 
 @dataclass(slots=True)
@@ -91,14 +96,14 @@ Item = Block | Choice | Unless | Gap
 
 def merge(stories: Iterable[Story], held_out: frozenset[str]) -> list[Item]:
     """Merges all these stories to one procedure. `held_out`: the runs on which conditions are tested."""
-    return _merged([Row(s, s.steps) for s in stories], held_out)
+    return _merged([Row(s, s.steps, s.end, s.life.why == "failure") for s in stories], held_out)
 
 
 def _merged(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
     made: list[Item] = []
     while rows:
-        given_up = [row for row in rows if not row.steps and row.story.life.why == "failure"]
-        ended = [row for row in rows if not row.steps and row.story.life.why != "failure"]
+        given_up = [row for row in rows if not row.steps and row.failed]
+        ended = [row for row in rows if not row.steps and not row.failed]
         going = [row for row in rows if row.steps]
         if not going:
             break
@@ -106,29 +111,39 @@ def _merged(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
             made.append(_unless(going, ended, given_up, held_out))
             break
         heads = Counter(row.steps[0].key for row in going)
-        good = [row for row in going if row.story.life.why != "failure"]
+        good = [row for row in going if not row.failed]
         key = next(iter(heads)) if len(heads) == 1 else _join(good or going)
         if key is not None and len(heads) == 1:
             made += _whole(_block(key, going, given_up, 0))
-            rows = [Row(row.story, row.steps[1:]) for row in going]
+            rows = [row.rest(1) for row in going]
             continue
         if key is None:
             made += _branched(going, held_out)
             break
         through = [row for row in going if any(step.key == key for step in row.steps)]
         cut = [next(i for i, step in enumerate(row.steps) if step.key == key) for row in through]
-        before = [Row(row.story, row.steps[:at]) for row, at in zip(through, cut, strict=True)]
         after = [row.steps[at] for row, at in zip(through, cut, strict=True)]
-        made += _optional(before, after, held_out)
-        given_up += [Row(row.story, ()) for row in going if row.story.life.why == "failure" and row not in through]
-        rows = [Row(row.story, row.steps[at:]) for row, at in zip(through, cut, strict=True)] + given_up
+        before = [Row(row.story, row.steps[:at], row.steps[at].began) for row, at in zip(through, cut, strict=True)]
+        made += _before_join(before, after, held_out)
+        given_up += [row._replace(steps=()) for row in going if row.failed and row not in through]
+        rows = [row.rest(at) for row, at in zip(through, cut, strict=True)] + given_up
     return made
+
+
+def _before_join(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> list[Item]:
+    """Returns what was done before the step that all share: steps that only some did, each for itself, or else ways
+    beside each other."""
+    each_for_itself = _optional(rows, after, held_out)
+    if not any(gaps(each_for_itself)):
+        return each_for_itself
+    beside = _merged(rows, held_out)
+    return each_for_itself if any(gaps(beside)) else beside
 
 
 def _unless(going: list[Row], ended: list[Row], given_up: list[Row], held_out: frozenset[str]) -> Item:
     """Returns what those that went on did, behind what tells them from those that ended successfully here."""
     samples = [Sample(row.story, row.steps[0].began, True) for row in going]
-    samples += [Sample(row.story, row.story.end, False) for row in ended]
+    samples += [Sample(row.story, row.end, False) for row in ended]
     heads = {row.steps[0].key: row.steps[0] for row in going}
     when = separating(samples, heads.values() if len(heads) == 1 else (), held_out)
     if when is None:
@@ -162,8 +177,8 @@ def _optional(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> l
             continue
         done = [next((step for step in row.steps if step.key == key), None) for row in rows]
         samples = [
-            Sample(row.story, (step or follower).began, step is not None)
-            for row, step, follower in zip(rows, done, after, strict=True)
+            Sample(row.story, step.began if step is not None else row.end, step is not None)
+            for row, step in zip(rows, done, strict=True)
         ]
         example = next(step for step in done if step is not None)
         when = separating(samples, (example,), held_out)
@@ -172,7 +187,7 @@ def _optional(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> l
             if steps[key] > (1 - SURE) * len(rows):
                 made.append(Gap(told(key), steps[key], len(rows)))
             continue  # seldom, and nothing tells when: left out
-        with_it = [Row(row.story, (step,)) for row, step in zip(rows, done, strict=True) if step is not None]
+        with_it = [row._replace(steps=(step,)) for row, step in zip(rows, done, strict=True) if step is not None]
         block = _block(key, with_it, [], len(rows) - len(with_it))
         block.when, block.tries = when, tries
         made += _whole(block)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bt_runtime.compile.condition import Condition, Sample, holds
-from bt_runtime.compile.procedure import Choice, Gap, Item, Unless, told
-from bt_runtime.compile.steps import Moment, Step, Story
+from bt_runtime.compile.procedure import Block, Choice, Item, Unless, told
+from bt_runtime.compile.steps import Moment, Story
 
 MOST_SHOWN = 20
 
@@ -50,44 +50,55 @@ def rehearsed(items: Sequence[Item], stories: Iterable[Story], found: Rehearsal 
 
 def _add(found: Rehearsal, items: Sequence[Item], story: Story) -> None:
     found.known += 1
-    wanted = list(_expected(items, story.steps, story))
+    wanted = _Replay(story)
+    wanted.play(items)
     done = [step.key for step in story.steps]
     found.steps += len(done)
-    matched = _common(done, wanted)
-    surplus = len(wanted) - matched if story.life.why != "failure" else 0  # it gave up: the tree goes on
+    matched = _common(done, wanted.keys)
+    surplus = len(wanted.keys) - matched if story.life.why != "failure" else 0  # it gave up: the tree goes on
     found.alike += matched
     found.surplus += surplus
     if len(done) != matched or surplus:
-        extra = next((key for key in wanted if key not in done), None)
-        lacking = next((key for key in done if key not in wanted), None)
+        extra = next((key for key in wanted.keys if key not in done), None)
+        lacking = next((key for key in done if key not in wanted.keys), None)
         found.differences.append(Difference(story.run, story.life.goal, _said(extra), _said(lacking), surplus))
 
 
-def _expected(items: Sequence[Item], steps: Sequence[Step], story: Story) -> Iterator[tuple[str, ...]]:
-    """Returns the keys of the steps that the procedure would do at this story's moments."""
-    at = 0
-    for item in items:
-        moment = steps[at].began if at < len(steps) else story.end
-        if isinstance(item, Choice | Unless | Gap):
-            yield from _expected(_way(item, story, moment), steps[at:], story)
+class _Replay:
+    """The keys of the steps that a procedure would do at a story's moments."""
+
+    def __init__(self, story: Story) -> None:
+        self.story, self.at, self.keys = story, 0, list[tuple[str, ...]]()
+
+    @property
+    def moment(self) -> Moment:
+        steps = self.story.steps
+        return steps[self.at].began if self.at < len(steps) else self.story.end
+
+    def play(self, items: Sequence[Item]) -> bool:
+        """Returns False where the agent is asked."""
+        return all(map(self.item, items))
+
+    def item(self, item: Item) -> bool:
+        if isinstance(item, Block):
+            self.block(item)
+            return True
+        if isinstance(item, Unless):
+            return not _applies(item.when, self.story, self.moment) or self.play(item.items)
+        if isinstance(item, Choice):
+            for condition, inner, _ in item.ways:
+                if condition is None or _applies(condition, self.story, self.moment):
+                    return self.play(inner)
+        return False
+
+    def block(self, block: Block) -> None:
+        key, steps = block.step.key, self.story.steps
+        if block.when is not None and not _applies(block.when, self.story, self.moment):
             return
-        if item.when is not None and not _applies(item.when, story, moment):
-            continue
-        places = [i for i in range(at, len(steps)) if steps[i].key == item.step.key]
-        if not places and item.tries:
-            continue  # one more try of the search that follows
-        yield item.step.key
-        at = places[0] + 1 if places else at
-
-
-def _way(choice: Choice | Unless | Gap, story: Story, moment: Moment) -> list[Item]:
-    """Returns what is done at this moment; nothing where the agent is asked."""
-    if isinstance(choice, Unless):
-        return choice.items if _applies(choice.when, story, moment) else []
-    for condition, items, _ in choice.ways if isinstance(choice, Choice) else ():
-        if condition is None or _applies(condition, story, moment):
-            return items
-    return []
+        places = [at for at in range(self.at, len(steps)) if steps[at].key == key]
+        if places or not block.tries:  # else it is one more try of the search that follows
+            self.keys.append(key)
+        self.at = places[0] + 1 if places else self.at
 
 
 def _applies(condition: Condition, story: Story, moment: Moment) -> bool:
