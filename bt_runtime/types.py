@@ -61,6 +61,17 @@ class Job(ABC, Generic[T]):
         return answer
 
 
+class _Done(Job[T]):
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def poll(self) -> T:
+        return self.value
+
+    def cancel(self, reason: str) -> None:
+        """It has ended."""
+
+
 # Models ------------------------------------------------------------------------------------------
 
 
@@ -180,8 +191,12 @@ class Model(ABC):
         return self.ask(Question("embed", texts=tuple(texts)))
 
     def count(self, text: str) -> int:
-        """Counts the tokens of a text. Never blocks for long; may then return an upper bound."""
+        """Counts the tokens of a text: the same number at any load. It may wait for the model, so no tick calls it."""
         return len(text.split())
+
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Job[Sequence[int]]:
+        """Counts the tokens of each text, as a job. Who overrides `count` with something slow overrides this too."""
+        return _Done([self.count(text) for text in texts])
 
     def stats(self) -> Mapping[str, Json]:
         """Describes the model and its work: `context`, `asked`, `restarts` and so on, as far as known."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import itertools
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
@@ -28,7 +29,7 @@ def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any,
     fit = [text for each in found if (text := fitted(each, shape)) is not None]
     values = node.spec.values
     fit = fit or shipped(str(node.manual().get("examples", "")), shape, int(values["examples"]))
-    return tuple(_fitting(fit, int(values["example_tokens"]), node))
+    return (yield from _fitting(fit, int(values["example_tokens"]), node))
 
 
 def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
@@ -48,7 +49,7 @@ def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     if values["select"] == "semantic":
         return tuple(experience.text for experience in found.taken)
     taken = [experience.text for experience in found.taken[: values["examples"]]]
-    return tuple(_fitting(taken, int(values["example_tokens"]), node))
+    return (yield from _fitting(taken, int(values["example_tokens"]), node))
 
 
 def _about(node: ModelNode) -> dict[str, Any]:
@@ -72,11 +73,8 @@ def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 
 
-def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Iterator[str]:
+def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     """Takes whole experiences in order until the token budget is spent."""
-    count = node.model().count
-    for text in found:
-        budget -= count(text)
-        if budget < 0:
-            return
-        yield text
+    counts = (yield node.model().counting(found, node.context.wake)) if found else ()
+    spent = itertools.accumulate(counts)
+    return tuple(text for text, tokens in zip(found, spent, strict=True) if tokens <= budget)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
@@ -25,6 +25,9 @@ class WrappedModel(Model):
 
     def count(self, text: str) -> int:
         return self.model.count(text)
+
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Job[Sequence[int]]:
+        return self.model.counting(texts, wake)
 
     def stats(self) -> Mapping[str, Json]:
         return self.model.stats()

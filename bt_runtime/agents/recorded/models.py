@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
 from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
 from bt_runtime.project import real
 from bt_runtime.project.file_digest import digest
-from bt_runtime.types import Json, JsonValue, Model, Question
+from bt_runtime.types import Json, JsonValue, Model, Question, Wake
 
 _OFFERED = {"choose": "options", "decide": "moves"}
 
@@ -83,8 +83,13 @@ class TapedModel(Model):
         job.wakes = False  # not every model can, and a recording does not tell which did
         return job
 
-    def count(self, text: str) -> int:
-        return int(self.tape.call("world", {"call": "count", "args": [text]}, lambda: self.live.count(text)))
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> TapedJob[Sequence[int]]:
+        about: dict[str, JsonValue] = {"model": self.name, "characters": [len(text) for text in texts]}
+        job: TapedJob[Sequence[int]] = TapedJob(
+            self.tape, ("count", "counted"), about, {}, lambda: self.live.counting(texts, wake), lambda counts: counts,
+        )  # fmt: skip
+        job.wakes = False
+        return job
 
     def stats(self) -> Mapping[str, Json]:
         return dict(self.inner.stats()) if self.inner is not None else {"model": self.name}

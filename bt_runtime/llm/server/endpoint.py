@@ -10,7 +10,6 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Literal, Self
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
@@ -31,7 +30,6 @@ from bt_runtime.types import Json, Model, Question, Spent, Wake, Writing
 TIMEOUT = 120.0  # seconds of one exchange when nobody says
 OPENING = 8.0  # seconds in which a server has to say what it is
 _AT_ONCE = 8
-_COUNT_WAIT = 0.05
 _REFUSED = (400, 413, 422, 500)  # what a prompt that is too long may be answered with
 MOST_DIMENSIONS = 65_536  # of an embedding
 
@@ -63,7 +61,6 @@ class Endpoint(Model):
         self._wait = wait
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
-        self._counting = False
         self._dialect: Flavour | None = None
         self._figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "asked_again"), 0)
         self._spent = Spent()
@@ -134,30 +131,24 @@ class Endpoint(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Counts the tokens of a text; returns an upper bound when the server does not answer in time."""
+        return self.counting((text,)).wait()[0]
+
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Answer[Sequence[int]]:
+        """Counts by the server; one that counts nothing is given an upper bound, always the same."""
+        line = Line(self.server, self._wait)
+        job: Answer[Sequence[int]] = Answer(lambda _: line.cut(), wake)
+
+        def way(line: Line, _: Question) -> list[int]:
+            dialect = self._probe(line)
+            return [dialect.count(line, text) if dialect.counts else most_tokens(text) for text in texts]
+
         dialect = self._dialect
-        known = dialect.known_count(text) if dialect else None
-        if known is None and dialect and dialect.counts and not self._counting:
-            known = self._counted(dialect, text)
-        return len(text.encode("utf-8", "surrogatepass")) + 1 if known is None else known
-
-    def _counted(self, dialect: Flavour, text: str) -> int | None:
-        """Sends a counting request with a short wait; while one slow answer is pending, no second request is made."""
-        found: list[int] = []
-        told = threading.Event()
-
-        def work() -> None:
-            with suppress(Exception):  # the bound is told instead
-                found.append(dialect.count(Line(self.server, self._wait), text))
-            self._counting = False
-            told.set()
-
-        self._counting = True
-        if not self._pool.submit(work):
-            self._counting = False
-        elif told.wait(_COUNT_WAIT) and found:
-            return found[0]
-        return None
+        known = [dialect.known_count(text) if dialect.counts else most_tokens(text) for text in texts] if dialect else [None]
+        if None not in known:
+            job.finish([count for count in known if count is not None])
+        elif not self._pool.submit(lambda: self._run(line, way, Question("embed", texts=tuple(texts)), job)):
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
+        return job
 
     @property
     def flavour(self) -> str:
@@ -295,3 +286,8 @@ class Endpoint(Model):
 def _unit(vector: Sequence[float]) -> list[float]:
     norm = math.sqrt(sum(x * x for x in vector)) or 1.0
     return [x / norm for x in vector]
+
+
+def most_tokens(text: str) -> int:
+    """Returns how many tokens a text has at most: none is less than a byte."""
+    return len(text.encode("utf-8", "surrogatepass")) + 1
