@@ -83,12 +83,14 @@ class Choice(NamedTuple):
     logprob: float
     margin: float  # at least so far ahead of every other option; inf when there is none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
+    thought: str = ""  # what a reasoning model on a server thought before
 
 
 class Writing(NamedTuple):
     text: str
     ended: Literal["stop", "grammar", "length"]  # "length" under a grammar is an invalid answer
     tokens: int
+    thought: str = ""
 
 
 class Grammar(NamedTuple):

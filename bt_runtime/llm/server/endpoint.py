@@ -25,6 +25,7 @@ from bt_runtime.llm.server.http import SAID, Server
 from bt_runtime.llm.server.pool import Pool
 from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.server.retry import BUSY, WAIT, Wait
+from bt_runtime.llm.server.thought import EFFORT, TOKENS
 from bt_runtime.types import Json, Model, Question, Spent, Wake, Writing
 
 TIMEOUT = 120.0  # seconds of one exchange when nobody says
@@ -39,7 +40,7 @@ class Endpoint(Model):
 
     `name`: the model, on a server with several. `chat`: True uses its template, None decides by the model.
     `context`: the tokens that an Ollama holds. `turns`, `sampler`, `seed`: see `Settings`. `wait`: the pause before
-    a retry."""
+    a retry. `effort`, `think_tokens`: how much a reasoning model thinks, and the tokens that it has for that."""
 
     def __init__(
         self,
@@ -54,11 +55,13 @@ class Endpoint(Model):
         turns: Literal["chat", "one"] = "chat",
         seed: int = 0,
         wait: Wait = WAIT,
+        effort: str = EFFORT,
+        think_tokens: int = TOKENS,
     ) -> None:
         self.server = Server(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
         self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
-        self._wait = wait
+        self._wait, self._thinking = wait, (effort, think_tokens)
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
         self._dialect: Flavour | None = None
@@ -226,7 +229,7 @@ class Endpoint(Model):
     def _found(self, line: Line) -> Flavour:
         greeting = Greeting(line)
         again = lambda: self._add("asked_again")  # noqa: E731
-        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again))
+        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again, *self._thinking))
         found.open(line, greeting)
         self.name = found.name
         return found
@@ -245,12 +248,13 @@ class Endpoint(Model):
                 "temperature": max(question.temperature, 0.3 * attempt), "top_p": question.top_p,
                 "min_p": question.min_p, "top_k": question.top_k, "seed": question.seed + attempt,
             }  # fmt: skip
-            written = self._read(line, most, dialect.write(line, ask, grammar, most))
+            found = dialect.write(line, ask, grammar, most)
+            written = self._read(line, most, found)._replace(thought=self.server.key.blotted(found.thought))
             if grammar is None:
                 return written
             said = written.text.strip() if grammar.kind == "json_schema" else written.text  # blanks say nothing there
             if accepts(grammar, said):
-                return Writing(said, "grammar", written.tokens)
+                return Writing(said, "grammar", written.tokens, written.thought)
             self._add("asked_again")
         assert written is not None
         if written.ended == "length":
@@ -269,7 +273,8 @@ class Endpoint(Model):
         )  # a key may span the end
         if len(text) > longest:
             text, cut = text[:longest], True
-        return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, most, text, cut))
+        room = most + self._thinking[1] if written.thought else most
+        return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, room, text, cut))
 
     def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
         texts = question.texts
