@@ -18,6 +18,7 @@ from bt_runtime.agents.services import agent_services
 from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted, Reasoned
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
+from bt_runtime.llm.chat.chat import Chat, chat_of
 from bt_runtime.llm.model_wrapper import a_job
 from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
@@ -266,7 +267,12 @@ class ModelNode(Parent):
         if before != self.shown:
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
-        return prompt.text(self.model().chat_template, aloud)
+        return prompt.text(self.chat, aloud)
+
+    @property
+    def chat(self) -> Chat | None:
+        """How its model's prompts are wrapped; None for a base model."""
+        return chat_of(self.model())
 
     @property
     def register(self) -> Register:

@@ -88,7 +88,9 @@ class Gap:
     of: int
 
     def __str__(self) -> str:
-        return f"{self.count} of {self.of} times it was `{self.step}` that came next, and nothing that was seen tells when"
+        return (
+            f"{self.count} of {self.of} times it was `{self.step}` that came next, and nothing that was seen tells when"
+        )
 
 
 Item = Block | Choice | Unless | Gap

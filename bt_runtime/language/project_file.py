@@ -124,7 +124,17 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "patience": {"type": "number", "exclusiveMinimum": 0},
     "niceness": {"type": "integer"},
 }  # fmt: skip
-SERVER_OPTIONS = ("name", "timeout", "chat", "turns", "context", "sampler", "seed", "effort", "think_tokens")  # the others are of files
+SERVER_OPTIONS = (
+    "name",
+    "timeout",
+    "chat",
+    "turns",
+    "context",
+    "sampler",
+    "seed",
+    "effort",
+    "think_tokens",
+)  # the others are of files
 _ADDRESS: Schema = {
     "type": "string",
     "pattern": "^https?://",

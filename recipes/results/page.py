@@ -157,7 +157,9 @@ def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
     beside = f" **{claim.beside[:1].upper()}{claim.beside[1:]}.**{there}" if claim.beside else ""
     parts = [heading, f"In the paper: {claim.paper}.{beside}" if claim.paper else "", claim.about.strip()]
     if claim.chose:
-        parts.append("The shipped weights were chosen by tasks of these rows, among some ten trainings and their means.")
+        parts.append(
+            "The shipped weights were chosen by tasks of these rows, among some ten trainings and their means."
+        )
     if "missing" in told:
         parts.append(_missing(told, bool(own)))
     if own:

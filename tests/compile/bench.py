@@ -105,6 +105,4 @@ def trace(made: Rule, seed: int) -> Trace:
         acts.append(Act(sentence, answer, True, tuple(world.skills()), heard))
         heard = answer
     life = Life("/", world.task.goal, [*acts], "done", offered=tuple(world.skills()), heard=heard)
-    return Trace(
-        world.task.id, world.task.id, "bench", life.goal, True, "solo", 0, [life], SOLO, skills=("alfworld",)
-    )
+    return Trace(world.task.id, world.task.id, "bench", life.goal, True, "solo", 0, [life], SOLO, skills=("alfworld",))

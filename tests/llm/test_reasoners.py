@@ -59,7 +59,10 @@ def openai(how: str, owner: str = "organization_owner") -> Callable[[str, Body],
         else:
             thought, why = cut(THOUGHT, body["max_tokens"], None)
             message = {"role": "assistant", "content": answer if why == "stop" else None, how: thought}
-        return 200, {"choices": [{"message": message, "finish_reason": why, "logprobs": {"content": []}}], "usage": USAGE}
+        return 200, {
+            "choices": [{"message": message, "finish_reason": why, "logprobs": {"content": []}}],
+            "usage": USAGE,
+        }
 
     return talk
 

@@ -16,7 +16,7 @@ from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.taped import TapedJob
 from bt_runtime.llm.backends import is_file
-from bt_runtime.llm.chat.chat import keep, recalled
+from bt_runtime.llm.chat.chat import chat_of, keep, recalled
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
 from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
 from bt_runtime.project import real
@@ -146,6 +146,6 @@ def _word(path: Path) -> str:
 
 def _asked(model: Model, register: str) -> dict[str, JsonValue]:
     """Returns the format and the register of a model's prompts."""
-    kept: dict[str, JsonValue] = {"template": keep(model.chat_template), "register": register or model.register}
+    kept: dict[str, JsonValue] = {"template": keep(chat_of(model)), "register": register or model.register}
     kept |= {"sees": True} if model.sees else {}
     return kept if model.constrains else {**kept, "constrains": False}

@@ -81,7 +81,9 @@ def _journals(args: argparse.Namespace) -> list[Path]:
     found = found if args.journals else folder.journals(runs)
     if not found:
         where = f" in {', '.join(args.journals)}" if args.journals else ""
-        raise BtError(f"there are no runs to compile{where}", "record some: `btr eval … --journals`, `btr run --runs runs`")
+        raise BtError(
+            f"there are no runs to compile{where}", "record some: `btr eval … --journals`, `btr run --runs runs`"
+        )
     return list(dict.fromkeys(found))
 
 

@@ -159,7 +159,9 @@ class ChatServer(Flavour):
         """Continues a prompt by at most `most` tokens. A model that turns out to think is asked again, unless it has
         answered: with tokens to think for, and without texts that would end its thought."""
         known = self.thinks
-        found = self._thoughtful(line, prompt, ask, most, schema) if known else self.sent(line, prompt, ask, most, schema)
+        found = (
+            self._thoughtful(line, prompt, ask, most, schema) if known else self.sent(line, prompt, ask, most, schema)
+        )
         if found.thinks and not known:
             self.thinks = True
             if found.cut or not found.text.strip():

@@ -146,7 +146,11 @@ class Endpoint(Model):
             return [dialect.count(line, text) if dialect.counts else most_tokens(text) for text in texts]
 
         dialect = self._dialect
-        known = [dialect.known_count(text) if dialect.counts else most_tokens(text) for text in texts] if dialect else [None]
+        known = (
+            [dialect.known_count(text) if dialect.counts else most_tokens(text) for text in texts]
+            if dialect
+            else [None]
+        )
         if None not in known:
             job.finish([count for count in known if count is not None])
         elif not self._pool.submit(lambda: self._run(line, way, Question("embed", texts=tuple(texts)), job)):
