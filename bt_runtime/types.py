@@ -137,9 +137,9 @@ class Question(NamedTuple):
 
 
 class Template(Protocol):
-    """The chat template of a model. `say` may take two more: the conversation's turns (what was said, what was heard), and
-    whether the prompt ends with an open thought, for one with `thinks`; `thought` is then what ends a thought, and what
-    stands after it."""
+    """The chat template of a model. `say` may take two more: the conversation's turns (what was said, what was heard),
+    and whether the prompt ends with an open thought, for one with `thinks`; `thought` is then what ends a thought, and
+    what stands after it."""
 
     def say(self, system: str, user: str) -> str: ...
     def harmless(self, text: str) -> str:

@@ -158,8 +158,8 @@ class _Teller:
     def possible(self, value: str, offered: tuple[str, ...]) -> frozenset[tuple[str, str]]:
         """Returns the actions that were offered for this value alone."""
         deeds = (self.lexicon.read(each) for each in offered if value in each)
-        return frozenset((deed.skill, slot) for deed in deeds if deed is not None
-                         for slot, said in deed.values.items() if deed.values == {slot: value} and said == value)  # fmt: skip
+        alone = [deed for deed in deeds if deed is not None and [*deed.values.values()] == [value]]
+        return frozenset((deed.skill, next(iter(deed.values))) for deed in alone)
 
     def part(self, part: Part) -> None:
         if not part.control:

@@ -68,18 +68,19 @@ def _compared(claims: Claims, made: Mapping[str, Any]) -> str:
     file = str(made["model"].get("file", ""))
     trained = trained_on(file)
     ours = (
-        f"**Our model is trained on these worlds**: `{file}` has read {trained} of lessons by these worlds' own teachers, "
-        "in the forms of these very prompts, and its acts are constrained ([its card](../bt_runtime/llm/starter/README.md))."
+        f"**Our model is trained on these worlds**: `{file}` has read {trained} of lessons by these worlds' own "
+        "teachers, in the forms of these very prompts, and its acts are constrained "
+        "([its card](../bt_runtime/llm/starter/README.md))."
         if trained
         else "Our model is the one that is named above; its acts are constrained."
     )
     rows = ", ".join(f"[{each.world or each.claim}](#{each.name})" for each in claims.claims.values() if each.chose)
     chosen = f" The shipped weights were chosen by tasks of these rows: {rows}." if rows and trained else ""
     return (
-        f"{ours} **The papers' models are general ones, hundreds of times as large, and prompted.** So no figure here says "
-        "that a small model is as good as theirs: it says what a strategy does with one model. Beside each of the papers' "
-        "figures stands whether ours is of the same tasks (`comparable`) or not, and why, in a few words; the models never "
-        f"are of one kind.{chosen}"
+        f"{ours} **The papers' models are general ones, hundreds of times as large, and prompted.** So no figure here "
+        "says that a small model is as good as theirs: it says what a strategy does with one model. Beside each of the "
+        "papers' figures stands whether ours is of the same tasks (`comparable`) or not, and why, in a few words; the "
+        f"models never are of one kind.{chosen}"
     )
 
 

@@ -151,8 +151,9 @@ def test_effort_and_room_are_asked_of_a_model_that_thinks() -> None:
 def test_a_thought_that_outgrows_its_tokens_is_no_answer() -> None:
     """It is told that nothing was chosen."""
     with Double(FORMS["tags"]) as double, open_model(double.address, think_tokens=10) as model:
+        job = model.choose("Act:", OPTIONS)
         with pytest.raises(BtError, match="chose none of the 3 options"):
-            model.choose("Act:", OPTIONS).wait(WAIT)
+            job.wait(WAIT)
 
 
 @pytest.mark.parametrize(

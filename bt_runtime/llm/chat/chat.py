@@ -101,8 +101,8 @@ class TemplateChat(Chat):
 
 
 def chat_of(model: Model) -> Chat | None:
-    """Returns how a model's prompts are wrapped, whatever it says: a template of jinja2, a `Template`, a `Chat`; None for
-    a base model."""
+    """Returns how a model's prompts are wrapped: by a template of jinja2, a `Template` or a `Chat`; None for a base
+    model."""
     template = model.chat_template
     if template is None or isinstance(template, Chat):
         return template

@@ -146,11 +146,7 @@ class Endpoint(Model):
             return [dialect.count(line, text) if dialect.counts else most_tokens(text) for text in texts]
 
         dialect = self._dialect
-        known = (
-            [dialect.known_count(text) if dialect.counts else most_tokens(text) for text in texts]
-            if dialect
-            else [None]
-        )
+        known = [_known(dialect, text) for text in texts]
         if None not in known:
             job.finish([count for count in known if count is not None])
         elif not self._pool.submit(lambda: self._run(line, way, Question("embed", texts=tuple(texts)), job)):
@@ -300,3 +296,10 @@ def _unit(vector: Sequence[float]) -> list[float]:
 def most_tokens(text: str) -> int:
     """Returns how many tokens a text has at most: none is less than a byte."""
     return len(text.encode("utf-8", "surrogatepass")) + 1
+
+
+def _known(dialect: Flavour | None, text: str) -> int | None:
+    """Returns a count that takes no request; None for none."""
+    if dialect is None:
+        return None
+    return dialect.known_count(text) if dialect.counts else most_tokens(text)
