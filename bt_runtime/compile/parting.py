@@ -60,7 +60,7 @@ def parted(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> list[Tr
         parts = [_part(life, each, kept, apart, lexicon) for each in segments]
         for part, (offered, heard) in zip(parts, ends, strict=True):
             part.lives[0].offered, part.lives[0].heard = offered, heard
-        return replace(life, acts=parts)
+        return replace(life, acts=[*parts])
 
     return [replace(trace, lives=[lived(life) for life in trace.lives]) for trace in found]
 

@@ -142,8 +142,8 @@ class WorkerClient:
 
     def _patience_left(self) -> float | None:
         """Seconds until the worker counts as hung; None while nothing is asked of it."""
-        under_way = (*self._jobs.values(), *self._counts.values())
-        if self._process.ready and not any(each.sent for each in under_way):
+        under_way = [ask.sent for ask in self._jobs.values()] + [count.sent for count in self._counts.values()]
+        if self._process.ready and not any(under_way):
             self._process.heard = time.monotonic()
             return None
         patience = self.settings.patience if self._process.ready else max(self.settings.patience, _STARTING)
