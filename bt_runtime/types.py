@@ -61,17 +61,6 @@ class Job(ABC, Generic[T]):
         return answer
 
 
-class _Done(Job[T]):
-    def __init__(self, value: T) -> None:
-        self.value = value
-
-    def poll(self) -> T:
-        return self.value
-
-    def cancel(self, reason: str) -> None:
-        """It has ended."""
-
-
 # Models ------------------------------------------------------------------------------------------
 
 
@@ -137,9 +126,7 @@ class Question(NamedTuple):
 
 
 class Template(Protocol):
-    """The chat template of a model. `say` may take two more: the conversation's turns (what was said, what was heard),
-    and whether the prompt ends with an open thought, for one with `thinks`; `thought` is then what ends a thought, and
-    what stands after it."""
+    """The chat template of a model; `say` may also take turns, and `aloud` (docs/models.md)."""
 
     def say(self, system: str, user: str) -> str: ...
     def harmless(self, text: str) -> str:
@@ -197,10 +184,6 @@ class Model(ABC):
     def count(self, text: str) -> int:
         """Counts the tokens of a text: the same number at any load. It may wait for the model, so no tick calls it."""
         return len(text.split())
-
-    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Job[Sequence[int]]:
-        """Counts the tokens of each text, as a job. Who overrides `count` with something slow overrides this too."""
-        return _Done([self.count(text) for text in texts])
 
     def stats(self) -> Mapping[str, Json]:
         """Describes the model and its work: `context`, `asked`, `restarts` and so on, as far as known."""

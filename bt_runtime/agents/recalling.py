@@ -10,6 +10,7 @@ from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.agents.worked_example import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.model_wrapper import counting
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
@@ -75,6 +76,6 @@ def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
 
 def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     """Takes whole experiences in order until the token budget is spent."""
-    counts = (yield node.model().counting(found, node.context.wake)) if found else ()
+    counts = (yield counting(node.model(), found, node.context.wake)) if found else ()
     spent = itertools.accumulate(counts)
     return tuple(text for text, tokens in zip(found, spent, strict=True) if tokens <= budget)

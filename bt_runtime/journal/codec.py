@@ -48,9 +48,8 @@ def plain(value: object, depth: int = 0) -> JsonValue:
         value = float.__float__(value)
         return value if math.isfinite(value) else {TAG: "float", "v": str(value)}
     if type(value) in _NAMES and isinstance(value, tuple):
-        fields = getattr(value, "_fields", ())
-        thoughtless = fields[-1:] == ("thought",) and not value[-1]  # most are: their journals stay as they were
-        return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in (value[:-1] if thoughtless else value)]}
+        kept = value[:-1] if getattr(value, "thought", None) == "" else value  # most have none: it is not written
+        return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in kept]}
     if isinstance(value, list | tuple):
         return [plain(v, depth + 1) for v in value]
     if isinstance(value, frozenset):

@@ -18,6 +18,7 @@ from bt_runtime.journal.taped import TapedJob
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.chat.chat import chat_of, keep, recalled
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
+from bt_runtime.llm.model_wrapper import counting
 from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
 from bt_runtime.project import real
 from bt_runtime.project.file_digest import digest
@@ -86,7 +87,7 @@ class TapedModel(Model):
     def counting(self, texts: Sequence[str], wake: Wake | None = None) -> TapedJob[Sequence[int]]:
         about: dict[str, JsonValue] = {"model": self.name, "characters": [len(text) for text in texts]}
         job: TapedJob[Sequence[int]] = TapedJob(
-            self.tape, ("count", "counted"), about, {}, lambda: self.live.counting(texts, wake), lambda counts: counts,
+            self.tape, ("count", "counted"), about, {}, lambda: counting(self.live, texts, wake), lambda counts: counts,
         )  # fmt: skip
         job.wakes = False
         return job
