@@ -67,8 +67,7 @@ class Job(ABC, Generic[T]):
 class Choice(NamedTuple):
     text: str
     index: int  # type: ignore[assignment]  # of the option; no dataclass, whose import takes longer than a whole check
-    # of the whole option, terminator included, given the prompt; greedy: of the tokens where there was something to
-    # decide; nan, and the margin too: the model does not tell
+    # of the whole option, its end included; greedy: of the tokens that were decided; nan: the model does not tell
     logprob: float
     margin: float  # at least so far ahead of every other option; inf when there is none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
@@ -148,8 +147,7 @@ class Model(ABC):
 
     @abstractmethod
     def ask(self, question: Question) -> Job[Any]:
-        """Returns a job: a Choice for `choose` and `decide`, a Writing for `write`, unit vectors for `embed`. Callable
-        from any thread."""
+        """Returns a job: a Choice to `choose` and `decide`, a Writing to `write`, unit vectors to `embed`; any thread."""
 
     def choose(
         self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
