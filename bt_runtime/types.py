@@ -147,7 +147,7 @@ class Model(ABC):
 
     @abstractmethod
     def ask(self, question: Question) -> Job[Any]:
-        """Returns a job: a Choice to `choose` and `decide`, a Writing to `write`, unit vectors to `embed`; any thread."""
+        """Returns a job: a Choice to `choose` and `decide`, a Writing to `write`, vectors to `embed`; any thread."""
 
     def choose(
         self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
