@@ -85,9 +85,9 @@ class TapedModel(Model):
         return job
 
     def counting(self, texts: Sequence[str], wake: Wake | None = None) -> TapedJob[Sequence[int]]:
-        about: dict[str, JsonValue] = {"model": self.name, "characters": [len(text) for text in texts]}
+        about: dict[str, JsonValue] = {"way": "count", "goal": " ".join(str(len(text)) for text in texts)}
         job: TapedJob[Sequence[int]] = TapedJob(
-            self.tape, ("count", "counted"), about, {}, lambda: counting(self.live, texts, wake), lambda counts: counts,
+            self.tape, ("seek", "found"), about, {}, lambda: counting(self.live, texts, wake), lambda counts: counts,
         )  # fmt: skip
         job.wakes = False
         return job
