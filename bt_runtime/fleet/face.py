@@ -11,16 +11,16 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import bundle as bundles
 from bt_runtime.fleet import deployment, names, record
 from bt_runtime.fleet.buckets import snapshot
-from bt_runtime.fleet.bundle import Bundle
+from bt_runtime.fleet.bundle import Bundle, Terms
 from bt_runtime.fleet.deployment import Deployment
 from bt_runtime.fleet.keys import Key
 from bt_runtime.fleet.link import Address, Link
@@ -200,25 +200,36 @@ class Fleet:
 
     def deploy(self, bundle: Bundle, key: Key, share: float = 1.0, name: str = "") -> Deployment:
         """Stores a signed version of a tree; this share of the robots tries it, or all run it from the next task on."""
-        tree, digest = name or Path(bundle.tree).stem, bundle.digest
+        return self.call(self._deploy(name or Path(bundle.tree).stem, bundle, key, share, "deploys"))
+
+    def back_to(self, tree: str, digest: str, key: Key) -> Deployment:
+        """Signs an earlier version of a tree again, as the newest: all robots run it from the next task on."""
 
         async def put() -> Deployment:
-            from nats.js.errors import KeyWrongLastSequenceError
+            from nats.js.errors import NotFoundError
 
-            with suppress(KeyWrongLastSequenceError):  # the same version was stored before
-                await (await self.link.bucket(names.TREES)).create(digest, bundle.sealed(key))
-            settings = await self.link.bucket(names.SETTINGS)
-            before = (await self._deployments()).get(tree, Deployment(tree))
-            if before.stable == digest:
-                raise BtError(f"all robots run this version of {tree}: {digest}", "see btr fleet versions")
-            change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
-            now, who = self.store.wall(), self.sender or key.name
-            note = f"{who} deploys {digest} to {share:.0%} of the robots"
-            after = replace(before.noted(note, now, **change), share=share, by=who)
-            await settings.put(f"deploy.{tree}", after.text())
-            return after
+            try:
+                entry = await (await self.link.bucket(names.TREES)).get(digest)
+            except NotFoundError as error:
+                raise BtError(f"the fleet has no version {digest}", "btr fleet versions") from error
+            found, _ = bundles.opened(entry.value or b"", digest, None)
+            return await self._deploy(tree, found, key, 1.0, "goes back to")
 
         return self.call(put())
+
+    async def _deploy(self, tree: str, bundle: Bundle, key: Key, share: float, what: str) -> Deployment:
+        settings, digest, now = await self.link.bucket(names.SETTINGS), bundle.digest, self.store.wall()
+        before = (await self._deployments()).get(tree, Deployment(tree))
+        if before.stable == digest and not before.candidate:
+            raise BtError(f"all robots run this version of {tree}: {digest}", "see btr fleet versions")
+        terms = Terms(tree, max(before.number + 1, int(now)), before.stable)
+        await (await self.link.bucket(names.TREES)).put(digest, bundle.sealed(key, terms))
+        change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
+        who = self.sender or key.name
+        note = f"{who} {what} {digest} {f'on {share:.0%} of the robots' if share < 1 else 'on all robots'}"
+        after = replace(before.noted(note, now, **change), share=share, by=who, number=terms.number)
+        await settings.put(f"deploy.{tree}", after.text())
+        return after
 
     def deployments(self) -> dict[str, Deployment]:
         return self.call(self._deployments())

@@ -147,7 +147,7 @@ class Runs:
             return task.tree
         if self.versions is None:
             raise BtError(f"takes no versions of {task.tree}", "btr fleet join --signed-by KEY")
-        return str(await self.versions.path(task.digest))
+        return str(await self.versions.path(task.tree, task.digest))
 
     def path(self, own: Own) -> Path:
         return self.folder / f"{own.task.id}-{own.term}"
