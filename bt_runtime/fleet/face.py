@@ -27,7 +27,7 @@ from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, Record
 from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.store import Store
-from bt_runtime.fleet.task import Task, new_id
+from bt_runtime.fleet.task import Task, new_id, placed
 from bt_runtime.types import Json
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class Fleet:
         self, tree: str, inputs: Mapping[str, Json] | None = None, *, id: str | None = None, **more: Any
     ) -> tuple[str, bool]:
         """Sends a task; returns its id, and False when a task of this id was there before. `more`: fields of Task."""
-        task = Task(id or new_id(), tree, dict(inputs or {}), sender=self.sender, **more)
+        task = Task(id or new_id(), placed(tree), dict(inputs or {}), sender=self.sender, **more)
         return task.id, self.call(self.store.add(task))
 
     def send_all(self, tasks: list[Task]) -> int:
@@ -107,7 +107,7 @@ class Fleet:
         return sorted(self.call(self.store.records()), key=lambda held: held.sent)
 
     def show(self, task: str) -> Record:
-        found = self.call(self.store.get(task))
+        found = self.call(self.store.get(names.named(task, "a task")))
         if found is None:
             raise BtError(f"the fleet knows no task {task}", "btr fleet ls")
         return found[0]

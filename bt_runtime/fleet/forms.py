@@ -128,5 +128,5 @@ SWITCH = Form("switch", {"type": ["boolean", "null"]})
 DEPLOYMENT = Form("deployment", mapping(
     {"tree": LINE},
     {"stable": DIGEST, "candidate": DIGEST, "share": {"type": "number", "minimum": 0, "maximum": 1}, "since": NUMBER,
-     "by": LINE, "notes": listed(TEXT, 100)},
+     "by": LINE, "number": COUNT, "notes": listed(TEXT, 100)},
 ), MB)  # fmt: skip

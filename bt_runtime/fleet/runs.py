@@ -19,7 +19,7 @@ from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
 from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.runner import Outcome, Refused
-from bt_runtime.fleet.task import Task
+from bt_runtime.fleet.task import Task, placed
 from bt_runtime.project import child
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Runs:
     async def tree(self, task: Task) -> str:
         """Returns what the task's tree is called here: the file of its version, or as the project calls it."""
         if not task.digest:
-            return task.tree
+            return placed(task.tree)
         if self.versions is None:
             raise BtError(f"takes no versions of {task.tree}", "btr fleet join --signed-by KEY")
         return str(await self.versions.path(task.tree, task.digest))

@@ -9,7 +9,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from bt_runtime.fleet.following import follow
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.rmf import messages as rmf
-from bt_runtime.fleet.rmf.api import Api, serve
+from bt_runtime.fleet.rmf.api import Api, serve, token
 from bt_runtime.fleet.robot import Agent, Card
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.server import Server, ServerOptions, free_port
@@ -231,38 +231,108 @@ def test_a_factsheet_and_positions_are_told_and_what_cannot_be_used_is_refused(t
         factsheet.read(file)
 
 
-def post(url: str, body: Any) -> dict[str, Any]:
-    request = urllib.request.Request(url, json.dumps(body).encode(), method="POST")
+def post(url: str, body: Any, **headers: str) -> dict[str, Any]:
+    """Posts JSON with these headers, GETs without a body; returns the answer, whatever its status."""
+    data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(url, data, given, method="GET" if data is None else "POST")
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read())
     except urllib.error.HTTPError as error:
-        return json.loads(error.read())
+        return {**json.loads(error.read()), "status": error.code}
+
+
+class Nobody:
+    """A fleet that must not be asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"the fleet was asked: {name}")
+
+
+@pytest.fixture
+def rmf_alone() -> Iterator[Any]:
+    """The API of a fleet that must not be asked."""
+    server = serve(Api(Nobody()))
+    yield server
+    server.close()
+
+
+def test_open_rmf_takes_nothing_without_its_token_or_from_another_site(rmf_alone: Any) -> None:
+    """A page of another site, another name of this machine and a request without the token are refused, also a GET."""
+    url, bearer = f"http://127.0.0.1:{rmf_alone.port}/tasks", f"Bearer {rmf_alone.token}"
+    ask = {"type": "dispatch_task_request", "request": {"category": "note", "description": {}}}
+    for headers, status in (
+        ({}, 403), ({"Authorization": "Bearer wrong"}, 403), ({"Authorization": bearer, "Host": "evil.example"}, 421),
+        ({"Authorization": bearer, "Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://evil.example", "Content_Type": "text/plain"}, 403),
+    ):  # fmt: skip
+        assert post(f"{url}/dispatch_task", ask, **headers)["status"] == status
+        assert "Origin" in headers or post(url, None, **headers)["status"] == status
+    with pytest.raises(BtError, match="reached from outside"):
+        serve(Api(Nobody()), "0.0.0.0")
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b"not json", "no JSON"), (b"", "no JSON"), (b"[" * 50_000, "nested too deeply"), (b"null", "`type` is"),
+        (b'{"type": NaN}', "no number of JSON"), ({"type": ["dispatch_task_request"]}, "`type` is"),
+        ({"priority": {"value": "abc"}}, "'abc' is not of type 'integer'"), ({"priority": 3}, "of type 'object'"),
+        ({"priority": {"value": 10**40}}, "greater than the maximum"), ({"labels": [1]}, "1 is not of type 'string'"),
+        ({"unix_millis_earliest_start_time": -1}, "less than the minimum"), ({"description": [1]}, "is a mapping"),
+        ({"category": "x" * 600}, "is too long"), ({"category": "/etc/passwd"}, "names no tree"),
+    ],
+)  # fmt: skip
+def test_open_rmf_answers_a_bad_request_in_words(rmf_alone: Any, body: Any, detail: str) -> None:
+    """Whatever is posted gets an answer of the API's own schema, and the next request is answered too."""
+    url, bearer = f"http://127.0.0.1:{rmf_alone.port}/tasks/dispatch_task", f"Bearer {rmf_alone.token}"
+    if isinstance(body, dict) and "type" not in body:
+        body = {"type": "dispatch_task_request", "request": {"category": "note", "description": {}, **body}}
+    for _ in range(2):
+        answer = post(url, body, Authorization=bearer)
+        assert answer.pop("status") == 400
+        assert rmf.faults("dispatch_task_response", answer) == []
+        assert detail in answer["errors"][0]["detail"]
+
+
+def test_the_token_of_a_file_outlasts_a_restart(tmp_path: Path) -> None:
+    """The file is made once, for its owner alone; one without a token is refused."""
+    file = tmp_path / "rmf.token"
+    assert token(file) == token(file) == file.read_text().strip()
+    assert file.stat().st_mode & 0o077 == 0
+    file.write_text("short\n")
+    with pytest.raises(BtError, match="holds no token"):
+        token(file)
 
 
 def test_open_rmf_sends_looks_and_cancels(tmp_path: Path) -> None:
     """Requests of its task API become tasks; answers and states fit its schemas; what is wrong is an answer."""
-    with fleet_of_one(tmp_path) as (_, fleet, _does), serve(Api(fleet)) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}"
+    with fleet_of_one(tmp_path) as (_, fleet, _does), closing(serve(Api(fleet))) as server:
+        url, bearer = f"http://127.0.0.1:{server.port}", f"Bearer {server.token}"
         request = {"category": "patrol", "description": {"room": "kitchen"}, "labels": ["id=p1"],
                    "priority": {"type": "binary", "value": 1}}  # fmt: skip
         ask = {"type": "dispatch_task_request", "request": request}
-        first = post(f"{url}/tasks/dispatch_task", ask)
+        first = post(f"{url}/tasks/dispatch_task", ask, Authorization=bearer)
         assert rmf.faults("dispatch_task_response", first) == []
         task = first["state"]["booking"]["id"]
-        assert post(f"{url}/tasks/dispatch_task", ask)["state"]["booking"]["id"] == task, "sent twice is sent once"
+        assert post(f"{url}/tasks/dispatch_task", ask, Authorization=bearer)["state"]["booking"]["id"] == task, (
+            "sent twice is sent once"
+        )
         fleet.wait(task, 60)
-        with urllib.request.urlopen(f"{url}/tasks/{task}/state", timeout=60) as answer:
-            state = json.loads(answer.read())
+        state = post(f"{url}/tasks/{task}/state", None, Authorization=bearer)
+        assert len(post(f"{url}/tasks", None, Authorization=bearer)) == 1
+        assert "no task none" in post(f"{url}/tasks/none/state", None, Authorization=bearer)["errors"][0]["detail"]
+        assert "cannot be called" in post(f"{url}/tasks/a.b/state", None, Authorization=bearer)["errors"][0]["detail"]
         assert rmf.faults("task_state", state) == []
         assert (state["status"], state["assigned_to"]) == ("completed", {"group": "btr", "name": "r7"})
         late = {**request, "labels": [], "unix_millis_earliest_start_time": 4_000_000_000_000}
         waiting = post(f"{url}/tasks/robot_task",
-                       {"type": "robot_task_request", "robot": "r7", "fleet": "btr", "request": late})  # fmt: skip
+                       {"type": "robot_task_request", "robot": "r7", "fleet": "btr", "request": late},
+                       Authorization=bearer)  # fmt: skip
         assert waiting["state"]["status"] == "queued"
         cancel = {"type": "cancel_task_request", "task_id": waiting["state"]["booking"]["id"]}
-        assert post(f"{url}/tasks/cancel_task", cancel) == {"success": True}
+        assert post(f"{url}/tasks/cancel_task", cancel, Authorization=bearer) == {"success": True}
         fleet.wait(cancel["task_id"], 60)
         assert Api(fleet).state(fleet.show(cancel["task_id"]))["status"] == "canceled"
         for path, body, detail in (
@@ -275,7 +345,6 @@ def test_open_rmf_sends_looks_and_cancels(tmp_path: Path) -> None:
             ("interrupt_task", {"type": "interrupt_task_request", "task_id": task}, "is cancelled or runs to its end"),
             ("paint", ask, "post to one of"),
         ):
-            answer = post(f"{url}/tasks/{path}", body)
+            answer = post(f"{url}/tasks/{path}", body, Authorization=bearer)
             assert rmf.faults("dispatch_task_response", answer) == []
             assert detail in answer["errors"][0]["detail"]
-        server.shutdown()

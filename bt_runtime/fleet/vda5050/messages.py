@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
+from bt_runtime.fleet.schema_faults import faults_of
 from bt_runtime.types import Json
 
 VERSION = "2.0.0"
@@ -109,7 +110,7 @@ def _validator(topic: Topic) -> Any:
 
 def faults(topic: Topic, message: Json) -> list[str]:
     """Returns what is wrong with a message, each with its place; [] for a sound one."""
-    found = [f"{error.json_path}: {error.message}"[:200] for error in _validator(topic).iter_errors(message)]
+    found = faults_of(_validator(topic), message)
     if not found and isinstance(message, dict) and str(message["version"]).partition(".")[0] != MAJOR:
         found = [f"$.version: {message['version']!r}: this adapter speaks version {MAJOR}"]
     return found
