@@ -38,8 +38,9 @@ from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.vda5050 import bridge as vda
 from bt_runtime.fleet.vda5050 import factsheet
 from bt_runtime.fleet.vda5050.messages import faults
+from bt_runtime.fleet.vda5050.mqtt import Mqtt
 from tests.fleet.still import Still
-from tests.fleet.test_vda5050 import act, order
+from tests.fleet.test_vda5050 import Noted, act, instant, order
 
 
 class Does(Still):
@@ -127,20 +128,15 @@ class Master:
         self.client.loop_stop()
 
 
-def instant(kind: str) -> dict[str, Any]:
-    header = {key: value for key, value in order("a").items() if key not in ("nodes", "edges", "orderId")}
-    return {**header, "actions": [{"actionType": kind, "actionId": f"{kind}-1", "blockingType": "NONE"}]}
-
-
 def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
     """Orders go in and states come out through the server's own MQTT: done, failed, cancelled and refused."""
     port = free_port("127.0.0.1")
     with fleet_of_one(tmp_path, f"127.0.0.1:{port}") as (_, fleet, does):
-        news: queue.Queue[tuple[str, Any]] = queue.Queue()
+        news: queue.Queue[tuple[Any, ...]] = queue.Queue()
         over = threading.Event()
-        mqtt = vda.Mqtt("127.0.0.1", port, news)
-        bridge = vda.Bridge(fleet, mqtt.publish, "acme")
-        end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", beat)))
+        mqtt = Mqtt("127.0.0.1", port, news)
+        bridge = vda.Bridge(fleet, mqtt, "acme")
+        end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", *beat)))
         mqtt.start(bridge.subscriptions)
         work = threading.Thread(target=vda.serve, args=(bridge, news, over.is_set))
         work.start()
@@ -166,27 +162,13 @@ def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
             master.order(instant("dance"), "instantActions")
             state = master.state(lambda s: any(e["errorType"] == "actionError" for e in s["errors"]))
             master.client.publish("uagv/v2/acme/r7/order", "{", qos=1)
-            master.state(lambda s: any("is not JSON" in e["errorDescription"] for e in s["errors"]))
+            master.state(lambda s: any("is no JSON" in e["errorDescription"] for e in s["errors"]))
         finally:
             master.close()
             over.set()
             work.join(30)
             end()
             mqtt.close()
-
-
-class Noted:
-    """What a bridge publishes, by topic; as a fleet it takes every task."""
-
-    def __init__(self) -> None:
-        self.said: dict[str, list[dict[str, Any]]] = {}
-
-    def publish(self, topic: str, payload: str, retained: bool) -> None:
-        what, body = topic.rpartition("/")[2], json.loads(payload)
-        assert faults(what, body) == [], body  # type: ignore[arg-type]
-        self.said.setdefault(what, []).append({**body, "retained": retained})
-
-    def send(self, *given: Any, **more: Any) -> None: ...
 
 
 MAKER = {
@@ -199,33 +181,26 @@ MAKER = {
 }  # fmt: skip
 
 
-def test_a_factsheet_and_positions_are_told_and_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
-    """The maker's file and our limits make a sound factsheet; a robot is drawn at the last node that it reached, with
-    its battery; an order with a trajectory or a zone set is refused as an orderError that names each field."""
+def test_a_factsheet_is_told_and_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    """The maker's file and our limits make a sound factsheet; an order with a trajectory or a zone set is refused as an
+    orderError that names each field."""
     file = tmp_path / "type.json"
     file.write_text(json.dumps(MAKER))
     noted, robot = Noted(), "r7"
-    bridge = vda.Bridge(noted, noted.publish, "acme", now=lambda: 0.0, maker=factsheet.read(file))  # type: ignore[arg-type]
+    bridge = noted.bridge(maker=factsheet.read(file))
     bridge.alive(robot, {"facts": {"battery": 40}})
     (sheet,) = noted.said["factsheet"]
     actions = {each["actionType"]: each["actionScopes"] for each in sheet["protocolFeatures"]["agvActions"]}
     assert (actions["lift"], actions["cancelOrder"], sheet["retained"]) == (["NODE"], ["INSTANT"], True)
     bridge.message(bridge.topic(robot, "instantActions"), json.dumps(instant("factsheetRequest")).encode())
-    assert len(noted.said["factsheet"]) == 2 and "visualization" not in noted.said
-    bridge.message(bridge.topic(robot, "order"), json.dumps(order("a", "b")).encode())
-    bridge.journeys[robot].ended({"sequence_id": 2}, True)
-    bridge.alive(robot, {})
-    at = {"x": 1.0, "y": 0.0, "theta": 0.0, "mapId": "hall", "positionInitialized": True}
-    assert noted.said["visualization"][-1]["agvPosition"] == at
+    assert len(noted.said["factsheet"]) == 2
     strange = {**order("b", "c"), "orderId": "o2", "zoneSetId": "z"}
     strange["edges"][0] |= {"trajectory": {"knotVector": [0, 1], "controlPoints": []}, "length": 2.0}
     bridge.message(bridge.topic(robot, "order"), json.dumps(strange).encode())
-    state = noted.said["state"][-1]
-    (error,) = state["errors"]
+    (error,) = noted.said["state"][-1]["errors"]
     fields = [each["referenceValue"] for each in error["errorReferences"] if each["referenceKey"] == "field"]
     assert (error["errorType"], error["errorLevel"], fields) == (
         "orderError", "WARNING", ["zoneSetId", "edges[0].trajectory"])  # fmt: skip
-    assert (state["orderId"], state["agvPosition"], state["batteryState"]["batteryCharge"]) == ("o1", at, 40.0)
     file.write_text(json.dumps({**MAKER, "physicalParameters": {}}))
     with pytest.raises(BtError, match="'speedMin' is a required property"):
         factsheet.read(file)

@@ -137,7 +137,10 @@ def test_journals_are_opened_below_the_operators_own_folder_only(tmp_path: Path)
 def test_no_message_ends_the_page(tmp_path: Path) -> None:
     """Whatever a robot publishes where the page listens, the rows go on; a robot keeps its latest questions, and
     withdraws its own alone."""
-    deep, bad = b"[" * 100_000, (b"", b"x", b"[]", b"{}", b"null", b"\xff", b'{"open": true}', b'{"id": [1], "open": 1}')
+    deep, bad = (
+        b"[" * 100_000,
+        (b"", b"x", b"[]", b"{}", b"null", b"\xff", b'{"open": true}', b'{"id": [1], "open": 1}'),
+    )
     with fleet_of_one(tmp_path) as (_, fleet, _does):
         page = FleetRows(fleet, lease=1e6).start()
         try:

@@ -13,7 +13,7 @@ from bt_runtime.types import Json
 
 VERSION = "2.0.0"
 MAJOR = "2"
-Topic = Literal["order", "instantActions", "state", "connection", "visualization", "factsheet"]
+Topic = Literal["order", "instantActions", "state", "connection", "factsheet"]
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -54,7 +54,10 @@ _ERROR = _object(
     {"errorType": TEXT, "errorLevel": _one_of("WARNING", "FATAL")},
     {"errorDescription": TEXT, "errorReferences": _list(_REFERENCE)},
 )
-_AT = _object({"x": NUMBER, "y": NUMBER, "theta": NUMBER, "mapId": TEXT, "positionInitialized": FLAG})
+_INFORMATION = _object(
+    {"infoType": TEXT, "infoLevel": _one_of("INFO", "DEBUG")},
+    {"infoDescription": TEXT, "infoReferences": _list(_REFERENCE)},
+)
 _PHYSICAL = ("speedMin", "speedMax", "accelerationMax", "decelerationMax", "heightMax", "width", "length")
 _SCOPES = _list(_one_of("INSTANT", "NODE", "EDGE"))
 ACTION_STATES = ("WAITING", "INITIALIZING", "RUNNING", "PAUSED", "FINISHED", "FAILED")
@@ -79,10 +82,8 @@ SCHEMAS: dict[Topic, Schema] = {
          "operatingMode": _one_of("AUTOMATIC", "SEMIAUTOMATIC", "MANUAL", "SERVICE", "TEACHIN"),
          "errors": _list(_ERROR),
          "safetyState": _object({"eStop": _one_of("AUTOACK", "MANUAL", "REMOTE", "NONE"), "fieldViolation": FLAG})},
-        {"paused": FLAG, "newBaseRequest": FLAG,
-         "agvPosition": _AT},
+        {"paused": FLAG, "newBaseRequest": FLAG, "information": _list(_INFORMATION)},
     ),
-    "visualization": _object(_HEADER, {"agvPosition": _AT}),
     "factsheet": _object({
         **_HEADER,
         "typeSpecification": _object({
