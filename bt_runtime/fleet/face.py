@@ -112,8 +112,10 @@ class Fleet:
             raise BtError(f"the fleet knows no task {task}", "btr fleet ls")
         return found[0]
 
-    def wait(self, task: str, seconds: float | None = None) -> Record:
-        """Returns the record once the task is done; TimeoutError after `seconds`."""
+    def wait(
+        self, task: str, seconds: float | None = None, told: Callable[[Record], None] = lambda held: None
+    ) -> Record:  # fmt: skip
+        """Returns the record once the task is done; TimeoutError after `seconds`. `told` gets each state before."""
 
         async def done() -> Record:
             bucket = await self.link.bucket(names.TASKS)
@@ -122,6 +124,8 @@ class Fleet:
                 async for entry in watcher:
                     if entry is not None and (held := record.of(entry.value or b"")).state == DONE:
                         return held
+                    if entry is not None:
+                        told(held)
             finally:
                 await watcher.stop()
             raise BtError("the connection to the fleet was closed", "make a new Fleet")

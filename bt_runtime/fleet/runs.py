@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _WORKER = "bt_runtime.cli.fleet.worker"
 _GUESS = 60.0  # seconds that a task of an unknown tree is expected to take
+ANEW = 3.0  # seconds after which a tree that could not be run here is looked at again: somebody may have mended it
 _TRIES = 3  # times that a run which was killed is gone on with
 _INTERRUPTED = 130
 
@@ -114,6 +117,7 @@ class Runs:
         self.copied: Callable[[Own], Awaitable[str]] = _nowhere  # the agent's: has the store the run's journal?
         self._spare: Worker | None = None
         self._known: dict[str, dict[str, Any]] = {}
+        self._refused: dict[str, float] = {}  # when a tree was last found to be impossible here
         self._at_work: dict[str, Worker] = {}
         self._stopping: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,11 +129,14 @@ class Runs:
 
     async def known(self, task: Task) -> Known:
         tree = await self.tree(task)
-        if tree not in self._known:
+        if tree not in self._known or time.monotonic() - self._refused.get(tree, math.inf) > ANEW:
             answer = await self.spare().ask({"known": tree})
             if answer is None:
                 raise BtError("its worker process ended", f"see {self.folder}/worker.log")
             self._known[tree] = answer
+            self._refused.pop(tree, None)
+            if "cannot" in answer:
+                self._refused[tree] = time.monotonic()
         found = self._known[tree]
         if "cannot" in found:
             raise BtError(found["cannot"], "btr validate tells more, in the folder of the robot")

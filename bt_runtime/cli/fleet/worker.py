@@ -22,12 +22,13 @@ from bt_runtime.cli import _guard, call
 from bt_runtime.cli.recorded import resume as _resume  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.running import run as _run  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.setup import trust_prompt
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.fleet.hand_in import AGAIN
 from bt_runtime.fleet.relocate import relocate
 from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import writer
 from bt_runtime.language.entry import REPEAT
+from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
@@ -93,6 +94,8 @@ def known(tree: str) -> dict[str, Any]:
         trust_prompt.kinds()
         spec = load(tree).spec
     except Faults as faults:
+        if Loader().locate(tree) is None:
+            return {"cannot": _missing(tree)}
         return {"cannot": next((each.message for each in faults.diagnostics), str(faults))}
     except BtError as error:
         return {"cannot": str(error).partition("\n")[0]}
@@ -101,6 +104,11 @@ def known(tree: str) -> dict[str, Any]:
     takes = sum(entry.takes or 0.0 for entry in skills)
     policy = "moves" if spec.moves and not agents else "repeat" if repeat else "stays"
     return {"policy": policy, "takes": takes or None, "inputs": sorted(spec.inputs)}
+
+
+def _missing(tree: str) -> str:
+    close = nearest(tree, project.names("trees"))
+    return f"there is no tree `{tree}` in its project" + (f" (did you mean `{close}`?)" if close else "")
 
 
 def moved(journal: Path, tree: str) -> dict[str, Any]:
