@@ -35,6 +35,8 @@ class Asking:
 
     def move(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
         moves = {"begin": self._begin, "look": self._look, "take": self._take, "drop": self._drop}
+        if move not in moves:
+            raise BtError(f"there is no move `{move:.40}` of a wish", ", ".join(moves))
         return moves[move](path, given)
 
     def _begin(self, path: Path, given: Mapping[str, Any]) -> Json:

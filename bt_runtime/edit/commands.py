@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.edit import across, header, missing, moves, own_editor, state, subtree, swap, values
+from bt_runtime.edit import across, arguments, header, missing, moves, own_editor, state, subtree, swap, values
 from bt_runtime.edit.asking import Asking, Writer
 from bt_runtime.edit.draft import Draft
 from bt_runtime.edit.history import Change
 from bt_runtime.edit.lines import Untouchable
 from bt_runtime.edit.outline import Path as NodePath
-from bt_runtime.edit.session import Session
+from bt_runtime.edit.session import MOST_NAME, Session
 from bt_runtime.edit.tryouts import Tryouts
 from bt_runtime.edit.unsaved_loader import UnsavedLoader
 from bt_runtime.faults.diagnostic import BtError
@@ -24,7 +24,8 @@ from bt_runtime.types import Json
 from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.render import Form, draw, sketch
 
-_NAME = re.compile(r"[A-Za-z_][\w-]*(/[A-Za-z_][\w-]*)*")
+_WORD = re.compile(r"[A-Za-z_][\w-]*")
+_NAME = re.compile(rf"{_WORD.pattern}(/{_WORD.pattern})*")
 Given = dict[str, Any]
 
 
@@ -40,10 +41,8 @@ class Commands:
         command: Callable[[Given], Json] | None = getattr(self, f"do_{name}", None)
         if command is None:
             raise BtError(f"there is no command `{name:.40}`", "")
-        try:
-            return command(given)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise BtError(f"`{name}` lacks or mistakes an argument: {error}", "reload the page") from error
+        arguments.check(name, given)
+        return command(given)
 
     # Files -----------------------------------------------------------------------------------
 
@@ -72,9 +71,7 @@ class Commands:
 
     def do_new(self, given: Given) -> Json:
         """Creates a tree with one node."""
-        name = str(given["name"])
-        if not _NAME.fullmatch(name):
-            raise BtError(f"`{name:.40}` cannot be the name of a tree", "letters, digits, _ and -; / for a folder")
+        name = _tree_name(given, _NAME, "letters, digits, _ and -; / for a folder")
         folder = "trees/" if (self.session.workspace.root / "trees").is_dir() else ""
         path = self.session.path(f"{folder}{name}.yaml")
         if path.exists() or path in self.session.buffers:
@@ -133,10 +130,11 @@ class Commands:
         path = self._path(given)
         self._current(path, given)
         document = self.session.document(path)
-        ways = self.session.faults(path)[int(given["n"])].fixes
+        faults, n = self.session.faults(path), int(given["n"])
+        ways = faults[n].fixes if 0 <= n < len(faults) else []
         if not ways:
             raise BtError("a person has to mend this fault", "its help says how")
-        fix = ways[int(given.get("fix", 0))]
+        fix = ways[max(0, min(int(given.get("fix", 0)), len(ways) - 1))]
         text = across.edited(document, fix.edits)
         self.session.change(fix.title, {path: text})
         return state.of_file(self.session, path)
@@ -211,9 +209,7 @@ class Commands:
         return self._gesture(given, f"set {name}", lambda draft: header.set_text(draft, name, value))
 
     def do_extract(self, given: Given) -> Json:
-        path, name = self._path(given), str(given["name"])
-        if not _NAME.fullmatch(name):
-            raise BtError(f"`{name:.40}` cannot be the name of a tree", "letters, digits, _ and -")
+        path, name = self._path(given), _tree_name(given, _NAME, "letters, digits, _ and -")
         self._current(path, given)
         entries = self._entries(path)
         made = subtree.extract(self.session.draft(path), _node(given), name, entries)
@@ -257,7 +253,7 @@ class Commands:
 
     def do_rename_tree(self, given: Given) -> Json:
         """Renames this tree, or the one that a node includes: its file, its name, and every node that includes it."""
-        path, name = self._path(given), str(given["name"])
+        path, name = self._path(given), _tree_name(given, _WORD, "letters, digits, _ and -")
         self._current(path, given)
         target = self._included(path, _node(given)) if given.get("included") else path
         across.rename_tree(self.session, target, name)
@@ -365,3 +361,10 @@ def _node(given: Given, name: str = "node") -> NodePath:
 
 def _nodes(given: Given) -> list[NodePath]:
     return [tuple(int(step) for step in path) for path in given["nodes"]]
+
+
+def _tree_name(given: Given, form: re.Pattern[str], allowed: str) -> str:
+    name = str(given["name"])
+    if not form.fullmatch(name) or len(name) > MOST_NAME:
+        raise BtError(f"`{name:.40}` cannot be the name of a tree", f"{allowed}; at most {MOST_NAME} of them")
+    return name

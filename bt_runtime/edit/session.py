@@ -23,6 +23,10 @@ from bt_runtime.project import disk, real
 Texts = Mapping[Path, str | None]
 
 
+MOST_NAME = 100  # characters of the name of a tree
+MOST_PATH = 1000  # characters of a path below the project
+
+
 class Buffer:
     """An opened file: its text on the disk (`base`), and its edited text."""
 
@@ -61,6 +65,8 @@ class Session:
 
     def path(self, name: str) -> Path:
         """Returns the file of a path below the project's folder; raises for any other path."""
+        if len(name) > MOST_PATH:
+            raise BtError(f"{name:.40}… is too long for the name of a file", "shorten it")
         path = real(self.workspace.root / name)
         if not path.is_relative_to(self.workspace.root):
             raise BtError(f"{name} lies outside of the project", "only files of this folder are edited")

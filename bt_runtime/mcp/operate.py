@@ -13,7 +13,7 @@ from bt_runtime.mcp.tools.site import Site
 from bt_runtime.mcp.tools.tool import PAGE, Tool, text
 from bt_runtime.mcp.tools.writing import LABEL
 
-MOST_SHOWN = 4_000  # characters of a graft in the question
+MOST_SHOWN = 4_000  # characters of a graft: the person sees all of it
 
 
 class Operated:
@@ -50,8 +50,10 @@ class Operated:
         if checked.get("faults"):
             raise BtError(f"nothing was grafted: {checked.get('said', '')}", "mend the text")
         shown = str(given["text"])
-        cut = f"{shown[:MOST_SHOWN]}\n… {len(shown) - MOST_SHOWN} characters more" if len(shown) > MOST_SHOWN else shown
-        return f"The {LABEL} wants to replace {given['path']} in the live run by:\n{cut}"
+        if len(shown) > MOST_SHOWN:  # a yes to what was not shown is no yes
+            why = f"a person is shown {MOST_SHOWN:,} characters, the text has {len(shown):,}"
+            raise BtError(f"nothing was grafted: {why}", "write a shorter node, or graft in parts")
+        return f"The {LABEL} wants to replace {given['path']} in the live run by:\n{shown}"
 
     def graft(self, site: Site, path: str, text: str, why: str = "") -> Answer:
         """Puts a subtree in the place of a node; the person has said yes."""

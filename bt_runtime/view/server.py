@@ -1,14 +1,18 @@
-"""The page's server: standard library, threads, Server-Sent Events; by default loopback only, with a token.
+"""The page's server: standard library, threads; by default loopback only, with a token.
 
 Assets are free to read; events and commands need the token, which the URL carries in its fragment. The Host header is
 checked, so that a page from elsewhere cannot come in under a name of its own. A server of an API has no page: each of
 its requests needs the token, as `X-Token` or `Authorization: Bearer`.
+
+A page reads its events by a WebSocket, a program by Server-Sent Events. A browser opens six HTTP connections to one
+server and no more, and Server-Sent Events hold one for as long as their page is open; WebSockets are not counted.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
+import logging
 import secrets
 import socket
 import threading
@@ -25,6 +29,7 @@ from bt_runtime.project.address import LOOPBACK
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Part
 from bt_runtime.view.page import POLICY, asset
+from bt_runtime.view.web_socket import REFUSED, WebSocket, accepted
 
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 PULSE = 5.0  # seconds of silence after which a comment shows whether the reader is still there
@@ -35,6 +40,7 @@ MOST_READERS = 32
 MOST_GUESTS = 32  # connections that have not shown the token, or are not reading events
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
+_LOG = logging.getLogger(__name__)
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
 Streams = Callable[[str], "Stream | None"]  # the stream of the run that a page names
 Api = Callable[[str, str, bytes], tuple[int, Json]]  # method, path and body → status and answer
@@ -93,6 +99,10 @@ class Server:
             self._http.server_close()
             self._http.dismiss()
             self._thread.join(2)
+
+
+def _data(told: dict[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=True, separators=(",", ":"))
 
 
 def _refused(text: str) -> Json:
@@ -254,62 +264,87 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             answer = self.app.command(str(name), given)
+            said = json.dumps(answer or {}).encode()
         except BtError as error:
             self._say(409, error.message)
+        except Exception:
+            _LOG.exception("the command %.40r of a page failed", name)
+            self._say(500, f"`{name:.40}` failed: a bug of btr. The log of its process has the details")
         else:
-            self._answer(200, json.dumps(answer or {}).encode(), "application/json")
+            self._answer(200, said, "application/json")
 
     def _events(self, query: dict[str, list[str]]) -> None:
-        if not self._trusted(query.get("token", [""])[0]):
-            self._say(403, "the token is missing or wrong")
-            return
-        try:
-            feed = self._stream_of(query.get("run", [""])[0])
-        except BtError as error:
-            self._say(409, error.message)
-            return
-        if feed is None:
-            self._say(404, "this run is not in the list")
-            return
-        if feed.readers >= MOST_READERS:
-            self._say(503, "too many pages are open")
-            return
+        key = (
+            self.headers.get("Sec-WebSocket-Key", "") if self.headers.get("Upgrade", "").lower() == "websocket" else ""
+        )
+        feed, status, why = self._asked_for(query)
         self.close_connection = True
-        self.server.admit(self.request)
-        self.send_response(200)
-        self._headers("text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        last = self.headers.get("Last-Event-ID", "")
-        feed.enter()
+        if key:
+            self._upgrade(key)
+        socket = WebSocket(self.connection) if key else None
+        with suppress(OSError):  # the page was closed
+            if feed is None:
+                socket.close(REFUSED + status, why) if socket else self._say(status, why)
+                return
+            self.server.admit(self.request)
+            feed.enter()
+            try:
+                self._stream(feed, socket, self._cursor(query))
+            finally:
+                feed.leave()
+
+    def _asked_for(self, query: dict[str, list[str]]) -> tuple[Stream | None, int, str]:
+        """Returns the stream that a reader wants, or None with a status and the reason."""
+        if not self._trusted(query.get("token", [""])[0]) or self._foreign():
+            return None, 403, "the token is missing or wrong"
+        run = query.get("run", [""])[0]
         try:
-            self._stream(feed, int(last) if last.isdecimal() and len(last) < 16 else None)
-        except OSError:
-            pass  # the page was closed
-        finally:
-            feed.leave()
+            feed = self.app.feed if not run else self.app.streams(run) if self.app.streams is not None else None
+        except BtError as error:
+            return None, 409, error.message
+        if feed is None:
+            return None, 404, "this run is not in the list"
+        return (feed, 200, "") if feed.readers < MOST_READERS else (None, 503, "too many pages are open")
 
-    def _stream_of(self, run: str) -> Stream | None:
-        if not run:
-            return self.app.feed
-        return self.app.streams(run) if self.app.streams is not None else None
+    def _cursor(self, query: dict[str, list[str]]) -> int | None:
+        """Returns where a reader that comes back had got to."""
+        last = query.get("after", [self.headers.get("Last-Event-ID", "")])[0]
+        return int(last) if last.isdecimal() and len(last) < 16 else None
 
-    def _stream(self, feed: Stream, cursor: int | None) -> None:
+    def _upgrade(self, key: str) -> None:
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Sec-WebSocket-Accept", accepted(key))
+        self.end_headers()
+
+    def _stream(self, feed: Stream, socket: WebSocket | None, cursor: int | None) -> None:
+        if socket is None:
+            self.send_response(200)
+            self._headers("text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
         over = self.app.over
         self.connection.settimeout(PULSE * 2)  # a reader that takes nothing loses its place
         while not over.is_set():
             part = feed.after(cursor, PULSE)
             cursor = part.cursor
             if part.events or part.anew or part.closed:
-                said = {"events": part.events, "anew": part.anew, "closed": part.closed}
-                data = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
-                self.wfile.write(f"id: {cursor}\ndata: {data}\n\n".encode("ascii"))
+                told = {"events": part.events, "anew": part.anew, "closed": part.closed}
+                self._tell(socket, cursor, told)
+            elif socket is not None:
+                socket.ping()
             else:
                 self.wfile.write(b": still here\n\n")
-            self.wfile.flush()
             if part.closed:
                 return
             over.wait(GAP)
+
+    def _tell(self, socket: WebSocket | None, cursor: int, told: dict[str, Any]) -> None:
+        if socket is not None:
+            socket.send(_data({"id": cursor, **told}))
+        else:
+            self.wfile.write(f"id: {cursor}\ndata: {_data(told)}\n\n".encode("ascii"))
 
     # Who is asking ---------------------------------------------------------------------------
 

@@ -100,14 +100,16 @@ def test_a_box_goes_where_it_is_let_go(page: Browser) -> None:
     assert "log: one   # told" in text(page)
 
 
-def test_a_kind_is_dragged_from_the_palette(page: Browser) -> None:
-    now, root = version(page), point(page)
-    kind = page.js(
-        "const r = document.querySelector('[data-kind=\"fallback\"]').getBoundingClientRect(); return [r.left, r.top];"
-    )
-    drag(page, (kind[0] + 10, kind[1] + 8), (root["left"] + root["width"] / 2, root["top"] + root["height"] / 2))
-    changed(page, now)
-    assert text(page).endswith("    - wait: 1\n    - fallback: []\n")
+def test_kinds_are_dragged_from_the_palette_again_and_again(page: Browser) -> None:
+    """A drag selects no text of the page: the browser would take the next drag for one of that text."""
+    for times in (1, 2, 3):
+        now, root = version(page), point(page)
+        row = "document.querySelector('[data-kind=\"fallback\"]').getBoundingClientRect()"
+        kind = page.js(f"const r = {row}; return [r.left, r.top];")
+        drag(page, (kind[0] + 10, kind[1] + 8), (root["left"] + root["width"] / 2, root["top"] + root["height"] / 2))
+        changed(page, now)
+        assert text(page).endswith("    - wait: 1\n" + "    - fallback: []\n" * times)
+        assert page.js("return getSelection().toString()") == ""
 
 
 def test_a_form_sets_a_field_and_an_external_edit_appears(page: Browser, editor: Editor) -> None:

@@ -6,12 +6,15 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from bt_runtime.cli.authoring.lsp import files, sort
+from bt_runtime.edit import arguments
 from bt_runtime.edit.commands import Commands
 from bt_runtime.edit.serving import Editor
 from bt_runtime.faults.diagnostic import BtError
@@ -210,3 +213,27 @@ def test_no_keystroke_is_lost_when_the_server_dies(browser: Browser, project: Pa
         assert browser.js("return app.state.text") == typed
         browser.open("about:blank")
     browser.console()  # refused connections are what this is about
+
+
+ODD = [
+    None, True, -1, 0, 1, 2, 10**30, 1.5, "", "x", "/", "trees/main.yaml", "../x.yaml", [], [0], [1], [1, 0], [[0]],
+    ["a"], {}, {"a": 1}, "\ud800", "a" * 5000, [1e308], "{x", "- a: [", "0", [0, 1, "x"], "sequence", "root", "message",
+    "begin", "tick", "answer", "look", "inputs", "a", "svg",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arguments_of_any_kind_are_refused_in_words_and_never_break_a_command(editor: Editor, seed: int) -> None:
+    """Whatever is wrong is the caller's, and named; any other exception would be a fault of ours."""
+    assert set(arguments.NEEDS) == set(NAMES)
+    random = Random(seed)
+    for _ in range(400):
+        name = random.choice([name for name in NAMES if name != "own"])
+        given = {key: random.choice(ODD) for key in arguments.NEEDS[name].split()}
+        given |= {key: random.choice(ODD) for key in random.sample(sorted(arguments.TYPES), random.randint(0, 3))}
+        held = editor.session.buffer(editor.session.path("trees/main.yaml"))
+        for key, right in {"path": "trees/main.yaml", "version": held.version}.items():
+            if random.random() < 0.9:
+                given[key] = right
+        with suppress(BtError):
+            editor.commands(name, given)

@@ -23,7 +23,8 @@ from typing import NamedTuple
 from tests.hostile.case import KEY, SPARSE, USAGE, Case, lay
 from tests.hostile.watched import FILE, MB, MEMORY, SECONDS, UNCAUGHT, live
 
-HANG = 20.0  # seconds by the clock: four times what the rule allows, for a machine that is busy
+LOOK = 0.5  # seconds between two looks at what a case does
+IDLE = 40  # looks in a row at which a case waits and has used no processor time: it hangs, however busy the machine is
 TELLING = 2000  # cases between two lines that tell how far it is
 OUTPUT = 20 * MB  # of what is printed is looked at
 SILENT = re.compile(r'^(?!.*"damage": ("[^"]|true|\{|\[))')  # the first line of a journal as JSON says of no damage
@@ -47,12 +48,23 @@ class Broken(NamedTuple):
     ended: Ended
 
 
-class Running(NamedTuple):
-    case: Case
-    folder: Path
-    out: Path
-    told: Path
-    began: float
+class Running:
+    """A case at work, and for how many looks it has done nothing."""
+
+    def __init__(self, case: Case, around: Path) -> None:
+        self.case = case
+        self.folder, self.out, self.told = around / "a" / "here", around / "out", around / "told"
+        self.looked, self.idle, self.used = time.monotonic(), 0, -1
+
+    def hangs(self, pid: int) -> bool:
+        """Looks at the process and its children. One that waits for its turn on a busy machine is no idle one."""
+        if time.monotonic() - self.looked < LOOK:
+            return False
+        self.looked = time.monotonic()
+        states, used = work_of(pid)
+        self.idle = self.idle + 1 if used == self.used and not states & {"R", "D"} else 0
+        self.used = used
+        return self.idle >= IDLE
 
 
 COLD = ("bt_runtime.distill", "bt_runtime.llm.local.worker", "bt_runtime.bench", "bt_runtime.bench.optimise")
@@ -112,7 +124,7 @@ class Frame:
 
     def start(self, case: Case) -> None:
         around = Path(tempfile.mkdtemp(dir=self.folder))
-        running = Running(case, around / "a" / "here", around / "out", around / "told", time.monotonic())
+        running = Running(case, around)
         running.folder.mkdir(parents=True)
         lay(case, running.folder)
         out, told = (os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND) for path in (running.out, running.told))
@@ -130,12 +142,12 @@ class Frame:
             return
         watched = {os.pidfd_open(pid): pid for pid in self.going}
         try:
-            select.select(list(watched), [], [], 0.5)
+            select.select(list(watched), [], [], LOOK)
         finally:
             for each in watched:
                 os.close(each)
         for pid, running in list(self.going.items()):
-            hung = time.monotonic() - running.began > HANG
+            hung = running.hangs(pid)
             if hung:
                 killed(pid)
             found, status, used = os.wait4(pid, 0 if hung else os.WNOHANG)
@@ -155,6 +167,25 @@ class Frame:
         shutil.rmtree(running.folder.parent.parent, ignore_errors=True)
         code = os.waitstatus_to_exitcode(status)
         return Ended(code, used.ru_utime + used.ru_stime, grown(used), output, size, touched, left, hung)
+
+
+def work_of(session: int) -> tuple[set[str], int]:
+    """The states of all threads of a session, and the clock ticks of processor time that its processes have used."""
+    states, used = set(), 0
+    for process in Path("/proc").iterdir():
+        if not process.name.isdecimal():
+            continue
+        with contextlib.suppress(OSError):
+            told = fields(process)
+            if int(told[3]) == session:
+                used += sum(int(ticks) for ticks in told[11:15])
+                states |= {fields(thread)[0] for thread in (process / "task").iterdir()}
+    return states, used
+
+
+def fields(process: Path) -> list[str]:
+    """The fields of `stat` from the state on; the name before it may hold blanks and brackets."""
+    return (process / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
 
 
 def keeping(folder: Path) -> Iterator[Path]:

@@ -68,6 +68,15 @@ def test_a_graft_is_made_after_the_persons_yes(live: bt.Run, project: Path, mode
     assert GRAFT in heard[0] and "/live/long" in heard[0] and len(heard) == 1
 
 
+def test_what_is_too_long_to_be_shown_is_not_grafted(live: bt.Run, project: Path) -> None:
+    """The person is not asked, because the question could not hold the whole graft."""
+    heard: list[str] = []
+    long = f"sequence:\n- log: {'x' * 4000}\n- log: hidden\n"
+    answer = asked(project, script_of(long), tools={**TOOLS, **tools("live")}, elicitation_callback=asking(True, heard))
+    assert answer.is_error and "a person is shown 4,000 characters" in answer.content[0].text
+    assert heard == []
+
+
 @pytest.mark.parametrize("yes", [False, None, "nobody"])
 def test_without_a_yes_nothing_is_grafted(live: bt.Run, project: Path, yes: Any) -> None:
     how = {} if yes == "nobody" else {"elicitation_callback": asking(yes, [])}

@@ -134,7 +134,7 @@ def test_a_run_that_cannot_be_compared_is_told(browser, tmp_path) -> None:
         run.spin(ticks=5)
     with served(sorted(tmp_path.glob("*.btr"))) as url:
         browser.open(url.replace("runs=1", "runs=1,9"))
-        browser.until("btrTwo.sides[0].closed && btrTwo.sides[1].source.readyState === EventSource.CLOSED")
+        browser.until("btrTwo.sides[0].closed && btrTwo.sides[1].source.over")
         browser.until("document.getElementById('parted').textContent === 'Not compared'")
         said = browser.js("return document.getElementById('notice').textContent")
         assert "Run 9 cannot be read" in said and "not in the list any more" in said

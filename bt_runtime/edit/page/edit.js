@@ -71,10 +71,9 @@ class App {
   }
 
   events() {
-    const source = new EventSource(`events?token=${encodeURIComponent(this.token)}`);
-    source.onmessage = async (message) => {
-      for (const event of JSON.parse(message.data).events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) setTimeout(() => { if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true); }, 120); // one's own gesture answers by itself
-    };
+    new Stream(this.token, null, async ({ events }) => {
+      for (const event of events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) setTimeout(() => { if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true); }, 120); // one's own gesture answers by itself
+    }, () => {}); // a gesture tells when the server is gone
   }
 
   async open(path, quiet = false) {

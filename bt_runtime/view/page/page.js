@@ -53,21 +53,16 @@ class Page {
   }
 
   connect() {
-    const source = new EventSource(`events?token=${encodeURIComponent(this.token)}${this.run === null ? "" : `&run=${encodeURIComponent(this.run)}`}`);
-    this.source = source;
-    source.onopen = () => this.notice("");
-    source.onmessage = (message) => {
-      const { events, anew, closed } = JSON.parse(message.data);
+    this.source = new Stream(this.token, this.run, ({ events, anew, closed }) => {
       if (anew) { this.history.reset(); this.past = this.moment = null; this.recorded = false; }
       this.receive(events);
-      if (closed) { this.closed = true; source.close(); if (this.recorded) this.seek(this.history.last); }
+      if (closed) { this.closed = true; if (this.recorded) this.seek(this.history.last); }
       if (this.wanted !== null && (closed || this.history.head.tick > this.wanted)) { this.seek(this.history.momentOf(this.wanted)); this.wanted = null; }
       this.wake();
-    };
-    source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) this.notice("The run cannot be read: is the address the one that btr printed last?");
-      else this.notice("The connection is lost: the run's process has ended, or is busy. What was seen stays; trying again …");
-    };
+    }, (state, why) => this.notice({
+      "": "", refused: `The run cannot be read: ${why}. Is the address the one that btr printed last?`,
+      lost: "The connection is lost: the run's process has ended, or is busy. What was seen stays; trying again …",
+    }[state]));
   }
 
   receive(events) {

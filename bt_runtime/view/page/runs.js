@@ -26,9 +26,6 @@ class List {
     $("search").addEventListener("keydown", (e) => { if (e.key === "Escape") { e.target.value = ""; this.arrange(); e.target.blur(); } });
     $("compare")?.addEventListener("click", () => this.compare());
     addEventListener("keydown", (e) => { if (e.key === "/" && !e.target.matches("input") && !e.ctrlKey && !e.metaKey) { e.preventDefault(); $("search").focus(); } });
-    document.addEventListener("visibilitychange", () => this.connect()); // a hidden page takes none of the browser's few connections
-    addEventListener("pagehide", () => this.source?.close());
-    addEventListener("pageshow", (e) => { if (e.persisted) this.connect(); });
     setInterval(() => this.ages(), 1000);
   }
 
@@ -41,22 +38,16 @@ class List {
   }
 
   connect() {
-    this.source?.close();
-    if (document.hidden || !this.token) return;
-    const source = (this.source = new EventSource(`events?token=${encodeURIComponent(this.token)}`));
-    source.onopen = () => this.notice("");
-    source.onmessage = (message) => {
-      const { events, anew, closed } = JSON.parse(message.data);
+    this.source = new Stream(this.token, null, ({ events, anew, closed }) => {
       if (anew) for (const id of [...this.runs.keys()]) if (!events.some((event) => event.id === id)) this.drop(id);
       for (const event of events) this.take(event);
       this.told = true;
-      if (closed) { source.close(); this.notice("btr view has ended. What was seen stays."); }
+      if (closed) this.notice("btr view has ended. What was seen stays.");
       this.wake();
-    };
-    source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) this.notice("The runs cannot be read: is the address the one that btr printed last?");
-      else this.notice("The connection is lost: btr view has ended, or is busy. What was seen stays; trying again …");
-    };
+    }, (state, why) => this.notice({
+      "": "", refused: `The runs cannot be read: ${why}. Is the address the one that btr printed last?`,
+      lost: "The connection is lost: btr view has ended, or is busy. What was seen stays; trying again …",
+    }[state]));
   }
 
   take(event) {

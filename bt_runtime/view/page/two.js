@@ -24,16 +24,15 @@ class Side {
   }
 
   connect() {
-    const source = this.source = new EventSource(`events?token=${encodeURIComponent(this.page.token)}&run=${encodeURIComponent(this.run)}`);
-    source.onopen = () => this.page.notice("", this.run);
-    source.onmessage = (message) => {
-      const { events, anew, closed } = JSON.parse(message.data);
+    this.source = new Stream(this.page.token, this.run, ({ events, anew, closed }) => {
       if (anew) { this.history.reset(); this.at = null; }
       for (const event of events) { if (event.k === "start") this.history.bounded = !event.recorded; this.history.take(event); }
-      if (closed) { this.closed = true; source.close(); }
+      if (closed) this.closed = true;
       this.page.grew(this);
-    };
-    source.onerror = () => this.page.notice(source.readyState === EventSource.CLOSED ? `Run ${this.run} cannot be read: open the list again.` : "The connection is lost. What was seen stays; trying again …", this.run);
+    }, (state, why) => this.page.notice({
+      "": "", refused: `Run ${this.run} cannot be read: ${why}. Open the list again.`,
+      lost: "The connection is lost. What was seen stays; trying again …",
+    }[state], this.run));
   }
 
   get fold() { return this.past ?? this.history.head; }
