@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from bt_runtime.types import Json
 
-Schema: TypeAlias = Mapping[str, Any]
+Schema: TypeAlias = dict[str, Any]
 KB, MB = 1024, 1024 * 1024
 
 

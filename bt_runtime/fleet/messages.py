@@ -62,8 +62,8 @@ def deeper(body: Json, depth: int) -> bool:
     """True when lists and mappings stand in each other more than `depth` times."""
     level = [body]
     for _ in range(depth + 1):
-        level = [inner for each in level if isinstance(each, dict | list)
-                 for inner in (each.values() if isinstance(each, dict) else each) if isinstance(inner, dict | list)]  # fmt: skip
+        parts = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:
             return False
     return True
