@@ -99,6 +99,8 @@ def _why(schema: Schema, body: Json) -> str:
 def sender(subject: str) -> str:
     """Returns whose name stands in a subject; "" where it names nobody."""
     parts = subject.split(".")
+    if parts[:2] == ["fleet", "news"] and len(parts) > 3:
+        return parts[3]
     if parts[0] == "fleet" and len(parts) > 2 and parts[1] != "changed":
         return parts[2]
     return parts[-1] if subject.startswith(("$KV.", "fleet.changed.")) and len(parts) > 3 else ""

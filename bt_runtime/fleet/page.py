@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import metrics, names
+from bt_runtime.fleet import metrics
 from bt_runtime.fleet.coordinator import LEASE
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
@@ -223,8 +222,7 @@ class FleetRows:
                 who = self.answers.get(id, "")
                 raise BtError(f"{who} answered it already" if who else "this question is not open any more", "")
             self.answers[id] = by
-        body = json.dumps({"id": id, "text": text, "by": by}).encode()
-        self.fleet.call(self.fleet.link.nc.publish(f"{names.ANSWER}.{found[1]['robot']}", body))
+        self.fleet.answer(str(found[1]["robot"]), {"id": id, "text": text, "by": by})
         return {"by": by}
 
 
