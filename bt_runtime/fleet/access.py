@@ -110,8 +110,13 @@ def _imports(may: Rights) -> list[str]:
 
 
 def _import(what: str, subject: str) -> str:
-    to = f", to: {_quoted(subject.replace(SERVER_API, API))}" if subject.startswith(f"{SERVER_API}.") else ""
+    to = f", to: {_quoted(_local(subject))}" if _local(subject) != subject else ""
     return f"{{{what}: {{account: {CORE}, subject: {_quoted(subject)}}}{to}}}"
+
+
+def _local(subject: str) -> str:
+    """Returns what a subject of the coordinators' account is called in the others."""
+    return subject.replace(SERVER_API, API) if subject.startswith(f"{SERVER_API}.") else subject
 
 
 def _users(known: Iterable[Identity]) -> str:
@@ -119,8 +124,11 @@ def _users(known: Iterable[Identity]) -> str:
 
 
 def _user(each: Identity) -> str:
-    if each.role != "mqtt":
+    if each.role == "coordinator":
         return f"{{nkey: {each.public}}}"
+    if each.role != "mqtt":  # the server asks these also where a trace of a message is to be told
+        allowed = _quoted({"allow": [_local(subject) for subject in rights(each.role, each.name).publish]})
+        return f"{{nkey: {each.public}, permissions: {{publish: {allowed}}}}}"
     who = f"user: {_quoted(each.name)}, password: {_quoted(each.password)}, allowed_connection_types: [MQTT]"
     may = _quoted({"allow": [f"{MQTT_ROOT}.>"]})
     return f"{{{who}, permissions: {{publish: {may}, subscribe: {may}}}}}"

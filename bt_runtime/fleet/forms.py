@@ -128,7 +128,9 @@ RECORD = Form("record of a task", mapping(
      "resume": {"type": ["array", "null"], "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2},
      "refused": listed(NAME), "version": DIGEST, "had": listed(LINE), "history": listed(TEXT, 100)},
 ), 4 * MB)  # fmt: skip
-VERDICT = Form("verdict", REPORT.schema, MB)
+VERDICT = Form("verdict", mapping(
+    {"verdict": REPORT.schema["properties"]["verdict"]}, {"robot": maybe(NAME), "reason": TEXT, "term": COUNT}
+), MB)  # fmt: skip
 CARD = Form("card of a robot", mapping({}, {"facts": _FACTS, "joined": NUMBER}), MB)
 REASON = Form("halt that is kept", maybe(mapping({"reason": TEXT})))
 SWITCH = Form("switch", {"type": ["boolean", "null"]})

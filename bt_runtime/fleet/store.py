@@ -205,8 +205,8 @@ class Store:
         subject = names.verdict(report["task"])
         if await self.first(subject, report):
             return dict(report)
-        found = await self.only(names.VERDICTS, subject, forms.VERDICT) or {}
-        return {**found, "task": report["task"]} if found else dict(report)
+        found = await self.only(names.VERDICTS, subject, forms.VERDICT)
+        return {"what": "ended", "robot": None, **found, "task": report["task"]} if found else dict(report)
 
     async def claim(self, robot: str, task: str, term: int, who: str) -> str:
         """FIRST when `who` decides this term now: the robot itself, or "" for a coordinator that revokes it. BEFORE

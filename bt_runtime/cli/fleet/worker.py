@@ -12,7 +12,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any
@@ -143,16 +143,36 @@ def _alone(words: list[str], folder: Path) -> dict[str, Any]:
 
 
 def _ran(words: list[str]) -> dict[str, Any]:
-    """Runs one command of `btr`, and returns its exit status and the JSON that it printed."""
-    printed = StringIO()
-    with redirect_stdout(printed):
+    """Runs one command of `btr`, and returns its exit status, the JSON that it printed, and its error in words."""
+    printed, told = StringIO(), Heard(sys.stderr)
+    with redirect_stdout(printed), redirect_stderr(told):
         code = call(words)
     text = printed.getvalue().strip()
     try:
         said = json.loads(text) if text else None
     except ValueError:
         said = None
-    return {"exit": code, "result": said}
+    return {"exit": code, "result": said, "said": told.error}
+
+
+class Heard(StringIO):
+    """Standard error, which also keeps the last error that was told there."""
+
+    def __init__(self, to: IO[str]) -> None:
+        super().__init__()
+        self.to, self.error = to, ""
+
+    def write(self, text: str) -> int:
+        for line in text.splitlines():
+            if line.startswith("error: "):
+                self.error = line.removeprefix("error: ")[:500]
+        return self.to.write(text)
+
+    def flush(self) -> None:
+        self.to.flush()
+
+    def fileno(self) -> int:
+        return self.to.fileno()
 
 
 if __name__ == "__main__":
