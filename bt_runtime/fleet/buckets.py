@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nats.js import JetStreamContext
     from nats.js.kv import KeyValue
 
-MARKER = 60.0  # seconds for which the server remembers that a key has ended
 MB = 1024 * 1024
 _PAGE = 500  # messages of one answer
 _LOOK = 10.0  # seconds between two looks whether a change was not told
@@ -62,11 +61,10 @@ async def made(js: JetStreamContext, name: str, most: int = 64 * MB) -> KeyValue
         return await js.key_value(name)
     except errors.NotFoundError:
         told = api.RePublish(src=names.kept(name), dest=names.changed(name))
-        leases = {"allow_msg_ttl": True, "subject_delete_marker_ttl": MARKER} if name == names.LOCKS else {}
         config = api.StreamConfig(
             name=f"KV_{name}", subjects=[names.kept(name)], max_msgs_per_subject=1, max_bytes=most, deny_delete=True,
             allow_rollup_hdrs=False, discard=api.DiscardPolicy.NEW, allow_direct=True, republish=told,
-            storage=api.StorageType.FILE, **leases)  # fmt: skip
+            storage=api.StorageType.FILE, allow_msg_ttl=name == names.LOCKS)  # fmt: skip
         await js.add_stream(config)
         return await js.key_value(name)
 
