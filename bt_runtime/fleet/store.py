@@ -305,7 +305,8 @@ class Store:
 
     async def fence(self, robot: str, task: str, term: int) -> None:
         """Closes the journal of a robot's term: what the robot has not written there by now, it may not begin."""
-        await self.js.publish(names.journal(robot, task, term), FENCE)
+        with suppress(library().js.errors.NoStreamResponseError):  # no room was made for it: it began nothing
+            await self.js.publish(names.journal(robot, task, term), FENCE)
 
     async def report(self, robot: str, body: Mapping[str, Any]) -> None:
         """Publishes a robot's report. The server drops a repetition within ten minutes by its `id`, which nobody else
