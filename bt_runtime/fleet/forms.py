@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from bt_runtime.types import Json
 
-Schema: TypeAlias = Mapping[str, Any]
+Schema: TypeAlias = dict[str, Any]
 KB, MB = 1024, 1024 * 1024
 
 
@@ -48,6 +48,7 @@ NAME: Schema = {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z
 TEXT: Schema = {"type": "string", "maxLength": 20_000}
 LINE: Schema = {"type": "string", "maxLength": 500}
 DIGEST: Schema = {"type": "string", "pattern": r"^[0-9a-f]*\Z", "maxLength": 128}
+ANY: Schema = {}
 FLAG: Schema = {"type": "boolean"}
 COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53}
 NUMBER: Schema = {"type": "number", "minimum": -1e15, "maximum": 1e15}
@@ -87,16 +88,23 @@ BID = Form("bid", mapping(
      "costs": {"type": "object", "additionalProperties": COUNT, "maxProperties": 2000},
      "cannot": {"type": "object", "additionalProperties": TEXT, "maxProperties": 2000}},
 ), MB)  # fmt: skip
+_ROWS: Schema = {"type": "array", "items": {"type": "array", "maxItems": 20}}
+PIECE = Form("piece of a journal", mapping(
+    {},
+    {"rows": {"type": "object", "additionalProperties": _ROWS, "maxProperties": 4}, "whole": FLAG, "fence": FLAG,
+     "head": {"type": "object", "additionalProperties": {"type": ["string", "number"]}, "maxProperties": 200}},
+), 8 * MB)  # fmt: skip
 HALTED = Form("answer to a halt", mapping({"halted": maybe(TEXT)}))
 ASKS = Form("question", mapping(
     {"id": {"type": "string", "minLength": 1, "maxLength": 100}, "text": TEXT, "open": FLAG},
     {"tree": LINE, "confirms": FLAG},
 ))  # fmt: skip
+ENTRY = Form("shared entry", mapping({"value": ANY}, {"id": LINE}), MB)
 CLAIM = Form("claim", mapping({"by": {"type": "string", "maxLength": 64}}))
 
 # What a coordinator sends.
 GREETING = Form("answer to a heartbeat", mapping(
-    {"now": SECONDS}, {"lease": SECONDS, "halt": maybe(TEXT), "drain": FLAG, "drop": listed(NAME)}
+    {"now": SECONDS}, {"lease": SECONDS, "halt": maybe(TEXT), "own": maybe(TEXT), "drain": FLAG, "drop": listed(NAME)}
 ), MB)  # fmt: skip
 _CALLED: Schema = {**TASK_FIELDS, "required": ["id", "tree", "refused"],
                    "properties": {**TASK_FIELDS["properties"], "refused": listed(NAME)}}  # fmt: skip
@@ -110,7 +118,6 @@ ORDER = Form("order", mapping(
 ), MB + 64 * KB)  # fmt: skip
 
 # What a person sends, and what is kept.
-HALT = Form("halt", mapping({"halt": maybe(TEXT)}, {"robot": maybe(NAME)}))
 ANSWER = Form("answer", mapping({"id": LINE, "text": TEXT}, {"by": LINE}))
 TASK = Form("task", TASK_FIELDS, MB)
 RECORD = Form("record of a task", mapping(
@@ -121,7 +128,9 @@ RECORD = Form("record of a task", mapping(
      "resume": {"type": ["array", "null"], "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2},
      "refused": listed(NAME), "version": DIGEST, "had": listed(LINE), "history": listed(TEXT, 100)},
 ), 4 * MB)  # fmt: skip
-VERDICT = Form("verdict", REPORT.schema, MB)
+VERDICT = Form("verdict", mapping(
+    {"verdict": REPORT.schema["properties"]["verdict"]}, {"robot": maybe(NAME), "reason": TEXT, "term": COUNT}
+), MB)  # fmt: skip
 CARD = Form("card of a robot", mapping({}, {"facts": _FACTS, "joined": NUMBER}), MB)
 REASON = Form("halt that is kept", maybe(mapping({"reason": TEXT})))
 SWITCH = Form("switch", {"type": ["boolean", "null"]})

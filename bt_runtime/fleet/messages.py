@@ -62,8 +62,8 @@ def deeper(body: Json, depth: int) -> bool:
     """True when lists and mappings stand in each other more than `depth` times."""
     level = [body]
     for _ in range(depth + 1):
-        level = [inner for each in level if isinstance(each, dict | list)
-                 for inner in (each.values() if isinstance(each, dict) else each) if isinstance(inner, dict | list)]  # fmt: skip
+        parts = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:
             return False
     return True
@@ -99,6 +99,8 @@ def _why(schema: Schema, body: Json) -> str:
 def sender(subject: str) -> str:
     """Returns whose name stands in a subject; "" where it names nobody."""
     parts = subject.split(".")
+    if parts[:2] == ["fleet", "news"] and len(parts) > 3:
+        return parts[3]
     if parts[0] == "fleet" and len(parts) > 2 and parts[1] != "changed":
         return parts[2]
     return parts[-1] if subject.startswith(("$KV.", "fleet.changed.")) and len(parts) > 3 else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import tempfile
 import threading
@@ -14,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import metrics, names
+from bt_runtime.fleet import metrics
 from bt_runtime.fleet.coordinator import LEASE
 from bt_runtime.fleet.face import Fleet
-from bt_runtime.fleet.following import ASKS, follow
+from bt_runtime.fleet.following import follow
 from bt_runtime.fleet.growing import Growing
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, SUCCESS, Record
 from bt_runtime.interop.metrics import KIND
@@ -90,7 +89,7 @@ class FleetRows:
             self._dirty.add(f"robot {robot}")
 
     def told(self, robot: str, what: str, body: Mapping[str, Any]) -> None:
-        if what != ASKS:
+        if what != "asks":
             return
         with self._lock:
             mine = [id for id, (_, question) in self.questions.items() if question["robot"] == robot]
@@ -239,8 +238,7 @@ class FleetRows:
                 who = self.answers.get(id, "")
                 raise BtError(f"{who} answered it already" if who else "this question is not open any more", "")
             self.answers[id] = by
-        body = json.dumps({"id": id, "text": text, "by": by}).encode()
-        self.fleet.call(self.fleet.link.nc.publish(f"{names.ANSWER}.{found[1]['robot']}", body))
+        self.fleet.answer(str(found[1]["robot"]), {"id": id, "text": text, "by": by})
         return {"by": by}
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import record
+from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
@@ -100,6 +101,15 @@ async def _line(descriptor: int) -> bytes:
     return bytes(pieces)
 
 
+def _why(answer: Mapping[str, Any], folder: Path) -> str:
+    """Says in words why a run has failed: the node and its reason, else the last words of the command."""
+    said = answer["result"] or {}
+    reason, path = said.get("reason") or said.get("why") or "", said.get("path") or ""
+    if reason or path:
+        return f"{path}: {reason}" if path and reason else reason or f"{path} failed"
+    return answer.get("said") or f"it ended with exit status {answer['exit']}: see {folder}/worker.log"
+
+
 async def _nowhere(own: Own) -> str:
     return ""
 
@@ -167,7 +177,9 @@ class Runs:
             words = ["resume", "last"]
             if self.journal(own) is None:
                 words = ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
-            outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
+            outcome = Outcome(None, "stopped")
+            if own.task.id not in self._stopping:  # it may have been told so while the tree was looked for
+                outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
             if outcome is None and own.task.id in self._stopping:
                 outcome = Outcome(None, "stopped")
             if outcome is not None:
@@ -190,11 +202,9 @@ class Runs:
         said = answer["result"] or {}
         if answer["exit"] == _INTERRUPTED or said.get("status") == "INTERRUPTED":
             return Outcome(None, said.get("reason", ""))
-        verdict = record.SUCCESS if answer["exit"] == 0 else record.FAILURE
-        reason = (
-            said.get("reason") or said.get("why") or ("" if verdict == record.SUCCESS else f"exit {answer['exit']}")
-        )
-        return Outcome(verdict, reason, said.get("outputs"))
+        if answer["exit"] == 0:
+            return Outcome(record.SUCCESS, said.get("reason") or said.get("why") or "", said.get("outputs"))
+        return Outcome(record.FAILURE, _why(answer, self.folder), said.get("outputs"))
 
     def stop(self, task: str) -> None:
         self._stopping.add(task)
@@ -202,7 +212,7 @@ class Runs:
             worker.signal(signal.SIGTERM)
 
     def journal(self, own: Own) -> Path | None:
-        return next(iter(self.path(own).glob("*.btr")), None)
+        return begun_in(self.path(own))
 
     async def move_in(self, own: Own, pieces: list[bytes]) -> None:
         self.path(own).mkdir(exist_ok=True)

@@ -28,7 +28,8 @@ from bt_runtime.fleet.coordinator import Coordinator
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
 from bt_runtime.fleet.held import Held, Own
-from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.keys import Keys
+from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.rmf import messages as rmf
 from bt_runtime.fleet.rmf.api import Api, serve, token
 from bt_runtime.fleet.robot import Agent, Card
@@ -58,6 +59,17 @@ class Does(Still):
         return Outcome(record.FAILURE, "it is jammed") if bad else Outcome(record.SUCCESS)
 
 
+def as_(folder: Path, server: Server, name: str) -> Address:
+    """Returns the address for somebody with a key; everybody's where there are none."""
+    key = folder / f"{name}.key"
+    return Address(server.url, creds=key if key.exists() else None)
+
+
+def password(folder: Path) -> tuple[str, str]:
+    key = json.loads((folder / "agv.key").read_text())
+    return key["name"], key["password"]
+
+
 @contextmanager
 def fleet_of_one(folder: Path, mqtt: str = "") -> Iterator[tuple[Server, Fleet, Does]]:
     """A server, a coordinator and the robot r7 in a thread, and a connection to them."""
@@ -67,10 +79,12 @@ def fleet_of_one(folder: Path, mqtt: str = "") -> Iterator[tuple[Server, Fleet, 
     async def play() -> None:
         nonlocal server, loop
         loop = asyncio.get_running_loop()
+        for role, name in (("operator", "ann"), ("robot", "r7"), ("mqtt", "agv")) if mqtt else ():
+            Keys(folder).add(role, name, folder / f"{name}.key")
         options = ServerOptions(folder, port=0, sync="1m", more=guarded.configuration(folder, mqtt))
         server = await Server(options).start()
-        async with Link(server.address) as link:
-            robot, held = Link(server.address), Held(folder / "r7.db")
+        async with Link(guarded.coordinator(folder, server.url)) as link:
+            robot, held = Link(as_(folder, server, "r7")), Held(folder / "r7.db")
             agent = Agent(Card("r7"), robot, held, does)
             coordinator = Coordinator(link)
             work.extend([asyncio.create_task(coordinator.work()), asyncio.create_task(agent.work())])
@@ -86,7 +100,7 @@ def fleet_of_one(folder: Path, mqtt: str = "") -> Iterator[tuple[Server, Fleet, 
     try:
         assert ready.wait(60)
         assert server is not None
-        with Fleet(server.address) as fleet:
+        with Fleet(as_(folder, server, "ann")) as fleet:
             yield server, fleet, does
     finally:
         if loop is not None:
@@ -99,10 +113,11 @@ def fleet_of_one(folder: Path, mqtt: str = "") -> Iterator[tuple[Server, Fleet, 
 class Master:
     """A master control: sends orders, and keeps the states that it is told."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, user: str, secret: str) -> None:
         self.told: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
         self.ready = threading.Event()
         self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
+        self.client.username_pw_set(user, secret)
         self.client.on_message = lambda _c, _d, m: self.told.put((m.topic, json.loads(m.payload)))
         self.client.on_subscribe = lambda *_: self.ready.set()
         self.client.connect("127.0.0.1", port)
@@ -134,14 +149,14 @@ def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
     with fleet_of_one(tmp_path, f"127.0.0.1:{port}") as (_, fleet, does):
         news: queue.Queue[tuple[Any, ...]] = queue.Queue()
         over = threading.Event()
-        mqtt = Mqtt("127.0.0.1", port, news)
+        mqtt = Mqtt("127.0.0.1", port, news, *password(tmp_path))
         bridge = vda.Bridge(fleet, mqtt, "acme")
         end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", *beat)))
         mqtt.start(bridge.subscriptions)
         work = threading.Thread(target=vda.serve, args=(bridge, news, over.is_set))
         work.start()
         assert mqtt.ready.wait(60)
-        master = Master(port)
+        master = Master(port, *password(tmp_path))
         try:
             master.order(order("a", "b", b=[act("drop")]))
             state = master.state(lambda s: s["orderId"] == "o1" and not s["nodeStates"] and s["actionStates"])

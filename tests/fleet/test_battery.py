@@ -47,7 +47,7 @@ def test_of_two_robots_the_charged_one_gets_the_task_unless_it_is_far(tmp_path: 
             Offer(Robot("low"), {"t": known["low", 45]}),
             Offer(Robot("full", free=way), {"t": known["full", 45]}),
         ]
-        read = {each.robot.name: offer_of(each.plain()) for each in offers}  # as it comes over the wire
+        read = {each.robot.name: offer_of(each.robot.name, each.plain(), each.costs) for each in offers}  # as it comes over the wire
         assert decided([Record(Task("t", "t"))], read, 0.0).given == {"t": winner}
 
 

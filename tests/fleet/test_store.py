@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names
+from bt_runtime.fleet import forms, names
 from bt_runtime.fleet.link import library
 from bt_runtime.fleet.record import Record
 from bt_runtime.fleet.store import BEFORE, FIRST, NO, Store
@@ -46,7 +46,7 @@ def test_a_verdict_is_for_ever(tmp_path: Path) -> None:
 
     async def story(store: Store) -> None:
         nats = library()
-        one = {"task": "t", "verdict": "success", "robot": "r1"}
+        one = {"what": "ended", "task": "t", "verdict": "success", "robot": "r1"}
         assert await store.verdict(one) == one
         assert await store.verdict({**one, "verdict": "failure"}) == one
         with pytest.raises(nats.js.errors.APIError):
@@ -55,7 +55,7 @@ def test_a_verdict_is_for_ever(tmp_path: Path) -> None:
             await store.js.delete_msg(names.VERDICTS, 1)
         with pytest.raises(nats.js.errors.APIError):
             await store.js.purge_stream(names.VERDICTS)
-        assert await store.only(names.VERDICTS, names.verdict("t")) == one
+        assert await store.only(names.VERDICTS, names.verdict("t"), forms.VERDICT) == one
 
     stored(tmp_path, story)
 
