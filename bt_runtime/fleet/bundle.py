@@ -14,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import code_names
 from bt_runtime.fleet.keys import Key, public_of, verified
 from bt_runtime.project import PROJECT_FILE, disk, real
 
@@ -131,6 +130,7 @@ def _laid(bundle: Bundle, project: Path, draft: Path) -> None:
 
 
 def _checked(bundle: Bundle, project: Path, draft: Path, code: bool) -> None:
+    from bt_runtime.fleet import code_names
     from bt_runtime.run.run import load
 
     loaded = load(draft / bundle.tree, project=draft)

@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.language import manifest
 from bt_runtime.language.entry import ELSEWHERE, Entry
 from bt_runtime.project import importing, real
-
-if TYPE_CHECKING:
-    from bt_runtime.run.run import Tree
+from bt_runtime.run.run import Tree, load
 
 
 def of_tree(tree: Tree, root: Path) -> set[str]:
@@ -23,19 +21,31 @@ def of_tree(tree: Tree, root: Path) -> set[str]:
     names: set[str] = set()
     for spec in filter(None, (tree.spec, *tree.first.loaded.values())):
         for node in spec.root.walk():
-            texts = [value for value in node.values.values() if isinstance(value, str)]
-            names |= {_placed(text, spec.folder, root) for text in texts if importing.in_file(text)}
-            if node.kind.foreign and not str(node.values.get("class", "")).startswith("py_trees."):
-                names.add(_placed(str(node.values.get("class", "")), spec.folder, root))
+            names |= {_placed(text, spec.folder, root) for text in _references(dict(node.values), node.kind.foreign)}
         names |= set(_of_entries((kind.data.get("entry") for kind in spec.registry), root))
-    return names - {""}
+    return names
+
+
+def _references(value: object, foreign: bool) -> Iterator[str]:
+    """Yields the texts in a node's values that name Python: path.py:Name, and of a `py` node also module:Name. What
+    py_trees itself has is part of the robot."""
+    if isinstance(value, str):
+        if importing.in_file(value) or (foreign and _outside(value)):
+            yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _references(inner, foreign)
+
+
+def _outside(text: str) -> bool:
+    """True for module:Name of another package than py_trees."""
+    home, _, name = text.rpartition(":")
+    whole = bool(home) and all(part.isidentifier() for part in (*home.split("."), *name.split(".")))
+    return whole and (home.partition(".")[0] != "py_trees" or not name.isidentifier())
 
 
 def of_project(root: Path) -> set[str]:
     """Returns what a project's own manifests and trees name. A tree with faults names nothing."""
-    from bt_runtime.language import manifest
-    from bt_runtime.run.run import load
-
     names: set[str] = set()
     for path in sorted((root / "skills").rglob("*.yaml")):
         names |= set(_of_entries((kind.data["entry"] for kind in manifest.read(path).kinds), root))

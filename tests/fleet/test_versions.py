@@ -132,16 +132,30 @@ def test_a_robot_that_takes_no_code_runs_only_what_its_project_names(tmp_path: P
     bundle.unpacked(good, robot, tmp_path / "v2")
 
 
-def test_a_version_names_no_python_in_its_tree_and_brings_no_file_that_the_tree_does_not_read(tmp_path: Path) -> None:
-    """A `py` node and a file beside the tree are refused in words."""
-    robot, tree = project(tmp_path / "robot"), "version: 1\ntree: patrol\nroot:\n  ROOT\n"
+@pytest.mark.parametrize("root", [
+    "py: {class: '../skills/acts.py:Node'}",
+    "py: {class: 'py_trees.behaviours:Dummy', args: {name: {py: 'py_trees.console:os.abort'}}}",
+    "py: {class: 'py_trees.decorators:EternalGuard', args: {condition: 'os:getpid'}, children: [{succeed: {}}]}",
+    "episode: {world: '../skills/acts.py:Node', task: {id: a}, child: {succeed: {}}}",
+])  # fmt: skip
+def test_a_version_names_no_python_in_its_tree(tmp_path: Path, root: str) -> None:
+    """A `py` node, its arguments and an episode's world are refused, although the robot's settings allow the module."""
+    robot = project(tmp_path / "robot")
+    (robot / "btr.yaml").write_text("version: 1\nallow: {python: [os]}\n")
     (robot / "skills" / "acts.py").write_text("from py_trees.behaviours import Success as Node\n")
-    own = tree.replace("ROOT", "py: {class: '../skills/acts.py:Node'}")
+    own = f"version: 1\ntree: patrol\nroot:\n  {root}\n"
     with pytest.raises(BtError, match="does not name"):
         bundle.unpacked(Bundle("trees/patrol.yaml", {"trees/patrol.yaml": own}), robot, tmp_path / "v1")
-    more = {"trees/patrol.yaml": tree.replace("ROOT", "succeed: {}"), "skills/data.json": "{}"}
+    (robot / "trees" / "own.yaml").write_text(own)  # the robot's own tree may, and then a version may
+    bundle.unpacked(Bundle("trees/patrol.yaml", {"trees/patrol.yaml": own}), robot, tmp_path / "v1")
+
+
+def test_a_version_brings_no_file_that_its_tree_does_not_read(tmp_path: Path) -> None:
+    """Such a file would lie among those of the robot's own Python."""
+    tree = "version: 1\ntree: patrol\nroot:\n  succeed: {}\n"
     with pytest.raises(BtError, match="does not read"):
-        bundle.unpacked(Bundle("trees/patrol.yaml", more), robot, tmp_path / "v2")
+        more = {"trees/patrol.yaml": tree, "skills/data.json": "{}"}
+        bundle.unpacked(Bundle("trees/patrol.yaml", more), project(tmp_path / "robot"), tmp_path / "v2")
 
 
 class Stored(Versions):
