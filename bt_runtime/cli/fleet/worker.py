@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import select
 import sys
 from collections.abc import Callable
@@ -33,6 +34,9 @@ from bt_runtime.language.entry import REPEAT
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
+
+
+_ERROR = re.compile(r"(?:\x1b\[[\d;]*m)?error(?:\[\w+\])?(?:\x1b\[[\d;]*m)*: (.*?)(?:\x1b\[[\d;]*m)?\Z")
 
 
 def main() -> int:
@@ -156,7 +160,7 @@ def _ran(words: list[str]) -> dict[str, Any]:
 
 
 class Heard(StringIO):
-    """Standard error, which also keeps the last error that was told there."""
+    """Standard error, which also keeps the first error that was told there."""
 
     def __init__(self, to: IO[str]) -> None:
         super().__init__()
@@ -164,8 +168,8 @@ class Heard(StringIO):
 
     def write(self, text: str) -> int:
         for line in text.splitlines():
-            if line.startswith("error: "):
-                self.error = line.removeprefix("error: ")[:500]
+            if not self.error and (found := _ERROR.match(line)):
+                self.error = found[1][:500]
         return self.to.write(text)
 
     def flush(self) -> None:
