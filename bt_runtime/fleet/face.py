@@ -83,7 +83,10 @@ class Fleet:
             if not refused:
                 raise
             raise BtError(f"the fleet's server refused it: {refused}", "ask for another key: --creds FILE") from error
-        except (library().errors.NoRespondersError, library().js.errors.NoStreamResponseError) as error:  # this key's account does not reach it
+        except (
+            library().errors.NoRespondersError,
+            library().js.errors.NoStreamResponseError,
+        ) as error:  # this key's account does not reach it
             raise BtError("this key may not do that, or no fleet is up", "another key: --creds FILE") from error
         except library().js.errors.APIError as error:
             raise BtError(f"the fleet's server refused it: {error.description}", "btr fleet up --store") from error

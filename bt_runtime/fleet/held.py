@@ -67,7 +67,13 @@ class Held:
             data = json.loads(body)
             resume = data["resume"] and (data["resume"][0], data["resume"][1])
             self.tasks[task] = Own(
-                tasks.of(data["task"]), term, state, data["policy"], data["takes"], resume, data["ordered"],
+                tasks.of(data["task"]),
+                term,
+                state,
+                data["policy"],
+                data["takes"],
+                resume,
+                data["ordered"],
                 data.get("cancel", ""),
             )
 

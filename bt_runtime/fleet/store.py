@@ -51,7 +51,7 @@ class Store:
     async def prepare(self) -> None:
         """Makes all buckets and streams that are not there yet. May be called by many at once."""
         library()
-        from nats.js import api, errors
+        from nats.js import api
 
         for bucket, most in _BUCKETS.items():
             await made(self.js, bucket, most)
@@ -97,6 +97,7 @@ class Store:
         from nats.js.errors import KeyWrongLastSequenceError
 
         now = self.wall()
+        messages.read(forms.TASK, _text(task.plain()))  # else nobody could read it
         try:
             await (await self._bucket()).create(task.id, Record(task, since=now, sent=now).text())
         except KeyWrongLastSequenceError:

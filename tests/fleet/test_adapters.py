@@ -24,6 +24,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import guarded, record
 from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.coordinator import Coordinator
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
@@ -32,7 +33,7 @@ from bt_runtime.fleet.keys import Keys
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.rmf import messages as rmf
 from bt_runtime.fleet.rmf.api import Api, serve
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.server import Server, ServerOptions, free_port
 from bt_runtime.fleet.task import Task

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -139,7 +138,7 @@ def test_a_run_that_cannot_begin_says_why(tmp_path: Path, monkeypatch: pytest.Mo
     async def story(robot: Robot) -> None:
         ended = await robot.runs.run(robot.own("hopeless"), False)
         assert ended.verdict == record.FAILURE and "`x`" in ended.reason and "exit" not in ended.reason
-        os.remove(robot.folder / "trees" / "one.yaml")
+        (robot.folder / "trees" / "one.yaml").unlink()
         ended = await robot.runs.run(robot.own("one")._replace(term=2), False)
         assert ended.verdict == record.FAILURE and "one" in ended.reason and "exit" not in ended.reason
 

@@ -27,14 +27,13 @@ from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.hand_in import AGAIN
 from bt_runtime.fleet.relocate import relocate
-from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import folder as journals
+from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import writer
 from bt_runtime.language.entry import REPEAT
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
-
 
 _ERROR = re.compile(r"(?:\x1b\[[\d;]*m)?error(?:\[\w+\])?(?:\x1b\[[\d;]*m)*: (.*?)(?:\x1b\[[\d;]*m)?\Z")
 
