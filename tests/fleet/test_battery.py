@@ -37,7 +37,9 @@ def test_of_two_robots_the_charged_one_gets_the_task_unless_it_is_far(tmp_path: 
         for percent in (45, 29):
             file.write_text(f"{percent}\n")
             try:
-                known[name, percent] = asyncio.run(agent._cost(Task("t", "t", needs="battery>5"), agent.facts()))
+                known[name, percent] = asyncio.run(
+                    agent.bidder._cost(Task("t", "t", needs="battery>5"), agent.card.now())
+                )
             except BtError as error:
                 assert (name, percent) == ("low", 29) and "does not last: 29 % now, 9 % afterwards" in str(error)
         held.close()

@@ -82,7 +82,8 @@ def test_a_message_is_bounded() -> None:
     form = Form("thing", {"type": "object"}, 1000)
     deep = b'{"a":' * 45 + b"1" + b"}" * 45
     for body, why in ((b'{"a":"%s"}' % (b"x" * 1000), "bytes"), (deep, "nested too deeply"),
-                      (b'{"a":-Infinity}', "no number"), (b'{"a":1e400}', "too large"), (b'{"a":%d}' % 10**80, "digits"),
+                      (b'{"a":-Infinity}', "no number"), (b'{"a":1e400}', "too large"),
+                      (b'{"a":%d}' % 10**80, "digits"),
                       (b'{"a":"\\udfff"}', "surrogates")):  # fmt: skip
         with pytest.raises(Malformed, match=why):
             messages.read(form, body)

@@ -57,8 +57,8 @@ def test_nothing_leads_out_of_done() -> None:
     """Every report on a task that is done changes nothing."""
     done = folded(HAD, ended(1, "r1"), 2.0)
     assert done is not None and done.state == DONE
-    for report in (ended(1, "r1", "failure"), started(1, "r1"), {**started(1, "r1"), "what": "returned"}):
-        assert folded(done, report, 3.0) is None
+    for said in (ended(1, "r1", "failure"), started(1, "r1"), {**started(1, "r1"), "what": "returned"}):
+        assert folded(done, said, 3.0) is None
 
 
 def test_an_earlier_holder_may_end_a_task_and_nothing_else() -> None:
