@@ -46,7 +46,8 @@ class Result:
 
 def batch(records: Sequence[Record]) -> list[Record]:
     """Returns the first of these tasks, as many as one message to a robot may hold."""
-    found, size = [], 0
+    found: list[Record] = []
+    size = 0
     for held in records[:BATCH]:
         size += len(json.dumps(held.task.plain()))
         if found and size > _LARGEST:

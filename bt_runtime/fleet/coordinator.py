@@ -20,11 +20,11 @@ from bt_runtime.fleet import auction, forms, messages, names, record
 from bt_runtime.fleet.balance import Balance, take_back
 from bt_runtime.fleet.bid import Offer, job_of
 from bt_runtime.fleet.link import Link
-from bt_runtime.fleet.messages import Malformed
 from bt_runtime.fleet.patience import FEW, MOST, Patience
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
 from bt_runtime.fleet.rollout import Rollouts
+from bt_runtime.fleet.settings import Settings
 from bt_runtime.fleet.store import NO, Store
 from bt_runtime.language.schema_quick import fits
 
@@ -32,7 +32,6 @@ LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
 SWEEP = 0.5
 BALANCE = 2.0
 AHEAD = 600.0  # seconds before its window at which a task is assigned
-_SETTINGS = {"halt": forms.REASON, "drain": forms.SWITCH, "deploy": forms.DEPLOYMENT}
 _LOG = logging.getLogger(__name__)
 
 
@@ -53,8 +52,8 @@ class Coordinator:
         self.wall, self.mono = wall, mono
         self.open: dict[str, tuple[Record, int]] = {}  # every task that is not done, with its revision
         self.robots: dict[str, Seen] = {}
-        self.settings: dict[str, Any] = {}  # halt and drain, as the store has them
-        self.rollouts = Rollouts(self.store, self.settings, self.alive)
+        self.settings = Settings(self.store)  # halt, drain and deployments, as the store has them
+        self.rollouts = Rollouts(self.store, self.settings.values, self.alive)
         self.patience = Patience()
         self.balance = Balance(self.store, mono)
         self.intake = self.store.intake  # what comes from others, and does not fit, is counted there
@@ -74,7 +73,7 @@ class Coordinator:
         self.link.listeners.append(self._linked)
         await self.link.nc.subscribe(names.alive(), cb=self._alive)
         await self.link.nc.subscribe(names.fetch("*"), cb=self._fetched)
-        parts = (self._watching, self._settings, self._reports, self._auctions, self._sweeping, self._balancing)
+        parts = (self._watching, self.settings.watch, self._reports, self._auctions, self._sweeping, self._balancing)
         await self.link.together(*(self.link.always(part) for part in parts))
 
     def _linked(self, up: bool) -> None:
@@ -108,24 +107,6 @@ class Coordinator:
         elif held.state == STARTED:
             self._promised.pop(task, None)
 
-    async def _settings(self) -> None:
-        bucket = await self.link.bucket(names.SETTINGS)
-        watcher = await bucket.watchall()
-        async for entry in watcher:
-            if entry is not None:
-                self.settings[entry.key] = self._setting(entry.key, entry.value)
-
-    def _setting(self, key: str, value: bytes | None) -> Any:
-        """Returns what a setting says; None for what is none."""
-        form = next((form for start, form in _SETTINGS.items() if key.split(".")[0] == start), None)
-        if not value or form is None:
-            return None
-        try:
-            return messages.read(form, value)
-        except Malformed as error:
-            self.intake.refuse(names.kept(names.SETTINGS, key), error.message)
-            return None
-
     # ---- what robots say
 
     async def _alive(self, message: Msg) -> None:
@@ -139,9 +120,9 @@ class Coordinator:
         answer: dict[str, Any] = {
             "now": self.wall(),
             "lease": self.lease,
-            "halt": self._halt_of("halt"),
-            "own": self._halt_of(f"halt.{name}"),
-            "drain": self._drained(name),
+            "halt": self.settings.halt("halt"),
+            "own": self.settings.halt(f"halt.{name}"),
+            "drain": self.settings.drained(name),
         }
         if "holds" in beat and self.ready.is_set():
             seen.facts = beat.get("facts", {})
@@ -174,16 +155,6 @@ class Coordinator:
             piece = await self.store.piece(held[0].resume[0], task, held[0].resume[1], last)
         number = {"Number": str(piece[0])} if piece is not None else None
         await self.link.nc.publish(message.reply, piece[1] if piece is not None else b"", headers=number)
-
-    def _halt_of(self, key: str) -> str | None:
-        said = self.settings.get(key)
-        return str(said["reason"]) if said else None
-
-    def _halted(self, name: str) -> str | None:
-        return self._halt_of("halt") or self._halt_of(f"halt.{name}")
-
-    def _drained(self, name: str) -> bool:
-        return bool(self.settings.get(f"drain.{name}"))
 
     async def _card(self, name: str, seen: Seen) -> None:
         body = {"facts": dict(seen.facts), "joined": self.wall()}
@@ -412,7 +383,7 @@ class Coordinator:
             await asyncio.sleep(BALANCE)
             planned = [held for held, _ in self.open.values() if held.state == ASSIGNED and held.task.to is None]
             alive = self.alive()
-            stands = {name for name in alive if self._drained(name) or self._halted(name)}
+            stands = {name for name in alive if self.settings.drained(name) or self.settings.halted(name)}
             for held in planned:
                 if held.robot in stands:
                     await take_back(self.store, held, f"{held.robot} takes no tasks")

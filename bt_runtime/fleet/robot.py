@@ -8,47 +8,29 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import forms, messages, names, record
+from bt_runtime.fleet import forms, names, record, report
 from bt_runtime.fleet import task as tasks
-from bt_runtime.fleet.battery import Battery
 from bt_runtime.fleet.bid import Known, Offer, job_of
+from bt_runtime.fleet.bidder import Bidder
+from bt_runtime.fleet.card import STOP, WORK, Card
 from bt_runtime.fleet.hand_in import AGAIN, HandIn, unanswered
 from bt_runtime.fleet.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
 from bt_runtime.fleet.link import Link
-from bt_runtime.fleet.messages import Malformed
-from bt_runtime.fleet.plan import Place, Robot, distance
+from bt_runtime.fleet.plan import Robot
 from bt_runtime.fleet.runner import Outcome, Refused, Runner
 from bt_runtime.fleet.store import BEFORE, NO, Store
-from bt_runtime.fleet.task import Task
-from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
 BEAT = 1.0  # seconds between two heartbeats
-WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does that hears nothing
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Card:
-    """What a robot says of itself."""
-
-    name: str
-    facts: Mapping[str, Json] = field(default_factory=dict)  # what `needs` are compared with
-    place: Place | None = None
-    speed: float = 1.0
-    battery: Battery = field(default_factory=Battery)
-    alone: str = WORK
-    alone_after: float = 10.0  # seconds without an answer after which `alone` holds
 
 
 class Agent:
@@ -61,17 +43,16 @@ class Agent:
         self.wall, self.mono = wall, mono
         self.shift = 0.0  # the coordinator's wall clock, less ours
         self.plan = Robot(card.name, place=card.place, speed=card.speed)
+        self.bidder = Bidder(card, self.plan, runner, mono)
         self.running: str | None = None
         self._halts: dict[str, str] = {}  # why it stands still, by the setting that says so
         self.draining = False
         self._stopped: dict[str, str] = {}  # task → why its run was told to stop
-        self._ends = 0.0  # when the run that goes on is expected to end, by `mono`
         self._heard = -1e9  # when the last heartbeat was sent that was answered
         self._lease = card.alone_after  # seconds of silence after which others may have our tasks
         self._greeted = asyncio.Event()  # a coordinator has said what of our tasks is still ours
         self._wake = asyncio.Event()
         self.hand_in = HandIn(card.name, self.store, held, runner.journal, self._fenced)
-        self._known: dict[tuple[str, str], Known] = {}
 
     async def work(self) -> None:
         """Works until cancelled. The link may be opened later: it is waited for."""
@@ -116,7 +97,7 @@ class Agent:
                                 "runs": str(getattr(self.runner, "folder", "")),
                                 "halted": self.halted, "draining": self.draining}  # fmt: skip
         if greet:
-            body["facts"] = self.facts()
+            body["facts"] = self.card.now()
             body["holds"] = {own.task.id: [own.term, own.state] for own in self.held.tasks.values()}
         return json.dumps(body, separators=(",", ":")).encode()
 
@@ -220,43 +201,17 @@ class Agent:
         """Why it stands still."""
         return next(iter(self._halts.values()), None)
 
-    # ---- bids
+    # ---- runs
 
     async def _called(self, message: Msg) -> None:
+        """Answers a call: what the tasks would cost."""
         if (said := self.store.intake.read(forms.CALL, message)) is None:
             return
         offer = Offer(Robot(self.card.name), {}, {})
         if not (self.halted or self.draining):
-            offer = await self._offer(said["tasks"])
+            offer = await self.bidder.offer(said["tasks"])
         body = json.dumps(offer.plain(), separators=(",", ":")).encode()
         await self.link.nc.publish(names.bid(self.card.name, said["call"]), body)
-
-    async def _offer(self, asked: list[Mapping[str, Any]]) -> Offer:
-        costs: dict[str, Known] = {}
-        cannot: dict[str, str] = {}
-        facts = self.facts()
-        for data in asked:
-            try:
-                costs[data["id"]] = await self._cost(tasks.of(data), facts)
-            except BtError as error:
-                cannot[data["id"]] = error.message
-        self.plan.free = abs(self._ends - self.mono()) if self.running else 0.0  # late: as late once more
-        return Offer(self.plan, costs, cannot)
-
-    async def _cost(self, task: Task, facts: Mapping[str, Json]) -> Known:
-        if lacks := tasks.lacking(task.needs, facts):
-            raise BtError(f"lacks {lacks}", "join it with --has, or send it to another robot")
-        known = await self.runner.known(task)
-        if (left := self.card.battery.left(facts)) is None:
-            return known
-        way = distance(self.plan.end(), known.place) / self.card.speed
-        promised = self.plan.cost().work + (max(0.0, self._ends - self.mono()) if self.running else 0.0)
-        return replace(known, strain=round(self.card.battery.strain(left, promised, way + known.takes), 1))
-
-    def facts(self) -> dict[str, Json]:
-        """Returns what needs are compared with; the battery as it is now."""
-        left = self.card.battery.left(self.card.facts)
-        return {**self.card.facts, **({"battery": left} if left is not None else {})}
 
     def _job(self, own: Own) -> Any:
         return job_of(own.task, Known(own.takes, own.policy), self.wall() + self.shift)
@@ -264,8 +219,6 @@ class Agent:
     def _ours(self) -> bool:
         """True while a coordinator has just said what is still ours."""
         return self._greeted.is_set() and self.mono() - self._heard < self._lease / 4
-
-    # ---- runs
 
     async def _scheduled(self) -> None:
         with suppress(TimeoutError):  # what was being run when this robot died may be another one's now
@@ -292,11 +245,11 @@ class Agent:
         for own in list(self.held.tasks.values()):
             if own.state == RUNNING and own.cancel:  # also while it is halted
                 self._cancelled(own)
-            elif own.state == RUNNING and (own.policy != record.MOVES or self._ours()):
-                if not self._still:
-                    return own, True, None
         if self._still:
             return None, False, 1.0
+        for own in self.held.tasks.values():
+            if own.state == RUNNING and (own.policy != record.MOVES or self._ours()):
+                return own, True, None
         now, wait = self.wall() + self.shift, None
         for job in self.plan.jobs:
             own = self.held.tasks[job.id]
@@ -354,7 +307,7 @@ class Agent:
         self._unplan(task.id)
         self.held.put(own, self._report(own, what="started"), synced=own.policy != record.REPEAT)
         self.running, begun = task.id, self.mono()
-        self._ends = begun + own.takes
+        self.bidder.ends = begun + own.takes
         self.hand_in.reports.set()
         try:
             await self._moved_in(own, again)
@@ -371,7 +324,7 @@ class Agent:
         except BtError as error:
             outcome = Outcome(record.FAILURE, error.message)
         finally:
-            self.running = None
+            self.running = self.bidder.ends = None
         await self._ended(own, outcome, self.mono() - begun)
 
     def _goes_on(self, own: Own) -> bool:
@@ -435,16 +388,7 @@ class Agent:
     # ---- reports
 
     def _report(self, own: Own, **body: Any) -> dict[str, Any]:
-        """Returns a report that a coordinator can read: outputs that it could not read are left out, and that is said."""
-        said = {**body, "reason": str(body.get("reason", ""))[:2000]} if "reason" in body else body
-        report = {**said, "task": own.task.id, "term": own.term, "id": secrets.token_hex(8),
-                  "at": round(self.wall() + self.shift, 3)}  # fmt: skip
-        try:
-            messages.read(forms.REPORT, json.dumps(report).encode())
-        except Malformed as error:
-            why = f"{report.get('reason', '')} (its outputs were left out: {error.message})".strip()
-            return {**report, "outputs": None, "reason": why}
-        return report
+        return report.of(own, self.wall() + self.shift, body)
 
     def _report_drop(self, own: Own, **body: Any) -> None:
         self.held.drop(own.task.id, self._report(own, **body))

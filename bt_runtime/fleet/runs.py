@@ -177,7 +177,7 @@ class Runs:
             words = ["resume", "last"]
             if self.journal(own) is None:
                 words = ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
-            outcome = Outcome(None, "stopped")
+            outcome: Outcome | None = Outcome(None, "stopped")
             if own.task.id not in self._stopping:  # it may have been told so while the tree was looked for
                 outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
             if outcome is None and own.task.id in self._stopping:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MB = 1024 * 1024
 JOURNALS = 32 * MB  # of one robot
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
-            names.SETTINGS: 16 * MB, names.TREES: 256 * MB}  # fmt: skip
+            names.SETTINGS: 16 * MB, names.TREES: 256 * MB, names.KEPT: 128 * MB}  # fmt: skip
 _LOG = logging.getLogger(__name__)
 _LAST = "Nats-Expected-Last-Subject-Sequence"
 _ID = "Nats-Msg-Id"
@@ -51,7 +51,7 @@ class Store:
     async def prepare(self) -> None:
         """Makes all buckets and streams that are not there yet. May be called by many at once."""
         library()
-        from nats.js import api, errors
+        from nats.js import api
 
         for bucket, most in _BUCKETS.items():
             await made(self.js, bucket, most)
@@ -97,6 +97,7 @@ class Store:
         from nats.js.errors import KeyWrongLastSequenceError
 
         now = self.wall()
+        messages.read(forms.TASK, _text(task.plain()))  # else nobody could read it
         try:
             await (await self._bucket()).create(task.id, Record(task, since=now, sent=now).text())
         except KeyWrongLastSequenceError:

@@ -25,11 +25,16 @@ ROLES: dict[str, Role] = {"r7": "robot", "ann": "operator", "vic": "viewer"}
 BUCKETS = (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS, names.TREES)
 STREAMS = (names.VERDICTS, names.CLAIMS, names.ORDERS, names.REPORTS, names.NEWS, *(f"KV_{each}" for each in BUCKETS))
 KEPT = {
-    names.kept(names.TASKS, "kept"): f"KV_{names.TASKS}", names.kept(names.ENTRIES, "kept.r8"): f"KV_{names.ENTRIES}",
-    names.kept(names.LOCKS, "kept.r8"): f"KV_{names.LOCKS}", names.kept(names.TREES, "kept"): f"KV_{names.TREES}",
-    names.kept(names.SETTINGS, "kept"): f"KV_{names.SETTINGS}", names.verdict("kept"): names.VERDICTS,
-    names.claim("r8", "kept", 1): names.CLAIMS, names.order("r8", "kept"): names.ORDERS,
-    names.report("r8", "kept"): names.REPORTS, names.journal("r8", "kept", 1): names.copies("r8"),
+    names.kept(names.TASKS, "kept"): f"KV_{names.TASKS}",
+    names.kept(names.ENTRIES, "kept.r8"): f"KV_{names.ENTRIES}",
+    names.kept(names.LOCKS, "kept.r8"): f"KV_{names.LOCKS}",
+    names.kept(names.TREES, "kept"): f"KV_{names.TREES}",
+    names.kept(names.SETTINGS, "kept"): f"KV_{names.SETTINGS}",
+    names.verdict("kept"): names.VERDICTS,
+    names.claim("r8", "kept", 1): names.CLAIMS,
+    names.order("r8", "kept"): names.ORDERS,
+    names.report("r8", "kept"): names.REPORTS,
+    names.journal("r8", "kept", 1): names.copies("r8"),
 }
 HEADERS = (None, {"Nats-Rollup": "all"}, {"KV-Operation": "PURGE", "Nats-Rollup": "sub"},
            {"Nats-Trace-Dest": names.verdict("traced")})  # fmt: skip
@@ -154,7 +159,10 @@ def test_nothing_is_written_where_nothing_may_be(tmp_path: Path, name: str) -> N
                     await sent(links[name], subject, "", headers)
             await links[name].nc.flush(60)
             await links["coordinator"].nc.flush(60)
-            assert sorted(set(witness.heard) & (wrong | ({names.verdict("traced")} if role != "operator" else set()))) == []
+            assert (
+                sorted(set(witness.heard) & (wrong | ({names.verdict("traced")} if role != "operator" else set())))
+                == []
+            )
             assert await witness.keeps() == before
 
     asyncio.run(asyncio.wait_for(play(), 300))

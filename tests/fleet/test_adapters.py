@@ -24,6 +24,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import guarded, record
 from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.coordinator import Coordinator
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
@@ -32,7 +33,7 @@ from bt_runtime.fleet.keys import Keys
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.rmf import messages as rmf
 from bt_runtime.fleet.rmf.api import Api, serve, token
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.server import Server, ServerOptions, free_port
 from bt_runtime.fleet.task import Task
@@ -171,6 +172,8 @@ def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
             assert (state["errors"][0]["errorType"], state["nodeStates"]) == ("orderError", [])
             assert state["actionStates"][0]["resultDescription"] == "it is jammed"
             assert len(does.done) == 5
+            again = vda.Bridge(fleet, mqtt, "acme")
+            assert (again.journeys["r7"].order, again.journeys["r7"].last_node) == ("o2", "c")
 
             master.order(instant("cancelOrder"), "instantActions")
             state = master.state(lambda s: any(e["errorType"] == "noOrderToCancel" for e in s["errors"]))

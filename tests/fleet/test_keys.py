@@ -28,6 +28,8 @@ from bt_runtime.fleet.task import Task
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 PEOPLE = (("robot", "r7"), ("robot", "r8"), ("operator", "ann"), ("viewer", "vic"))
+
+
 @asynccontextmanager
 async def guarded_fleet(folder: Path) -> AsyncIterator[tuple[Server, dict[str, Link]]]:
     data, keys = folder / "server", Keys(folder / "server")

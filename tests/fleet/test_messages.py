@@ -28,17 +28,20 @@ from tests.fleet.test_robot import Instant, Scene, played
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 FORMS = {name: form for name, form in vars(forms).items() if isinstance(form, Form)}
 BAD = (
-    b"", b"not json", b"[]", b"null", b"{}", b"1", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 60 + b"1" + b"}" * 60,
+    b"", b"not json", b"[]", b"null", b"{}", b"1", b'"x"', b"\xff\xfe",
+    b"[" * 100_000, b'{"a":' * 60 + b"1" + b"}" * 60,
     b'{"what":"ended"}', b'{"what":"ended","verdict":"banana","term":1}', b'{"what":{"a":1},"term":"x"}',
     b'{"what":"ended","verdict":"success","term":1,"reason":{"x":1}}', b'{"free":NaN,"speed":1e999}',
-    b'{"free":0,"place":null,"speed":1,"jobs":[[1]],"known":[[-1e308,"repeat",[0,0],[1,1]]],"costs":{"t":0},"cannot":{}}',
-    b'{"free":0,"place":[1],"speed":1,"jobs":[],"known":[["z","never",null,null]],"costs":{"t":7},"cannot":{}}',
+    b'{"free":0,"place":null,"speed":1,"jobs":[[1]],"known":[[-1e308,"repeat",0,0]],"costs":{"t":0},"cannot":{}}',
+    b'{"free":0,"place":[1],"speed":1,"jobs":[],"known":[["z","never",0,0]],"costs":{"t":7},"cannot":{}}',
     b'{"holds":{"t1":5}}', b'{"holds":[1,2]}', b'{"plan":{"a":1},"running":{"x":2}}', b'{"halted":[1]}',
     b'{"running":"a b*.>","holds":{"..":[1,"running"]}}', b'{"id":"q1","open":true}', b'{"id":[1],"text":2,"open":3}',
     b'{"do":{"id":"x"},"term":1}', b'{"do":{"id":"../x","tree":"t"},"term":1,"policy":"repeat","takes":1}',
-    b'{"do":{"id":"x","tree":"t","needs":"<<<"},"term":1,"policy":"repeat","takes":1}', b'{"stop":"x","term":1,"task":1}',
+    b'{"do":{"id":"x","tree":"t","needs":"<<<"},"term":1,"policy":"repeat","takes":1}',
+    b'{"stop":"x","term":1,"task":1}',
     b'{"tasks":[{"id":1}],"call":"c"}', b'{"task":{"id":"x"}}', b'{"task":{"id":"x","tree":"t","needs":"<<"}}',
-    b'{"reason":5}', b'{"by":7}', b'{"tree":1,"share":"x"}', b'{"value":"\\ud800"}', b'{"what":"started","term":%d}' % 10**70,
+    b'{"reason":5}', b'{"by":7}', b'{"tree":1,"share":"x"}', b'{"value":"\\ud800"}',
+    b'{"what":"started","term":%d}' % 10**70,
 )  # fmt: skip
 
 
@@ -50,7 +53,8 @@ def subjects(robot: str) -> list[str]:
         names.report(robot, "t"), names.report(robot, "job"), names.claim(robot, "t", 1), names.verdict("other"),
         names.journal(robot, "t", 1), names.kept(names.TASKS, "x"), names.kept(names.SETTINGS, "halt.r9"),
         names.kept(names.SETTINGS, "drain.r9"), names.kept(names.SETTINGS, "deploy.t"), names.kept(names.SETTINGS, "x"),
-        names.kept(names.ENTRIES, f"door.{robot}"), names.kept(names.ENTRIES, "door"), names.kept(names.ENTRIES, "a.b.c"),
+        names.kept(names.ENTRIES, f"door.{robot}"), names.kept(names.ENTRIES, "door"),
+        names.kept(names.ENTRIES, "a.b.c"),
         names.kept(names.LOCKS, f"lift.{robot}"), names.kept(names.LOCKS, "lift"), names.kept(names.ROBOTS, "x"),
     ]  # fmt: skip
 
@@ -76,8 +80,10 @@ def test_the_reader_raises_malformed_and_nothing_else(name: str) -> None:
 def test_a_message_is_bounded() -> None:
     """Its size, its depth, its numbers and its texts."""
     form = Form("thing", {"type": "object"}, 1000)
-    for body, why in ((b'{"a":"%s"}' % (b"x" * 1000), "bytes"), (b'{"a":' * 45 + b"1" + b"}" * 45, "nested too deeply"),
-                      (b'{"a":-Infinity}', "no number"), (b'{"a":1e400}', "too large"), (b'{"a":%d}' % 10**80, "digits"),
+    deep = b'{"a":' * 45 + b"1" + b"}" * 45
+    for body, why in ((b'{"a":"%s"}' % (b"x" * 1000), "bytes"), (deep, "nested too deeply"),
+                      (b'{"a":-Infinity}', "no number"), (b'{"a":1e400}', "too large"),
+                      (b'{"a":%d}' % 10**80, "digits"),
                       (b'{"a":"\\udfff"}', "surrogates")):  # fmt: skip
         with pytest.raises(Malformed, match=why):
             messages.read(form, body)
@@ -108,7 +114,10 @@ def test_no_message_ends_a_consumer(tmp_path: Path) -> None:
         seen: list[str] = []
         fleet = await asyncio.to_thread(Fleet(made.proxy.url).open)
         end = await asyncio.to_thread(
-            follow, fleet, lambda held: seen.append(f"{held.task.id} {held.state}"), lambda robot, beat: seen.append(robot)
+            follow,
+            fleet,
+            lambda held: seen.append(f"{held.task.id} {held.state}"),
+            lambda robot, beat: seen.append(robot),
         )
         for subject in subjects("r1"):
             for body in BAD:
@@ -145,7 +154,11 @@ def test_a_bid_counts_for_whoever_sent_it_and_says_finite_numbers(tmp_path: Path
                       "cannot": dict.fromkeys(ids, "no")}  # fmt: skip
             known = [[float("nan"), "repeat", None, None]]
             cheap = {**cannot, "known": known, "costs": dict.fromkeys(ids, 0), "cannot": {}}
-            for body in (json.dumps(cannot), json.dumps(cheap), json.dumps({**cheap, "known": [[-1e9, "repeat", 1, 2]]})):
+            for body in (
+                json.dumps(cannot),
+                json.dumps(cheap),
+                json.dumps({**cheap, "known": [[-1e9, "repeat", 1, 2]]}),
+            ):
                 await link.nc.publish(names.bid("r2", call), body.encode())
                 await link.nc.publish(names.bid("zz", call), body.encode())
 

@@ -58,7 +58,9 @@ def test_a_robot_that_is_later_than_usual_is_not_waited_for_unless_nobody_else_c
             for name in ("quick", "slow"):
                 await link.nc.subscribe(names.call(name), cb=called)
             both = {"quick", "slow"}
-            offers = await Call(link, [Record(Task("any", "t"))], both, Intake()).collected(lambda: both, 60.0, patience)
+            offers = await Call(link, [Record(Task("any", "t"))], both, Intake()).collected(
+                lambda: both, 60.0, patience
+            )
             assert set(offers) == {"quick"}
             free.set()
             asyncio.get_running_loop().call_later(0.1, free.set)

@@ -13,11 +13,12 @@ pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_runtime.fleet import names, record
 from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.coordinator import Coordinator
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, DOUBT, STARTED, Record
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task

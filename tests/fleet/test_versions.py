@@ -16,12 +16,13 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import bundle, record
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.bundle import Bundle, Terms
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.deployment import Count, Deployment, rise
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.keys import Key, Keys, public_of, read
 from bt_runtime.fleet.link import Address, Link
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.task import Task
 from bt_runtime.fleet.versions import Versions

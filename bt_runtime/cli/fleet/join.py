@@ -16,10 +16,11 @@ from pathlib import Path
 from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.battery import Battery
+from bt_runtime.fleet.card import FINISH, STOP, WORK, Card
 from bt_runtime.fleet.held import Held
 from bt_runtime.fleet.link import Link, library_alone
 from bt_runtime.fleet.names import named
-from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runs import Runs
 from bt_runtime.fleet.surroundings import environment
 from bt_runtime.project import PROJECT_FILE, trust

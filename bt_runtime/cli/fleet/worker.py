@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import select
 import sys
 from collections.abc import Callable
@@ -26,14 +27,16 @@ from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.hand_in import AGAIN
 from bt_runtime.fleet.relocate import relocate
-from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import folder as journals
+from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import writer
 from bt_runtime.language.entry import REPEAT
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
+
+_ERROR = re.compile(r"(?:\x1b\[[\d;]*m)?error(?:\[\w+\])?(?:\x1b\[[\d;]*m)*: (.*?)(?:\x1b\[[\d;]*m)?\Z")
 
 
 def main() -> int:
@@ -164,7 +167,7 @@ def _ran(words: list[str]) -> dict[str, Any]:
 
 
 class Heard(StringIO):
-    """Standard error, which also keeps the last error that was told there."""
+    """Standard error, which also keeps the first error that was told there."""
 
     def __init__(self, to: IO[str]) -> None:
         super().__init__()
@@ -172,8 +175,8 @@ class Heard(StringIO):
 
     def write(self, text: str) -> int:
         for line in text.splitlines():
-            if line.startswith("error: "):
-                self.error = line.removeprefix("error: ")[:500]
+            if not self.error and (found := _ERROR.match(line)):
+                self.error = found[1][:500]
         return self.to.write(text)
 
     def flush(self) -> None:

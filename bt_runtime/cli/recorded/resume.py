@@ -105,9 +105,7 @@ def trusted(path: Path, recording: Recording, model: str | None) -> bool:
         return trust_prompt.journal(path, head, tree)
 
 
-def _said(
-    args: argparse.Namespace, name: str, status: str, ticks: int, why: str, failed: Blame = _WHOLE
-) -> int:
+def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str, failed: Blame = _WHOLE) -> int:
     if args.json:
         row = {"run": name, "status": status, "ticks": ticks, "why": why, "path": failed.path, "reason": failed.why}
         print(json.dumps(row))
