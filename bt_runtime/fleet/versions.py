@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.fleet import bundle, names
 from bt_runtime.fleet.bundle import Terms
 from bt_runtime.fleet.link import Link, library
-from bt_runtime.project import disk
+from bt_runtime.project import PROJECT_FILE, disk
 
 _TERMS = ".terms"  # in a version's folder: the tree's file, and what was signed of it
 _NEWEST = "newest.json"  # tree → the terms of the newest version that was here
@@ -42,6 +43,9 @@ class Versions:
             if found is None or not self._current(found.terms, digest):  # it may have been signed again since
                 found = await self._take(tree, digest)
             self._taken[tree, digest] = found
+            own, copy = self.project / PROJECT_FILE, self.folder / digest / PROJECT_FILE
+            if (text := disk.read_or_nothing(own)) != disk.read_or_nothing(copy):
+                disk.write(copy, text)  # the robot's settings have changed since: they hold for its versions too
             return found.path
 
     def _kept(self, tree: str, digest: str) -> Taken | None:
@@ -67,6 +71,8 @@ class Versions:
                 f"the version {digest} of {tree} is older than one that was here",
                 f"to go back: btr fleet deploy {tree} --back-to {digest}",
             )
+        if not (self.folder / digest / _TERMS).is_file():
+            shutil.rmtree(self.folder / digest, ignore_errors=True)  # of a process that was killed, or did not check it
         code = (self.project / ".fleet" / bundle.TAKES_CODE).exists()
         try:
             path = await asyncio.to_thread(bundle.unpacked, found, self.project, self.folder / digest, code)
