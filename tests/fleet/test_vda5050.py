@@ -102,6 +102,7 @@ class Noted:
         return self.tasks[task]
 
     def halt(self, reason: str, robot: str | None = None) -> list[str]:
+        self._there()
         self.done.append(("halt", reason))
         return []
 
@@ -268,8 +269,43 @@ def test_a_fleet_that_does_not_answer_ends_no_bridge() -> None:
     assert (noted.tasks, noted.stored) == ({}, {})
     noted.away = False
     bridge.tick()
+    assert (noted.nodes(), noted.state["errors"]) == (["a"], [])
+    noted.told(bridge, STARTED)
+    noted.away = True
+    noted.told(bridge, DONE, "success")
+    bridge.tick()
     assert noted.nodes() == ["a"]
+    noted.away = False
+    bridge.tick()
+    assert (noted.nodes(), noted.state["errors"]) == (["a", "b"], [])
     assert len(noted.stored) == 1
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_cancel_reaches_the_fleet_when_it_answers_again(lost: bool) -> None:
+    """Also from a bridge that was started again meanwhile; a pause that did not reach it has failed."""
+    noted = Noted()
+    bridge = noted.bridge()
+    bridge.alive("r7", {"running": "t"})
+    post(bridge, order("a", "b"))
+    noted.told(bridge, STARTED)
+    noted.away = True
+    post(bridge, instant("startPause"))
+    assert (noted.action("startPause-1"), noted.state["errors"][-1]["errorType"]) == ("FAILED", "actionError")
+    post(bridge, instant("cancelOrder"))
+    bridge.tick()
+    assert (noted.action("cancelOrder-1"), noted.done) == ("RUNNING", [])
+    noted.away = False
+    bridge.tick()
+    (task,) = noted.tasks
+    assert noted.done == [("cancel", task)]
+    if lost:
+        bridge = noted.bridge()
+    for _ in range(3):
+        bridge.tick()
+    assert noted.done == [("cancel", task)] * (1 + lost)
+    noted.told(bridge, DONE, "cancelled")
+    assert (noted.action("cancelOrder-1"), noted.state["nodeStates"], noted.nodes()) == ("FINISHED", [], ["a"])
 
 
 def test_no_message_ends_the_bridge() -> None:

@@ -195,7 +195,7 @@ def test_a_robot_goes_back_only_by_a_new_signature(tmp_path: Path, key: Key) -> 
             await again.path("other", three.digest)
         (robot / "btr.yaml").write_text("version: 1\npolicies: robot\n")
         path = await again.path("patrol", three.digest)
-        assert "policies: robot" in (path.parents[1] / "btr.yaml").read_text(), "also of a version that is there already"
+        assert "policies: robot" in (path.parents[1] / "btr.yaml").read_text(), "also of one that is there"
         again.sealed[one.digest] = one.sealed(key, Terms("patrol", 4, three.digest))
         assert await again.path("patrol", one.digest)
         with pytest.raises(BtError, match="is older"):

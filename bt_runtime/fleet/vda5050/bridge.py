@@ -13,7 +13,6 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -31,6 +30,7 @@ OFTEN = 30.0  # seconds between two state messages of a robot, at most
 LOST = 6.0  # seconds without a heartbeat after which a robot's connection counts as broken
 MOST = 200_000  # bytes of a message
 PAUSED = "paused by the master control"
+SILENT = "fleetError"  # the type of an error: the fleet does not answer
 CANCELLED = "cancelled by the master control"
 LOOKED = 5.0  # seconds between two looks which robots there are
 _LOG = logging.getLogger(__name__)
@@ -77,6 +77,7 @@ class Bridge:
         self._online: dict[str, str] = {}
         self._looked = -LOOKED
         self._there: set[str] = set()  # robots that have joined the fleet
+        self._ending: set[str] = set()  # tasks that the fleet was told to cancel
         self._unkept: set[str] = set()  # robots whose order has changed since it was kept
         self._key = f"vda5050.{hashlib.sha256(manufacturer.encode()).hexdigest()[:8]}."
         self._load()
@@ -131,7 +132,7 @@ class Bridge:
             self._journey(robot).error("validationError", error.message)
         except Exception as error:  # the fleet's server does not answer: the control is told, and may send it again
             _LOG.warning("%s: %r", topic[:120], error)
-            self._journey(robot).error("fleetError", f"the fleet does not answer: {str(error) or type(error).__name__}")
+            self._journey(robot).error(SILENT, _silent(error))
         self.state(robot)
 
     def _known(self, robot: str) -> bool:
@@ -159,7 +160,10 @@ class Bridge:
         assert isinstance(message, dict)
         for action in message["actions"]:
             id, kind = action["actionId"], action["actionType"]
-            status, why = self._act(robot, kind, id)
+            try:
+                status, why = self._act(robot, kind, id)
+            except Exception as error:
+                status, why = "FAILED", _silent(error)
             if why:
                 reference = [{"referenceKey": "actionId", "referenceValue": id}]
                 journey.error("noOrderToCancel" if kind == "cancelOrder" else "actionError", why, reference)
@@ -187,14 +191,22 @@ class Bridge:
         if not journey.active:
             return "FAILED", "there is no order"
         self._queues.pop(robot, None)
-        active = self._active.get(robot)
-        if active is None:
+        if robot not in self._active:
             journey.dropped(CANCELLED, failed=False)
             return "FINISHED", ""
         journey.instant(id, "cancelOrder", "RUNNING")
-        with suppress(BtError):  # it has ended just now, which its record tells too
-            self.desk.cancel(active[0], CANCELLED)
+        self._end_active(robot)
         return "RUNNING", ""
+
+    def _end_active(self, robot: str) -> None:
+        """Cancels the stage that is under way; where the fleet does not answer, at a later tick again."""
+        task = self._active[robot][0]
+        try:
+            if self.desk.show(task).state != DONE:  # else its record, which comes too, ends the order
+                self.desk.cancel(task, CANCELLED)
+            self._ending.add(task)
+        except Exception as error:
+            _LOG.info("%s: %s is not cancelled: %r", robot, task, error)
 
     def _pause(self, robot: str, kind: str, id: str) -> tuple[str, str]:
         """A pause is a halt of the robot's task; going on is its resume."""
@@ -234,6 +246,7 @@ class Bridge:
         for part in parts:
             journey.ended(part, good, "" if good else held.reason)
         del self._active[robot]
+        self._ending.discard(held.task.id)
         if journey.cancelling:
             journey.dropped(CANCELLED, failed=False)
             journey.done("cancelOrder")
@@ -278,8 +291,10 @@ class Bridge:
                 self._connection(robot, "CONNECTIONBROKEN")
         for robot in [*self._unkept]:
             self._keep(robot)
-        for robot in [*self.journeys]:
+        for robot, journey in [*self.journeys.items()]:
             self._next(robot)
+            if journey.cancelling and robot in self._active and self._active[robot][0] not in self._ending:
+                self._end_active(robot)
             if now - self._stated.get(robot, 0.0) > OFTEN:
                 self.state(robot)
 
@@ -321,7 +336,7 @@ class Bridge:
 
     def _next(self, robot: str) -> None:
         """Sends the next stage, if none is under way."""
-        waiting = self._queues.get(robot)
+        waiting, journey = self._queues.get(robot), self._journey(robot)
         if not waiting or robot in self._active or robot in self._unkept:
             return
         task, stage = waiting[0]
@@ -329,21 +344,27 @@ class Bridge:
         try:
             self.desk.send(self.tree, inputs, id=task, to=robot)
             held = self.desk.show(task)
-        except BtError as error:
-            waiting.clear()
-            self._journey(robot).dropped(error.message, failed=True)
-            self.state(robot)
+        except Exception as error:  # sent again at the next tick
+            _LOG.info("%s: the stage %s is not sent: %r", robot, task, error)
+            if not any(each["errorType"] == SILENT for each in journey.errors):
+                journey.error(SILENT, _silent(error))
+                self.state(robot)
             return
-        except Exception as error:  # the fleet's server does not answer: sent again at the next tick
-            _LOG.warning("%s: the stage %s is not sent: %r", robot, task, error)
-            return
+        journey.errors = [each for each in journey.errors if each["errorType"] != SILENT]
         self._active[robot] = waiting.popleft()
         self.changed(held)  # of a bridge that was started again it may have begun, or ended, before
 
 
+def _silent(error: Exception) -> str:
+    why = error.message if isinstance(error, BtError) else str(error) or type(error).__name__
+    return f"the fleet does not answer: {why}"
+
+
 def serve(bridge: Bridge, news: queue.Queue[tuple[Any, ...]], over: Callable[[], bool]) -> None:
     """Gives the bridge what happens, until it is over. Nothing that arrives ends it."""
-    takes = {"mqtt": bridge.message, "record": bridge.changed, "alive": bridge.alive, "linked": bridge.linked}
+    takes: dict[str, Callable[..., None]] = {
+        "mqtt": bridge.message, "record": bridge.changed, "alive": bridge.alive, "linked": bridge.linked,
+    }  # fmt: skip
     while not over():
         try:
             what, *body = news.get(timeout=0.5)
