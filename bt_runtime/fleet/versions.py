@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from bt_runtime.fleet.bundle import Terms
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.project import PROJECT_FILE, disk
 
+ANEW = 5.0  # seconds after which a version that was refused is looked at again
 _TERMS = ".terms"  # in a version's folder: the tree's file, and what was signed of it
 _NEWEST = "newest.json"  # tree → the terms of the newest version that was here
 
@@ -30,7 +32,12 @@ class Versions:
     """One folder for each version, below the robot's own project; a file there holds the terms of the newest version
     of each tree."""
 
-    def __init__(self, link: Link, project: Path, folder: Path, trusted: Collection[str]) -> None:
+    def __init__(
+        self, link: Link, project: Path, folder: Path, trusted: Collection[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self.clock = clock
+        self._refused: dict[tuple[str, str], tuple[float, BtError]] = {}
         self.link, self.project, self.folder, self.trusted = link, project, folder, trusted
         self._taken: dict[tuple[str, str], Taken] = {}
         self._newest: dict[str, list[Any]] = json.loads(disk.read_or_nothing(folder / _NEWEST) or b"{}")
@@ -41,12 +48,23 @@ class Versions:
         async with self._lock:
             found = self._taken.get((tree, digest)) or self._kept(tree, digest)
             if found is None or not self._current(found.terms, digest):  # it may have been signed again since
-                found = await self._take(tree, digest)
+                found = await self._asked(tree, digest)
             self._taken[tree, digest] = found
             own, copy = self.project / PROJECT_FILE, self.folder / digest / PROJECT_FILE
             if (text := disk.read_or_nothing(own)) != disk.read_or_nothing(copy):
                 disk.write(copy, text)  # the robot's settings have changed since: they hold for its versions too
             return found.path
+
+    async def _asked(self, tree: str, digest: str) -> Taken:
+        """Takes a version. A refusal holds for a while: to find it again takes longer than a call for bids waits."""
+        when, why = self._refused.get((tree, digest), (0.0, None))
+        if why is not None and self.clock() - when < ANEW:
+            raise BtError(why.message, why.hint)
+        try:
+            return await self._take(tree, digest)
+        except BtError as error:
+            self._refused[tree, digest] = self.clock(), error
+            raise
 
     def _kept(self, tree: str, digest: str) -> Taken | None:
         """Returns what an earlier process of this robot has unpacked and checked."""

@@ -163,8 +163,9 @@ class Stored(Versions):
     """Versions without a server: what was sealed last under a digest."""
 
     def __init__(self, robot: Path, folder: Path, trusted: set[str]) -> None:
-        super().__init__(None, robot, folder, trusted)  # type: ignore[arg-type]
+        super().__init__(None, robot, folder, trusted, lambda: self.now)  # type: ignore[arg-type]
         self.sealed: dict[str, bytes] = {}
+        self.now = 0.0
 
     async def _fetched(self, digest: str) -> bytes:
         return self.sealed[digest]
@@ -196,10 +197,30 @@ def test_a_robot_goes_back_only_by_a_new_signature(tmp_path: Path, key: Key) -> 
         (robot / "btr.yaml").write_text("version: 1\npolicies: robot\n")
         path = await again.path("patrol", three.digest)
         assert "policies: robot" in (path.parents[1] / "btr.yaml").read_text(), "also of one that is there"
+        again.now = 10.0
         again.sealed[one.digest] = one.sealed(key, Terms("patrol", 4, three.digest))
         assert await again.path("patrol", one.digest)
         with pytest.raises(BtError, match="is older"):
             await again.path("patrol", two.digest)
+
+    asyncio.run(play())
+
+
+def test_a_refused_version_is_looked_at_again_after_a_while(tmp_path: Path, key: Key) -> None:
+    """Within some seconds the answer is at hand, in time for a call for bids; later it may be mended."""
+    made = bundle.made("patrol", project(tmp_path / "a"))
+    robot = project(tmp_path / "robot")
+    stored = Stored(robot, tmp_path / "state", {public_of(key.seed)})
+    stored.sealed[made.digest] = made.sealed(key, Terms("other", 1))
+
+    async def play() -> None:
+        with pytest.raises(BtError, match="was signed as"):
+            await stored.path("patrol", made.digest)
+        stored.sealed[made.digest] = made.sealed(key, Terms("patrol", 2))
+        with pytest.raises(BtError, match="was signed as"):
+            await stored.path("patrol", made.digest)
+        stored.now = 6.0
+        assert await stored.path("patrol", made.digest)
 
     asyncio.run(play())
 
