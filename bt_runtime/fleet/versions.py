@@ -95,7 +95,7 @@ class Versions:
         try:
             path = await asyncio.to_thread(bundle.unpacked, found, self.project, self.folder / digest, code)
         except Faults as faults:
-            first = str(faults).partition("\n")[0]
+            first = next((each.message for each in faults.diagnostics), str(faults))
             raise BtError(f"the version {digest} is at fault: {first}", "deploy one that is checked") from faults
         disk.write(self.folder / digest / _TERMS, json.dumps([found.tree, terms]))
         if terms.number > Terms(*self._newest.get(tree, ("", 0))).number:

@@ -212,6 +212,8 @@ def test_a_refused_version_is_looked_at_again_after_a_while(tmp_path: Path, key:
     robot = project(tmp_path / "robot")
     stored = Stored(robot, tmp_path / "state", {public_of(key.seed)})
     stored.sealed[made.digest] = made.sealed(key, Terms("other", 1))
+    evil = Bundle("trees/patrol.yaml", {"trees/patrol.yaml": RUNS, "skills/home.yaml": SH.replace("IMPL", "os:system")})
+    stored.sealed[evil.digest] = evil.sealed(key, Terms("patrol", 1))
 
     async def play() -> None:
         with pytest.raises(BtError, match="was signed as"):
@@ -219,6 +221,8 @@ def test_a_refused_version_is_looked_at_again_after_a_while(tmp_path: Path, key:
         stored.sealed[made.digest] = made.sealed(key, Terms("patrol", 2))
         with pytest.raises(BtError, match="was signed as"):
             await stored.path("patrol", made.digest)
+        with pytest.raises(BtError, match="the module `os` is not part of the project"):
+            await stored.path("patrol", evil.digest)
         stored.now = 6.0
         assert await stored.path("patrol", made.digest)
 
