@@ -60,7 +60,7 @@ class FleetPerson(Person):
         run, _, number = body["id"].partition("-")
         if run != self.run or not number.isdecimal() or len(number) > 9:
             return
-        text, by = " ".join(body["text"].split()), _whose(message.subject, body.get("by", ""))
+        text, by = " ".join(body["text"].split()), whose(message.subject, body.get("by", ""))
         try:
             self.answer(int(number), text)
         except BtError:  # another one was first
@@ -69,7 +69,7 @@ class FleetPerson(Person):
             self.context.emit(Notice("", "info", f"{by} answered: {text}"))
 
 
-def _whose(subject: str, by: str) -> str:
+def whose(subject: str, by: str) -> str:
     """Says whose an answer is: the key's owner, whom the server knows, and how a person at that page is called."""
     owner, by = subject.rpartition(".")[2], " ".join(by.split())
     return owner if by in ("", owner) else by if owner == SOMEBODY else f"{by} (key of {owner})"

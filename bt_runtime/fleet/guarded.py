@@ -15,7 +15,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.keys import CONFIGURATION, COORDINATOR, Keys
 from bt_runtime.fleet.link import Address
 from bt_runtime.fleet.server import program
-from bt_runtime.project import address, child, disk
+from bt_runtime.project import address, child, disk, trust
 
 PID = "server.pid"
 AUTHORITY, CERTIFICATE, PRIVATE = "ca.pem", "server.pem", "server-key.pem"
@@ -33,6 +33,8 @@ def configuration(folder: Path, mqtt: str = "", anyone: bool = False) -> str:
         tls = "tls { " + ", ".join(f"{key}: {json.dumps(str(path.resolve()))}" for key, path in files.items()) + " }\n"
     lines.append(tls)
     keys = Keys(folder)
+    if keys.exist and keys.known():
+        trust.may_configure(keys.path)
     if mqtt:
         lines.append(f"mqtt {{ listen: {json.dumps(_mqtt(mqtt, keys, anyone))}\n{tls} }}\n")
     if keys.exist:

@@ -71,6 +71,10 @@ class Keys:
         self.folder = folder
 
     @property
+    def path(self) -> Path:
+        return self.folder / KNOWN
+
+    @property
     def exist(self) -> bool:
         """True when the server of this folder asks everybody who they are."""
         return os.path.lexists(self.folder / KNOWN)

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 
+from bt_runtime.cli import Exit, call
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import guarded, names
 from bt_runtime.fleet.access import Identity, configuration, rights
@@ -24,6 +25,7 @@ from bt_runtime.fleet.locks import Locks
 from bt_runtime.fleet.server import Server, ServerOptions
 from bt_runtime.fleet.store import BEFORE, FIRST, Store
 from bt_runtime.fleet.task import Task
+from bt_runtime.project import trust
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -226,3 +228,25 @@ def test_mqtt_needs_a_key_and_stays_on_this_machine(tmp_path: Path) -> None:
         with pytest.raises(BtError, match="can be reached from outside"):
             guarded.configuration(tmp_path, there)
     assert "mqtt {" in guarded.configuration(tmp_path, "0.0.0.0:1883", anyone=True)
+
+
+def test_a_list_of_keys_of_somebody_else_is_not_taken_without_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder that came from elsewhere names who may connect: `up` and `keys add` refuse it until it is trusted. A
+    list made here is trusted, also after each change of it."""
+    monkeypatch.delenv(trust.VARIABLE, raising=False)
+    foreign, ours = tmp_path / "foreign", tmp_path / "ours"
+    Keys(foreign).add("operator", "evil", tmp_path / "evil.key")
+    add = ["fleet", "keys", "add", "robot", "r1", "--data", str(foreign), "--to", str(tmp_path / "r1.key")]
+    for words in (["fleet", "up", "--data", str(foreign), "--port", "0"], add):
+        assert call(words) == Exit.USAGE
+        assert "is not of your making" in capsys.readouterr().err
+    assert not (tmp_path / "r1.key").exists()
+    trust.remember(Keys(foreign).path)
+    assert call(add) == 0
+    for name in ("ann", "bob"):
+        assert call(["fleet", "keys", "add", "operator", name, "--data", str(ours), "--to", str(tmp_path / name)]) == 0
+    assert trust.knows(Keys(ours).path)
+    (ours / "access.json").write_text((foreign / "access.json").read_text() + " ")
+    assert not trust.knows(Keys(ours).path)

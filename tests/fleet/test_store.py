@@ -14,7 +14,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import forms, names
 from bt_runtime.fleet.link import library
 from bt_runtime.fleet.record import Record
-from bt_runtime.fleet.store import BEFORE, FIRST, NO, Store
+from bt_runtime.fleet.store import BEFORE, FIRST, JOURNALS, NO, Store
 from bt_runtime.fleet.task import Task
 from tests.fleet.serving import linked
 
@@ -98,5 +98,36 @@ def test_a_record_that_is_done_stays_so(tmp_path: Path) -> None:
         await store.change("t", lambda held: held.done("success", 2.0))
         with pytest.raises(BtError, match="is done: success"):
             await store.change("t", lambda held: held.assigned("r1", "stays", 3.0))
+
+    stored(tmp_path, story)
+
+
+def test_every_stream_is_bounded_and_a_robot_fills_its_own_alone(tmp_path: Path) -> None:
+    """Six pieces of 7 MB are more than a robot's journals may take: its oldest go, and another robot's stay."""
+
+    async def story(store: Store) -> None:
+        for robot in ("r1", "r2"):
+            await store.room(robot)
+        assert await store.append(names.journal("r2", "t", 1), b"kept", 0) is not None
+        last = 0
+        for _ in range(6):
+            last = await store.append(names.journal("r1", "t", 1), b"x" * 7_000_000, last) or 0
+        infos = [*await store.js.streams_info()]
+        assert {info.config.name for info in infos} >= {"fleet_copies_r1", "fleet_reports", "KV_fleet_tasks"}
+        assert all((info.config.max_bytes or 0) > 0 for info in infos)
+        bytes_of = {info.config.name: info.state.bytes for info in infos}
+        assert bytes_of["fleet_copies_r1"] <= JOURNALS
+        assert await store.journal("r2", "t", 1) == [b"kept"]
+
+    stored(tmp_path, story)
+
+
+def test_more_than_a_thousand_tasks_are_all_listed(tmp_path: Path) -> None:
+    """What is asked for comes in pages; a change of one task meanwhile is no second task."""
+
+    async def story(store: Store) -> None:
+        await asyncio.gather(*(store.add(Task(f"t{number}", "patrol")) for number in range(1300)))
+        await store.change("t7", lambda held: held.done("success", 2.0))
+        assert len(await store.records()) == 1300
 
     stored(tmp_path, story)
