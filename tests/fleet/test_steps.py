@@ -86,7 +86,7 @@ def test_the_first_steps_of_the_page(laptop: Laptop, monkeypatch: pytest.MonkeyP
     assert sorted(notes) == ["hello", "low", "mine"]
     assert "success by r2" in next(text for line, text in said.items() if "--to r2" in line)
     assert "sent before" in said["btr fleet send note --set text=hello --id first"]
-    assert "halted: r1 r2" in said['btr fleet halt --all --reason "a person is in the cell"']
+    assert said['btr fleet halt --all --reason "a person is in the cell"'] == "halted: r1 r2\n", "there are no others"
     shown = laptop.typed("btr runs show first.btr")
     assert "hello" in shown
     monkeypatch.setenv("BTR_FLEET", laptop.environment["BTR_FLEET"])
