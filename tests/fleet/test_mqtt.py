@@ -97,6 +97,7 @@ def test_a_killed_bridge_leaves_no_robot_online(port: int) -> None:
                 control.until("ONLINE")
                 process.send_signal(end)
                 control.until(word)
+                process.wait(60)  # an end in order is an end of its connections too
             finally:
                 process.kill()
     assert control is not None
