@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ MB = 1024 * 1024
 JOURNALS = 32 * MB  # of one robot
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
             names.SETTINGS: 16 * MB, names.TREES: 256 * MB}  # fmt: skip
+_TRIES = 5  # times that a message may break whoever takes it
 _LOG = logging.getLogger(__name__)
 _LAST = "Nats-Expected-Last-Subject-Sequence"
 _ID = "Nats-Msg-Id"
@@ -228,6 +229,21 @@ class Store:
                         yield message
         finally:
             await source.unsubscribe()
+
+    async def each_taken(self, stream: str, consumer: str, take: Callable[[Msg], Awaitable[None]]) -> None:
+        """Gives each message to `take`, and acknowledges it then. One that breaks its taker comes again a few times,
+        then no more: it must not end every process that is started after this one."""
+        async for message in self.each(stream, consumer):
+            try:
+                await take(message)
+            except (TimeoutError, library().errors.Error):
+                raise
+            except Exception as error:
+                if message.metadata.num_delivered < _TRIES:
+                    raise
+                _LOG.exception("%s is given up", message.subject)
+                self.intake.refuse(message.subject, f"it broke its reader {_TRIES} times: {error!r:.100}")
+            await message.ack()
 
     async def ordering(self, name: str) -> None:
         """Makes the durable consumer from which a robot takes its orders."""

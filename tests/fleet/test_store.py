@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -129,5 +130,31 @@ def test_more_than_a_thousand_tasks_are_all_listed(tmp_path: Path) -> None:
         await asyncio.gather(*(store.add(Task(f"t{number}", "patrol")) for number in range(1300)))
         await store.change("t7", lambda held: held.done("success", 2.0))
         assert len(await store.records()) == 1300
+
+    stored(tmp_path, story)
+
+
+def test_a_message_that_breaks_its_taker_comes_again_a_few_times(tmp_path: Path) -> None:
+    """Whoever takes it ends and is started again; after five times it is acknowledged, and the next one is taken."""
+    from nats.js import api
+
+    async def story(store: Store) -> None:
+        config = api.ConsumerConfig(durable_name="some", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=0.1)
+        await store.js.add_consumer(names.REPORTS, config)
+        taken: list[str] = []
+
+        async def take(message) -> None:
+            taken.append(message.subject.rpartition(".")[2])
+            if taken[-1] == "bad":
+                raise ZeroDivisionError
+            raise TimeoutError  # the end of this test
+
+        for task in ("bad", "good"):
+            await store.js.publish(names.report("r1", task), b"{}")
+        while "good" not in taken:
+            with suppress(ZeroDivisionError, TimeoutError):
+                await store.each_taken(names.REPORTS, "some", take)
+        assert taken.count("bad") == 5
+        assert store.intake.refused == {"r1": 1}
 
     stored(tmp_path, story)
