@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import forms, messages, names, record
-from bt_runtime.fleet.buckets import follow, made, snapshot
+from bt_runtime.fleet.buckets import follow, made, snapshot, stream
 from bt_runtime.fleet.forms import Form
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.fleet.messages import Intake, Malformed
@@ -72,15 +72,12 @@ class Store:
 
     async def _stream(self, name: str, subjects: list[str], most: int, **more: Any) -> None:
         """Makes a stream of at most so many bytes, where there is none."""
-        from nats.js import api, errors
+        from nats.js import api
 
         config = api.StreamConfig(
             name=name, subjects=subjects, max_bytes=most, **{"storage": api.StorageType.FILE, **more}
         )
-        try:
-            await self.js.add_stream(config)
-        except errors.BadRequestError:  # it is there, made by another version with other limits
-            await self.js.stream_info(name)
+        await stream(self.js, config)
 
     async def room(self, robot: str) -> None:
         """Makes the stream of a robot's journals. A robot that writes too much loses the oldest of its own."""

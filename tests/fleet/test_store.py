@@ -158,3 +158,24 @@ def test_a_message_that_breaks_its_taker_comes_again_a_few_times(tmp_path: Path)
         assert store.intake.refused == {"r1": 1}
 
     stored(tmp_path, story)
+
+
+def test_what_an_earlier_version_has_made_gets_the_limits_of_this_one(tmp_path: Path) -> None:
+    """A bucket of leases that took roll-ups, without a bound, with a lease in it: the lease stays, a roll-up is
+    refused."""
+    from nats.js import api
+
+    async def story() -> None:
+        async with linked(tmp_path) as (_, link):
+            config = api.KeyValueConfig(bucket=names.LOCKS, history=1, direct=True, limit_marker_ttl=60)
+            await (await link.js.create_key_value(config)).put("lift.r1", b"1")
+            await link.js.add_stream(name=names.REPORTS, subjects=["fleet.report.*.*"])
+            await Store(link).prepare()
+            for name in (f"KV_{names.LOCKS}", names.REPORTS):
+                assert ((await link.js.stream_info(name)).config.max_bytes or 0) > 0
+            subject = names.kept(names.LOCKS, "lift.r2")
+            with pytest.raises(library().js.errors.APIError, match="rollup"):
+                await link.js.publish(subject, b"1", headers={"Nats-Rollup": "all"})
+            assert (await link.js.get_last_msg(f"KV_{names.LOCKS}", names.kept(names.LOCKS, "lift.r1"))).data == b"1"
+
+    asyncio.run(asyncio.wait_for(story(), 60))
