@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,9 +14,11 @@ from bt_runtime.fleet.link import Link, library
 
 if TYPE_CHECKING:
     from nats.js import JetStreamContext
+    from nats.js.api import StreamConfig
     from nats.js.kv import KeyValue
 
 MB = 1024 * 1024
+_LOG = logging.getLogger(__name__)
 _PAGE = 500  # messages of one answer
 _LOOK = 10.0  # seconds between two looks whether a change was not told
 _GONE = ("KV-Operation", "Nats-Marker-Reason")
@@ -55,18 +58,28 @@ def latest(found: Iterable[Kept]) -> dict[str, Kept]:
 async def made(js: JetStreamContext, name: str, most: int = 64 * MB) -> KeyValue:
     """Opens a bucket; makes it where there is none. Changes of entries are also told on a plain subject. Nobody can
     delete what is kept: a writer only replaces the last message of a key."""
-    from nats.js import api, errors
+    from nats.js import api
+
+    told = api.RePublish(src=names.kept(name), dest=names.changed(name))
+    config = api.StreamConfig(
+        name=f"KV_{name}", subjects=[names.kept(name)], max_msgs_per_subject=1, max_bytes=most, deny_delete=True,
+        allow_rollup_hdrs=False, discard=api.DiscardPolicy.NEW, allow_direct=True, republish=told,
+        storage=api.StorageType.FILE, allow_msg_ttl=name == names.LOCKS)  # fmt: skip
+    await stream(js, config)
+    return await js.key_value(name)
+
+
+async def stream(js: JetStreamContext, config: StreamConfig) -> None:
+    """Makes a stream, or brings one that an earlier version has made to these limits."""
+    from nats.js.errors import BadRequestError
 
     try:
-        return await js.key_value(name)
-    except errors.NotFoundError:
-        told = api.RePublish(src=names.kept(name), dest=names.changed(name))
-        config = api.StreamConfig(
-            name=f"KV_{name}", subjects=[names.kept(name)], max_msgs_per_subject=1, max_bytes=most, deny_delete=True,
-            allow_rollup_hdrs=False, discard=api.DiscardPolicy.NEW, allow_direct=True, republish=told,
-            storage=api.StorageType.FILE, allow_msg_ttl=name == names.LOCKS)  # fmt: skip
         await js.add_stream(config)
-        return await js.key_value(name)
+    except BadRequestError:
+        try:
+            await js.update_stream(config)
+        except BadRequestError as error:
+            _LOG.warning("%s stays as it was made: %s", config.name, error.description)
 
 
 async def snapshot(link: Link, name: str, seconds: float = 5.0, key: str = ">") -> list[Kept]:

@@ -205,9 +205,7 @@ class Coordinator:
         config = api.ConsumerConfig(durable_name="coordinators", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=10,
                                     max_ack_pending=5000)  # fmt: skip
         await self.link.js.add_consumer(names.REPORTS, config)
-        async for message in self.store.each(names.REPORTS, "coordinators"):
-            await self._report(message)
-            await message.ack()
+        await self.store.each_taken(names.REPORTS, "coordinators", self._report)
 
     async def _report(self, message: Msg) -> None:
         """Takes a robot's report on a task that it was given. Its subject says whose it is, and on what."""

@@ -14,12 +14,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names
 from bt_runtime.fleet.forms import Form, Schema
 from bt_runtime.language.schema_quick import fits
 from bt_runtime.types import Json
 
 DEPTH = 40  # lists and mappings inside each other
 DIGITS = 60  # of a whole number
+_BOARDS = (names.ENTRIES, names.LOCKS)  # buckets in which each writer's keys end with its name
 _LOG = logging.getLogger(__name__)
 
 
@@ -103,7 +105,8 @@ def sender(subject: str) -> str:
         return parts[3]
     if parts[0] == "fleet" and len(parts) > 2 and parts[1] != "changed":
         return parts[2]
-    return parts[-1] if subject.startswith(("$KV.", "fleet.changed.")) and len(parts) > 3 else ""
+    own = any(subject.startswith(start(bucket, "")) for start in (names.kept, names.changed) for bucket in _BOARDS)
+    return parts[-1] if own and len(parts) > 3 else ""
 
 
 class Intake:

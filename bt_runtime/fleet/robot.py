@@ -133,12 +133,11 @@ class Agent:
     async def _ordered(self) -> None:
         """Takes orders, one after the other; each is acknowledged once it is on the disk."""
         await self._greeted.wait()
-        async for message in self.store.each(names.ORDERS, names.consumer(self.card.name)):
-            if (body := self.store.intake.read(forms.ORDER, message)) is not None:
-                await self._order(body)
-            await message.ack()
+        await self.store.each_taken(names.ORDERS, names.consumer(self.card.name), self._order)
 
-    async def _order(self, body: Mapping[str, Any]) -> None:
+    async def _order(self, message: Msg) -> None:
+        if (body := self.store.intake.read(forms.ORDER, message)) is None:
+            return
         if "do" in body:
             try:
                 task = tasks.of(body["do"])

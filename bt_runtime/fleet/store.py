@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import forms, messages, names, record
-from bt_runtime.fleet.buckets import follow, made, snapshot
+from bt_runtime.fleet.buckets import follow, made, snapshot, stream
 from bt_runtime.fleet.forms import Form
 from bt_runtime.fleet.link import Link, library
 from bt_runtime.fleet.messages import Intake, Malformed
@@ -28,6 +28,7 @@ MB = 1024 * 1024
 JOURNALS = 32 * MB  # of one robot
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
             names.SETTINGS: 16 * MB, names.TREES: 256 * MB, names.KEPT: 128 * MB}  # fmt: skip
+_TRIES = 5  # times that a message may break whoever takes it
 _LOG = logging.getLogger(__name__)
 _LAST = "Nats-Expected-Last-Subject-Sequence"
 _ID = "Nats-Msg-Id"
@@ -71,15 +72,12 @@ class Store:
 
     async def _stream(self, name: str, subjects: list[str], most: int, **more: Any) -> None:
         """Makes a stream of at most so many bytes, where there is none."""
-        from nats.js import api, errors
+        from nats.js import api
 
         config = api.StreamConfig(
             name=name, subjects=subjects, max_bytes=most, **{"storage": api.StorageType.FILE, **more}
         )
-        try:
-            await self.js.add_stream(config)
-        except errors.BadRequestError:  # it is there, made by another version with other limits
-            await self.js.stream_info(name)
+        await stream(self.js, config)
 
     async def room(self, robot: str) -> None:
         """Makes the stream of a robot's journals. A robot that writes too much loses the oldest of its own."""
@@ -228,6 +226,21 @@ class Store:
                         yield message
         finally:
             await source.unsubscribe()
+
+    async def each_taken(self, stream: str, consumer: str, take: Callable[[Msg], Awaitable[None]]) -> None:
+        """Gives each message to `take`, and acknowledges it then. One that breaks its taker comes again a few times,
+        then no more: it must not end every process that is started after this one."""
+        async for message in self.each(stream, consumer):
+            try:
+                await take(message)
+            except (TimeoutError, library().errors.Error):
+                raise
+            except Exception as error:
+                if message.metadata.num_delivered < _TRIES:
+                    raise
+                _LOG.exception("%s is given up", message.subject)
+                self.intake.refuse(message.subject, f"it broke its reader {_TRIES} times: {error!r:.100}")
+            await message.ack()
 
     async def ordering(self, name: str) -> None:
         """Makes the durable consumer from which a robot takes its orders."""

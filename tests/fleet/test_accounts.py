@@ -13,10 +13,11 @@ import pytest
 pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 
-from bt_runtime.fleet import names
+from bt_runtime.fleet import names, record
 from bt_runtime.fleet.access import API, Role, rights
 from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.store import Store
+from bt_runtime.fleet.task import Task
 from tests.fleet.test_keys import guarded_fleet
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library
@@ -166,3 +167,68 @@ def test_nothing_is_written_where_nothing_may_be(tmp_path: Path, name: str) -> N
             assert await witness.keeps() == before
 
     asyncio.run(asyncio.wait_for(play(), 300))
+
+
+async def until(holds: Any) -> None:
+    async with asyncio.timeout(60):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
+def test_what_concerns_somebody_reaches_them_and_nobody_else(tmp_path: Path) -> None:
+    """Heartbeats and questions come to operators and viewers, an answer to the robot that asked, a halt to its robot
+    or to all, a call to the robot that is called."""
+
+    async def play() -> None:
+        async with guarded_fleet(tmp_path) as (_, links):
+            heard: dict[str, list[str]] = {name: [] for name in links}
+            for name in ("r7", "r8", "ann", "vic"):
+                own = heard[name]
+
+                async def note(message: Any, own: list[str] = own) -> None:
+                    own.append(message.subject)
+
+                await links[name].nc.subscribe("fleet.>", cb=note)
+                await links[name].nc.flush()
+            answer = await links["r7"].nc.request(names.alive("r7"), b"{}", timeout=60)
+            assert json.loads(answer.data)["halt"] is None
+            await links["r7"].nc.publish(names.said("r7", "asks"), b"{}")
+            await links["ann"].nc.publish(names.answer("r7", "ann"), b"{}")
+            await links["coordinator"].nc.publish(names.call("r7"), b"{}")
+            settings = await links["ann"].bucket(names.SETTINGS)
+            for key in ("halt", "halt.r7", "drain.r8"):
+                await settings.put(key, b"null")
+            told = [names.news(names.alive("r7")), names.news(names.said("r7", "asks")),
+                    names.news(names.answer("r7", "ann"))]  # fmt: skip
+            for name in ("ann", "vic"):
+                await until(lambda name=name: {*told, names.changed(names.SETTINGS, "halt")} <= {*heard[name]})
+            halts = [names.changed(names.SETTINGS, key) for key in ("halt", "halt.r7")]
+            await until(lambda: {told[2], *halts, names.call("r7")} <= {*heard["r7"]})
+            await until(lambda: halts[0] in heard["r8"])
+            strangers = {*told, halts[1], names.call("r7"), names.changed(names.SETTINGS, "drain.r8")}
+            assert not strangers & {*heard["r8"]}
+
+    asyncio.run(asyncio.wait_for(play(), 120))
+
+
+def test_a_journal_is_handed_over_to_whoever_goes_on_with_the_run(tmp_path: Path) -> None:
+    """r8 has the task, with r7's run to go on with: r8 gets r7's journal by asking for it, and r7 gets none of r8's."""
+
+    async def play() -> None:
+        async with guarded_fleet(tmp_path) as (_, links):
+            store = Store(links["coordinator"])
+            for robot in ("r7", "r8"):
+                await store.ordering(robot)
+            for number, robot in enumerate(("r7", "r8")):
+                await Store(links[robot]).append(names.journal(robot, "t", 1), b'{"n":%d}' % number, 0)
+            await Store(links["ann"]).add(Task("t", "patrol"))
+            first = await store.change("t", lambda held: held.assigned("r7", record.MOVES, 1.0).started(2.0))
+            assert first is not None
+            after = await store.change("t", lambda held: held.lost(3.0, True).assigned("r8", record.MOVES, 4.0))
+            assert after is not None and after.resume == ("r7", 1)
+            while not (found := await Store(links["r8"]).handed_over("r8", "t")):
+                await asyncio.sleep(0.05)  # the coordinator's watch has not shown it the change yet
+            assert found == [b'{"n":0}']
+            assert await Store(links["r7"]).handed_over("r7", "t") == []
+
+    asyncio.run(asyncio.wait_for(play(), 120))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,50 @@ def test_more_than_a_thousand_tasks_are_all_listed(tmp_path: Path) -> None:
         assert len(await store.records()) == 1300
 
     stored(tmp_path, story)
+
+
+def test_a_message_that_breaks_its_taker_comes_again_a_few_times(tmp_path: Path) -> None:
+    """Whoever takes it ends and is started again; after five times it is acknowledged, and the next one is taken."""
+    from nats.js import api
+
+    async def story(store: Store) -> None:
+        config = api.ConsumerConfig(durable_name="some", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=0.1)
+        await store.js.add_consumer(names.REPORTS, config)
+        taken: list[str] = []
+
+        async def take(message) -> None:
+            taken.append(message.subject.rpartition(".")[2])
+            if taken[-1] == "bad":
+                raise ZeroDivisionError
+            raise TimeoutError  # the end of this test
+
+        for task in ("bad", "good"):
+            await store.js.publish(names.report("r1", task), b"{}")
+        while "good" not in taken:
+            with suppress(ZeroDivisionError, TimeoutError):
+                await store.each_taken(names.REPORTS, "some", take)
+        assert taken.count("bad") == 5
+        assert store.intake.refused == {"r1": 1}
+
+    stored(tmp_path, story)
+
+
+def test_what_an_earlier_version_has_made_gets_the_limits_of_this_one(tmp_path: Path) -> None:
+    """A bucket of leases that took roll-ups, without a bound, with a lease in it: the lease stays, a roll-up is
+    refused."""
+    from nats.js import api
+
+    async def story() -> None:
+        async with linked(tmp_path) as (_, link):
+            config = api.KeyValueConfig(bucket=names.LOCKS, history=1, direct=True, limit_marker_ttl=60)
+            await (await link.js.create_key_value(config)).put("lift.r1", b"1")
+            await link.js.add_stream(name=names.REPORTS, subjects=["fleet.report.*.*"])
+            await Store(link).prepare()
+            for name in (f"KV_{names.LOCKS}", names.REPORTS):
+                assert ((await link.js.stream_info(name)).config.max_bytes or 0) > 0
+            subject = names.kept(names.LOCKS, "lift.r2")
+            with pytest.raises(library().js.errors.APIError, match="rollup"):
+                await link.js.publish(subject, b"1", headers={"Nats-Rollup": "all"})
+            assert (await link.js.get_last_msg(f"KV_{names.LOCKS}", names.kept(names.LOCKS, "lift.r1"))).data == b"1"
+
+    asyncio.run(asyncio.wait_for(story(), 60))
