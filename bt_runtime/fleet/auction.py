@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-
-from nats.aio.msg import Msg
+from typing import TYPE_CHECKING
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import forms, messages, names
@@ -21,6 +20,9 @@ from bt_runtime.fleet.messages import Intake
 from bt_runtime.fleet.patience import Patience
 from bt_runtime.fleet.plan import Job, Robot
 from bt_runtime.fleet.record import Record
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
 
 BATCH = 250  # tasks of one call
 _LARGEST = 4 * 1024 * 1024  # bytes of them

@@ -12,9 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from nats.aio.msg import Msg
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.fleet import auction, forms, messages, names, record
 from bt_runtime.fleet.balance import Balance, take_back
@@ -27,6 +25,9 @@ from bt_runtime.fleet.rollout import Rollouts
 from bt_runtime.fleet.settings import Settings
 from bt_runtime.fleet.store import NO, Store
 from bt_runtime.language.schema_quick import fits
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
 
 LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
 SWEEP = 0.5

@@ -18,7 +18,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.battery import Battery
 from bt_runtime.fleet.card import FINISH, STOP, WORK, Card
 from bt_runtime.fleet.held import Held
-from bt_runtime.fleet.link import Link, library_alone
+from bt_runtime.fleet.link import Link, library, library_alone
 from bt_runtime.fleet.names import named
 from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runs import Runs
@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     for each in lacks(args.project, versions=bool(args.signed_by)):
         print(f"{args.robot}: {each}", file=sys.stderr)
     library_alone()
+    library()  # its absence is told before anything is begun
     return asyncio.run(_join(args))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 
 PATIENCE = 2.0  # seconds that the last messages may take
 
@@ -19,11 +20,9 @@ class Mqtt:
     def __init__(
         self, host: str, port: int, news: queue.Queue[tuple[Any, ...]], user: str = "", password: str = ""
     ) -> None:
-        try:
+        with Extra("fleet", "MQTT"):
             from paho.mqtt import client as paho
             from paho.mqtt.enums import CallbackAPIVersion
-        except ImportError as error:
-            raise BtError("paho-mqtt is not installed", "pip install 'bt_runtime[fleet]'") from error
 
         def made(name: str) -> paho.Client:
             client = paho.Client(CallbackAPIVersion.VERSION2, f"btr-{name}-{uuid4().hex[:8]}", protocol=paho.MQTTv311)
