@@ -192,12 +192,20 @@ def test_what_concerns_somebody_reaches_them_and_nobody_else(tmp_path: Path) -> 
                 await links[name].nc.flush()
             answer = await links["r7"].nc.request(names.alive("r7"), b"{}", timeout=60)
             assert json.loads(answer.data)["halt"] is None
-            await links["r7"].nc.publish(names.said("r7", "asks"), b"{}")
-            await links["ann"].nc.publish(names.answer("r7", "ann"), b"{}")
-            await links["coordinator"].nc.publish(names.call("r7"), b"{}")
             settings = await links["ann"].bucket(names.SETTINGS)
-            for key in ("halt", "halt.r7", "drain.r8"):
-                await settings.put(key, b"null")
+
+            async def tell() -> None:
+                """Tells everything again and again, as a fleet does: what is not kept may be lost on its way."""
+                while True:
+                    await links["r7"].nc.publish(names.alive("r7"), b"{}")
+                    await links["r7"].nc.publish(names.said("r7", "asks"), b"{}")
+                    await links["ann"].nc.publish(names.answer("r7", "ann"), b"{}")
+                    await links["coordinator"].nc.publish(names.call("r7"), b"{}")
+                    for key in ("halt", "halt.r7", "drain.r8"):
+                        await settings.put(key, b"null")
+                    await asyncio.sleep(0.2)
+
+            telling = asyncio.create_task(tell())
             told = [names.news(names.alive("r7")), names.news(names.said("r7", "asks")),
                     names.news(names.answer("r7", "ann"))]  # fmt: skip
             for name in ("ann", "vic"):
@@ -206,6 +214,8 @@ def test_what_concerns_somebody_reaches_them_and_nobody_else(tmp_path: Path) -> 
             await until(lambda: {told[2], *halts, names.call("r7")} <= {*heard["r7"]})
             await until(lambda: halts[0] in heard["r8"])
             strangers = {*told, halts[1], names.call("r7"), names.changed(names.SETTINGS, "drain.r8")}
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
             assert not strangers & {*heard["r8"]}
 
     asyncio.run(asyncio.wait_for(play(), 120))
