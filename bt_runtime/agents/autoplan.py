@@ -69,8 +69,8 @@ def countable(story: str) -> list[str]:
 
 
 def shortened(story: str, budget: int, count: Callable[[str], int]) -> str:
-    """Shortens the story to `budget` tokens: keeps its beginning (the task) and its end."""
-    if count(story) <= budget:
+    """Shortens the story to `budget` tokens: keeps its beginning (the task) and its end; 0 leaves it whole."""
+    if not budget or count(story) <= budget:
         return story
     head, lines = _pieces(story)
     head = head if head and count(head) < budget // 2 else ""
