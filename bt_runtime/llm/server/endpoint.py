@@ -61,7 +61,7 @@ class Endpoint(Model):
         self.server = Server(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
         self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
-        self._wait, self._thinking = wait, (effort, think_tokens)
+        self._wait, self.effort, self.think_tokens = wait, effort, think_tokens
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
         self._dialect: Flavour | None = None
@@ -229,7 +229,8 @@ class Endpoint(Model):
     def _found(self, line: Line) -> Flavour:
         greeting = Greeting(line)
         again = lambda: self._add("asked_again")  # noqa: E731
-        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again, *self._thinking))
+        thinking = (self.effort, self.think_tokens)
+        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again, *thinking))
         found.open(line, greeting)
         self.name = found.name
         return found
@@ -273,7 +274,7 @@ class Endpoint(Model):
         )  # a key may span the end
         if len(text) > longest:
             text, cut = text[:longest], True
-        room = most + self._thinking[1] if written.thought else most
+        room = most + self.think_tokens if written.thought else most
         return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, room, text, cut))
 
     def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
