@@ -83,7 +83,10 @@ def test_a_child_stays_when_only_the_thread_that_asked_for_it_ends():
 def test_a_child_whose_parent_was_gone_before_it_could_ask_goes_at_once():
     """It finds another parent than the one it was told of."""
     done = subprocess.run(
-        [sys.executable, "-c", CHILD], env={**child.environment(), "BTR_PARENT": "1:9"}, capture_output=True, timeout=900
+        [sys.executable, "-c", CHILD],
+        env={**child.environment(), "BTR_PARENT": "1:9"},
+        capture_output=True,
+        timeout=900,
     )
     assert (done.returncode, done.stdout) == (1, b"")
 
