@@ -207,6 +207,12 @@ def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
             mqtt.close()
 
 
+def test_a_record_names_the_key_that_cancelled_it(tmp_path: Path) -> None:
+    with fleet_of_one(tmp_path, f"127.0.0.1:{free_port('127.0.0.1')}") as (_, fleet, _does):
+        fleet.send("patrol", id="t1", to="r9")
+        assert fleet.cancel("t1").history[-1].endswith("ann cancelled it")
+
+
 MAKER = {
     "typeSpecification": {"seriesName": "s", "agvKinematic": "DIFF", "agvClass": "CARRIER", "maxLoadMass": 50.0,
                           "localizationTypes": ["NATURAL"], "navigationTypes": ["AUTONOMOUS"]},
