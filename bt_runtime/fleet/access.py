@@ -130,7 +130,7 @@ def _user(each: Identity) -> str:
         allowed = _quoted({"allow": [_local(subject) for subject in rights(each.role, each.name).publish]})
         return f"{{nkey: {each.public}, permissions: {{publish: {allowed}}}}}"
     who = f"user: {_quoted(each.name)}, password: {_quoted(each.password)}, allowed_connection_types: [MQTT]"
-    may = _quoted({"allow": [f"{MQTT_ROOT}.>"]})
+    may = _quoted({"allow": [MQTT_ROOT, f"{MQTT_ROOT}.>"]})  # MQTT's `uagv/#` is both for the server
     return f"{{{who}, permissions: {{publish: {may}, subscribe: {may}}}}}"
 
 

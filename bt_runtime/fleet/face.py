@@ -151,8 +151,9 @@ class Fleet:
         held = self.show(task)
         if held.state == DONE:
             raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
+        by = self.sender or self.link.me
         after = self.call(
-            self.store.change(task, lambda r: r.cancelled(self.store.wall()) if r.state != DONE else None)
+            self.store.change(task, lambda r: r.cancelled(self.store.wall(), by) if r.state != DONE else None)
         )
         if after is not None and after.robot is not None:
             order = {"stop": "cancel", "task": task, "term": after.term, "reason": reason}

@@ -50,7 +50,8 @@ class FleetRows:
         self.records: dict[str, Record] = {}
         self.beats: dict[str, tuple[float, dict[str, Any]]] = {}
         self.questions: dict[str, tuple[float, dict[str, Any]]] = {}
-        self.answers: dict[str, str] = {}  # of questions that were answered from here, with who
+        self.answers: dict[str, tuple[str, str]] = {}  # of questions that were answered from here: who, and what
+        self._unheard: set[str] = set()  # of those: whose robot still asks
         self._dirty: set[str] = set()
         self._copies = tempfile.TemporaryDirectory(prefix="btr-fleet-")
         self._growing: dict[str, Growing] = {}  # copies of runs elsewhere, by task, the oldest first
@@ -96,7 +97,10 @@ class FleetRows:
             id, open = body["id"], body["open"]
             if id in mine and not open:
                 del self.questions[id]
+                self._unheard.discard(id)
             elif open and (id in mine or id not in self.questions):
+                if id in self.answers:
+                    self._unheard.add(id)
                 self.questions[id] = self.now(), {**body, "robot": robot}
                 if id not in mine and len(mine) >= MOST_ASKED:
                     del self.questions[mine[0]]
@@ -107,6 +111,7 @@ class FleetRows:
             try:
                 self.opened.rest()
                 self.look()
+                self.repeat()
             except Exception:  # the next change is shown again
                 _LOG.exception("the page's table was not brought up to date")
 
@@ -117,6 +122,7 @@ class FleetRows:
             for id, (heard, question) in [*self.questions.items()]:
                 if now - heard > FORGOTTEN:
                     del self.questions[id]
+                    self.answers.pop(id, None)  # when it is asked again, the person has to answer it again
                     self._dirty.add(f"robot {question['robot']}")
             late = {f"robot {name}" for name, (heard, _) in self.beats.items() if now - heard > self.lease}
             dirty, self._dirty = self._dirty | late, set()
@@ -231,15 +237,33 @@ class FleetRows:
         return answered(path, name, given)
 
     def answer(self, id: str, text: str, by: str) -> dict[str, Json]:
-        """Answers a question of a run; the first answer counts."""
+        """Answers a question of a run; the first answer counts. It is sent again until the robot asks no more."""
         with self._lock:
-            found = self.questions.get(id)
-            if found is None or id in self.answers:
-                who = self.answers.get(id, "")
+            if id not in self.questions or id in self.answers:
+                who = self.answers[id][0] if id in self.answers else ""
                 raise BtError(f"{who} answered it already" if who else "this question is not open any more", "")
-            self.answers[id] = by
-        self.fleet.answer(str(found[1]["robot"]), {"id": id, "text": text, "by": by})
+            self.answers[id] = by, text
+        try:
+            self._send(id)
+        except Exception:  # it can be given again
+            with self._lock:
+                self.answers.pop(id, None)
+            raise
         return {"by": by}
+
+    def repeat(self) -> None:
+        """Sends the answers again to the robots that have asked again since."""
+        with self._lock:
+            unheard, self._unheard = self._unheard, set()
+        for id in unheard:
+            self._send(id)
+
+    def _send(self, id: str) -> None:
+        with self._lock:
+            question, answer = self.questions.get(id), self.answers.get(id)
+        if question is not None and answer is not None:
+            by, text = answer
+            self.fleet.answer(str(question[1]["robot"]), {"id": id, "text": text, "by": by})
 
 
 def serve(rows: FleetRows, host: str = address.LOOPBACK, port: int = 0, anyone: bool = False) -> Server:

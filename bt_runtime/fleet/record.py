@@ -93,8 +93,8 @@ class Record:
     def doubted(self, now: float, why: str) -> Record:
         return self._now(DOUBT, now, why)
 
-    def cancelled(self, now: float) -> Record:
-        return self._now(self.state, now, "somebody cancelled it", cancel=True)
+    def cancelled(self, now: float, by: str = "somebody") -> Record:
+        return self._now(self.state, now, f"{by} cancelled it", cancel=True)
 
     def done(self, verdict: str, now: float, reason: str = "", outputs: Json = None, by: str | None = None) -> Record:
         return self._now(DONE, now, f"{verdict}{f' ({by})' if by else ''}", verdict=verdict, reason=reason,

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import record
-from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
 from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.runner import Outcome, Refused
 from bt_runtime.fleet.task import Task, placed
+from bt_runtime.journal.folder import last_begun
 from bt_runtime.project import child
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Runs:
             worker.signal(signal.SIGTERM)
 
     def journal(self, own: Own) -> Path | None:
-        return begun_in(self.path(own))
+        return last_begun(self.path(own))
 
     async def move_in(self, own: Own, pieces: list[bytes]) -> None:
         self.path(own).mkdir(exist_ok=True)

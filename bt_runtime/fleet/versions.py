@@ -97,6 +97,8 @@ class Versions:
         except Faults as faults:
             first = next((each.message for each in faults.diagnostics), str(faults))
             raise BtError(f"the version {digest} is at fault: {first}", "deploy one that is checked") from faults
+        except (OSError, ValueError) as error:  # a name that cannot be a file's, a full disk
+            raise BtError(f"the version {digest} cannot be laid down here: {error!s:.200}", "mend that") from error
         disk.write(self.folder / digest / _TERMS, json.dumps([found.tree, terms]))
         if terms.number > Terms(*self._newest.get(tree, ("", 0))).number:
             self._newest[tree] = list(terms)

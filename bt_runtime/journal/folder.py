@@ -49,12 +49,18 @@ def journals(folder: Path) -> list[Path]:
 
 
 def begun(path: Path) -> bool:
-    """Returns True when the journal has content. A process killed while it creates a journal leaves an empty one."""
+    """Returns True when the journal has content. A process killed while it creates a journal leaves an empty one.
+    Tables and head are one transaction: content without a head is damage, and may be of a run that did something."""
     try:
         half = Path(f"{path}-journal")
         return path.stat().st_size > 0 and not (half.exists() and half.stat().st_size > 0)
     except OSError:
         return False
+
+
+def last_begun(folder: Path) -> Path | None:
+    """Returns the youngest journal whose run has begun; None where nothing was done that could be continued."""
+    return next((path for path in reversed(journals(folder)) if begun(path)), None)
 
 
 def is_path(name: str) -> bool:
@@ -75,11 +81,10 @@ def find(name: str, folder: Path) -> Path:
     if is_path(name) and direct.is_file():
         return direct
     there = journals(folder)
-    begun_ones = [path for path in there if begun(path)]
     if name == "last" and there:
-        if not begun_ones:
+        if (last := last_begun(folder)) is None:
             raise NothingBegun(there[-1])
-        return begun_ones[-1]
+        return last
     exact = [p for p in there if p.stem == name]
     found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]
     if len(found) == 1:

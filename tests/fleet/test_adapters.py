@@ -144,6 +144,22 @@ class Master:
         self.client.loop_stop()
 
 
+def granted(port: int, user: str, secret: str, topic: str) -> bool:
+    """True when the server lets this client subscribe."""
+    said = queue.Queue[bool]()
+    client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
+    client.username_pw_set(user, secret)
+    client.on_subscribe = lambda _c, _d, _m, reasons, _p: said.put(not any(each.is_failure for each in reasons))
+    client.connect("127.0.0.1", port)
+    client.subscribe(topic, qos=1)
+    client.loop_start()
+    try:
+        return said.get(timeout=60)
+    finally:
+        client.disconnect()
+        client.loop_stop()
+
+
 def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
     """Orders go in and states come out through the server's own MQTT: done, failed, cancelled and refused."""
     port = free_port("127.0.0.1")
@@ -181,12 +197,20 @@ def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
             state = master.state(lambda s: any(e["errorType"] == "actionError" for e in s["errors"]))
             master.client.publish("uagv/v2/acme/r7/order", "{", qos=1)
             master.state(lambda s: any("is no JSON" in e["errorDescription"] for e in s["errors"]))
+            whole = {topic: granted(port, *password(tmp_path), topic) for topic in ("uagv/#", "#", "fleet/#", "$KV/#")}
+            assert whole == {"uagv/#": True, "#": False, "fleet/#": False, "$KV/#": False}
         finally:
             master.close()
             over.set()
             work.join(30)
             end()
             mqtt.close()
+
+
+def test_a_record_names_the_key_that_cancelled_it(tmp_path: Path) -> None:
+    with fleet_of_one(tmp_path, f"127.0.0.1:{free_port('127.0.0.1')}") as (_, fleet, _does):
+        fleet.send("patrol", id="t1", to="r9")
+        assert fleet.cancel("t1").history[-1].endswith("ann cancelled it")
 
 
 MAKER = {

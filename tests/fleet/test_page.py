@@ -49,8 +49,15 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "FORGOTTEN", 1e9)
 
 
-def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path) -> None:
-    """Rows follow the fleet; a halt reaches the robot; a question of a run is answered once, with who it was."""
+def lose_one(monkeypatch: pytest.MonkeyPatch, fleet: Any) -> None:
+    """The first answer is lost on the way."""
+    send, lost = fleet.answer, list[object]()
+    monkeypatch.setattr(fleet, "answer", lambda *said: send(*said) if lost else lost.append(said))
+
+
+def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows follow the fleet; a halt reaches the robot; a question of a run is answered once, with who it was, also when
+    a message is lost."""
 
     @bt.skill("open the gate", confirm=True)
     def open_gate() -> None: ...
@@ -82,6 +89,7 @@ def test_robots_tasks_and_questions_are_on_one_page(tmp_path: Path) -> None:
                 run.tick()
                 until(lambda: rows(page)["robot r7"]["alarm"] == "asks")
                 question = rows(page)["robot r7"]["questions"][0]
+                lose_one(monkeypatch, fleet)
                 assert question["text"] == "May I open the gate? (yes or no)"
                 assert post(shown.url, do="answer", id=question["id"], text="yes", by="ann") == {"by": "ann"}
                 assert "ann answered it already" in post(shown.url, do="answer", id=question["id"], text="no")["error"]
@@ -108,6 +116,50 @@ def test_a_robot_that_is_not_heard_is_an_alarm(tmp_path: Path) -> None:
 def nowhere(**more: Any) -> FleetRows:
     """The rows of a fleet that is not asked."""
     return FleetRows(type("Fleet", (), {"address": type("Address", (), {"url": "x"})})(), **more)  # type: ignore[arg-type]
+
+
+def test_an_answer_is_sent_until_the_robot_asks_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message may be lost. A robot that was not heard for a while, and asks again then, needs an answer anew."""
+    monkeypatch.setattr(page_module, "FORGOTTEN", 5.0)
+    now, sent = [1000.0], list[str]()
+    page = nowhere(now=lambda: now[0])
+    page.fleet.answer = lambda robot, body: sent.append(f"{robot} {body['id']} {body['text']} {body['by']}")  # type: ignore[method-assign]
+    asks = {"id": "x-1", "text": "May I?", "open": True}
+    page.told("r7", "asks", asks)
+    page.repeat()
+    assert sent == []
+    page.answer("x-1", "yes", "ann")
+    page.repeat()
+    assert sent == ["r7 x-1 yes ann"]
+    page.told("r7", "asks", asks)  # the first one did not arrive
+    page.repeat()
+    page.repeat()
+    assert sent == ["r7 x-1 yes ann"] * 2
+    page.told("r7", "asks", {**asks, "open": False})
+    page.repeat()
+    assert len(sent) == 2
+    page.told("r7", "asks", {**asks, "id": "x-2"})
+    page.answer("x-2", "yes", "ann")
+    now[0] += 6
+    page.look()
+    page.told("r7", "asks", {**asks, "id": "x-2"})
+    page.repeat()
+    assert len(sent) == 3, "what was meant a while ago is not said now"
+    page.answer("x-2", "no", "bea")
+    assert sent[3:] == ["r7 x-2 no bea"]
+
+
+def test_an_answer_that_cannot_be_sent_can_be_given_again() -> None:
+    page = nowhere()
+
+    def broken(robot: str, body: object) -> None:
+        raise BtError("no connection", "")
+
+    page.fleet.answer = broken  # type: ignore[method-assign]
+    page.told("r7", "asks", {"id": "x-1", "text": "May I?", "open": True})
+    for _ in range(2):
+        with pytest.raises(BtError, match="no connection"):
+            page.answer("x-1", "yes", "ann")
 
 
 def test_journals_are_opened_below_the_operators_own_folder_only(tmp_path: Path) -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-import bt_runtime as bt
 from bt_runtime.fleet import record
-from bt_runtime.fleet.begun import begun_in, has_begun
 from bt_runtime.fleet.held import RUNNING, Held, Own
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.runs import Runs
 from bt_runtime.fleet.task import Task
-from bt_runtime.journal.layout import FORMAT, MARK, TABLES
+from bt_runtime.journal.folder import begun, last_begun
 from tests.fleet.test_moves import laid_out
 
 ONE = "version: 1\ntree: one\nskills: [cell]\nroot: {weld: a}\n"
@@ -28,43 +27,34 @@ def empty(path: Path) -> None:
     path.touch()
 
 
-def without_tables(path: Path) -> None:
-    with sqlite3.connect(path) as made:
-        made.execute("PRAGMA journal_mode=WAL")
-        made.execute(f"PRAGMA application_id={MARK}")
-        made.execute(f"PRAGMA user_version={FORMAT}")
-    made.close()
+def half_made(path: Path) -> None:
+    """SQLite's log that takes the file back to nothing is still beside it."""
+    path.write_bytes(bytes(4096))
+    Path(f"{path}-journal").write_bytes(bytes(512))
 
 
-def without_head(path: Path) -> None:
-    without_tables(path)
-    with sqlite3.connect(path) as made:
-        for statement in TABLES.values():
-            made.execute(statement)
-    made.close()
-
-
-UNBEGUN = (empty, without_tables, without_head)
+UNBEGUN = (empty, half_made)
 
 
 @pytest.mark.parametrize("make", UNBEGUN)
-def test_a_journal_without_a_head_has_not_begun(tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_a_journal_that_is_not_made_has_not_begun(tmp_path: Path, make: Callable[[Path], None]) -> None:
     """A process that was killed early leaves one of these."""
     make(tmp_path / "a.btr")
-    assert not has_begun(tmp_path / "a.btr")
-    assert begun_in(tmp_path) is None
+    assert not begun(tmp_path / "a.btr")
+    assert last_begun(tmp_path) is None
 
 
-def test_a_journal_of_a_run_has_begun_also_a_damaged_one(tmp_path: Path) -> None:
-    """What cannot be read may have been done."""
-    with bt.Run(bt.load("version: 1\ntree: t\nroot: {wait: 0}\n"), journal=tmp_path / "runs") as run:
-        path = run.journal.path
-        run.tick()
-    assert has_begun(path) and begun_in(path.parent) == path
-    path.write_bytes(path.read_bytes()[:100] + b"x" * 5000)
-    assert has_begun(path)
-    path.write_bytes(b"something else")
-    assert has_begun(path)
+def without_rows(path: Path, table: str) -> None:
+    """Changes one byte of a journal: how many rows stand on the first page of a table."""
+    with closing(sqlite3.connect(path)) as read:
+        read.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = read.execute("PRAGMA page_size").fetchone()[0]
+        page = read.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+    data = bytearray(path.read_bytes())
+    at = size * (page - 1)
+    assert data[at + 3 : at + 5] != b"\0\0"
+    data[at + 3 : at + 5] = b"\0\0"
+    path.write_bytes(data)
 
 
 class Robot:
@@ -128,6 +118,24 @@ def test_a_run_that_was_cut_off_names_the_skill_that_may_not_be_repeated(
         assert ended.verdict == record.FAILURE
         assert "weld slow" in ended.reason and "cut off" in ended.reason and "exit" not in ended.reason
         assert robot.lines() == ["a r1", "slow r1"]
+
+    played(tmp_path, monkeypatch, story)
+
+
+def test_a_journal_that_has_lost_its_head_is_damaged_and_its_run_is_not_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stood there may have been done: an action that may not be repeated is not done again."""
+
+    async def story(robot: Robot) -> None:
+        own = robot.own("one")
+        assert await robot.runs.run(own, False) == Outcome(record.SUCCESS, "", {})
+        journal = robot.runs.journal(own)
+        assert journal is not None
+        without_rows(journal, "head")
+        ended = await robot.runs.run(own, True)
+        assert robot.lines() == ["a r1"]
+        assert ended.verdict == record.FAILURE and "damaged" in ended.reason
 
     played(tmp_path, monkeypatch, story)
 

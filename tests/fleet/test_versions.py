@@ -229,6 +229,20 @@ def test_a_refused_version_is_looked_at_again_after_a_while(tmp_path: Path, key:
     asyncio.run(play())
 
 
+@pytest.mark.parametrize(
+    "odd", ["skills/a\0b.yaml", f"skills/{'a' * 300}.yaml", "skills/a\udc80.yaml", "trees/patrol.yaml/x.yaml"]
+)
+def test_a_version_that_cannot_be_laid_down_is_refused_in_words(tmp_path: Path, key: Key, odd: str) -> None:
+    """So the robot says why, and bids for other tasks of the same call."""
+    own = (project(tmp_path / "robot") / "trees" / "patrol.yaml").read_text()
+    stored = Stored(tmp_path / "robot", tmp_path / "state", {public_of(key.seed)})
+    made = Bundle("trees/patrol.yaml", {"trees/patrol.yaml": own, odd: "x"})
+    stored.sealed[made.digest] = made.sealed(key, Terms("patrol", 1))
+    with pytest.raises(BtError):
+        asyncio.run(stored.path("patrol", made.digest))
+    assert not list((tmp_path / "state").glob("*.part"))
+
+
 def test_a_rise_of_failures_takes_a_version_back() -> None:
     """The rule is Fisher's exact test: few failures are no rise, twenty good ends give it to all."""
     tried = Deployment("patrol", "old", "new", 0.1)

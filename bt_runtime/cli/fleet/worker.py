@@ -24,7 +24,6 @@ from bt_runtime.cli.recorded import resume as _resume  # noqa: F401 - imported b
 from bt_runtime.cli.running import run as _run  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
-from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.hand_in import AGAIN
 from bt_runtime.fleet.relocate import relocate
 from bt_runtime.journal import folder as journals
@@ -145,7 +144,7 @@ def _alone(words: list[str], folder: Path) -> dict[str, Any]:
     and may have begun a journal since: then nothing is run."""
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        begun = begun_in(folder)
+        begun = journals.last_begun(folder)
         if words[0] == "run" and begun is not None:
             return {"exit": None, "result": None}
         for path in journals.journals(folder) if begun is None else ():
