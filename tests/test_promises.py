@@ -272,3 +272,8 @@ def test_no_implementation_is_imported(robot):
     assert check("careful", never=PROMISE)[0].finding is None
     assert fuzz("careful", runs=3) is None
     assert not (robot / "skills" / "imported").exists()
+
+
+def test_a_shipped_tree_of_a_world_can_be_fuzzed_although_a_double_stands_for_the_world(robot):
+    """The scripted skills stand where the world would be told a sentence."""
+    assert fuzz("errands", double=["**/errands/1"], runs=5) is None
