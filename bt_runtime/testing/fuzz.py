@@ -17,9 +17,11 @@ from bt_runtime.debug.script import Later
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.extra import Extra
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.spec import NodeSpec
+from bt_runtime.proof.model.build import child_name
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
-from bt_runtime.testing.casting import nodes_of, skills_of
+from bt_runtime.testing.casting import nodes_of, skills_of, trees_of
 from bt_runtime.testing.values import Values
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json
@@ -78,6 +80,15 @@ def _least(cases: Any, wrong: Any, runs: int, seed: int) -> Case | None:
     return least
 
 
+def _paths(node: NodeSpec, path: str) -> Iterable[tuple[str, NodeSpec]]:
+    """Yields the nodes of one tree with their paths."""
+    yield path, node
+    for number, (child, place) in enumerate(zip(node.children, node.places, strict=True)):
+        segment = place if place in node.asks else ""
+        inner = node.kind.transparent and not segment
+        yield from _paths(child, path if inner else f"{path}/{segment or child_name(child) or number}")
+
+
 class _Drawn:
     """The possible events of a tree, as strategies of Hypothesis."""
 
@@ -99,12 +110,15 @@ class _Drawn:
         self.values.unused(f.name for kind in self.skills.values() for f in kind.fields if f.writes)
         asking = [node for node in nodes_of(self.tree) if node.kind.asks]
         if asking and not doubles:
-            node = asking[0]
-            where = f"{node.file}:{node.span.line}"
-            raise BtError(
-                f"`{node.kind.name}` ({where}) asks a model, and there is none here",
-                "let it do anything: double=['**/its_name'], or --double '**/its_name'",
-            )
+            raise BtError(*self.ask_a_model(asking))
+
+    def ask_a_model(self, asking: list[NodeSpec]) -> tuple[str, str]:
+        """Returns what is wrong with nodes that would need a model, and the doubles that stand for them."""
+        each = (found for tree in trees_of(self.tree) for found in _paths(tree.root, f"**/{tree.name}"))
+        patterns = [path for path, node in each if any(node is one for one in asking)]
+        options = " ".join(f"--double '{path}'" for path in patterns)
+        what = f"`{asking[0].kind.name}` ({asking[0].file}:{asking[0].span.line}) asks a model, and there is none here"
+        return what, f"let it do anything: {options}, or in Python double={patterns}"
 
     def cases(self, within: float | None, seconds: float) -> Any:
         st = self.st

@@ -17,6 +17,7 @@ from bt_runtime.types import Json
 
 _WOKEN = Woken(job=False)
 _PLAIN = (str, int, float, bool)
+_SHORT = 16  # items of a list or a mapping that is compared with its value before
 
 
 class UnknownEntry(BtError, KeyError):
@@ -334,10 +335,18 @@ def _guard(scope: Scope, name: str, value: Json) -> None:
             return
 
 
-def _same(before: Json, value: Json) -> bool:
-    """Returns True when the values certainly equal each other. Large values are not compared."""
+def _same(before: Json, value: Json, depth: int = 3) -> bool:
+    """Returns True when the values certainly equal each other. Large values and deep ones are not compared."""
     if before is value:
         return True
-    if type(before) is not type(value) or not isinstance(value, _PLAIN):
+    if type(before) is not type(value):
+        return False
+    if isinstance(value, list | dict) and (not depth or len(before) != len(value) or len(value) > _SHORT):
+        return False
+    if isinstance(value, list):
+        return all(_same(old, new, depth - 1) for old, new in zip(before, value, strict=True))
+    if isinstance(value, dict):
+        return all(name in before and _same(before[name], new, depth - 1) for name, new in value.items())
+    if not isinstance(value, _PLAIN):
         return False
     return before == value or (before != before and value != value)  # no number, as before: nothing has changed

@@ -22,8 +22,10 @@ COMPUTED = {"a": ("{not b}", "{b}", True), "b": ("{a}", "{not a}", False), "n": 
 class ProjectMaker(Maker):
     """`grows`: also with a tree that contains itself."""
 
-    def __init__(self, random: Random, timed: bool = True, size: int = 10, grows: bool = False) -> None:
-        super().__init__(random, timed, size)
+    def __init__(
+        self, random: Random, timed: bool = True, size: int = 10, grows: bool = False, asks: float = 0
+    ) -> None:
+        super().__init__(random, timed, size, asks=asks)
         self.grows = grows
         self.files: dict[str, str] = {}
 

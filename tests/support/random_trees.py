@@ -28,10 +28,12 @@ DECORATORS = ("invert", "retry", "repeat", "timeout", "delay", "rate", "force", 
 
 
 class Maker:
-    """`timed`: with waits and timeouts. `size`: about so many nodes."""
+    """`timed`: with waits and timeouts. `size`: about so many nodes. `asks`: the share of tests that are a node."""
 
-    def __init__(self, random: Random, timed: bool = True, size: int = 10, skills: tuple[str, ...] = ()) -> None:
-        self.random, self.timed, self.left = random, timed, size
+    def __init__(
+        self, random: Random, timed: bool = True, size: int = 10, skills: tuple[str, ...] = (), asks: float = 0
+    ) -> None:
+        self.random, self.timed, self.left, self.asks = random, timed, size, asks
         self.skills = skills or tuple(kind.name for kind in SKILLS)
 
     def text(self, **head: Any) -> str:
@@ -67,10 +69,13 @@ class Maker:
         whole = {"children": given} if isinstance(given, list) else dict(given) if isinstance(given, dict) else None
         if kind in ("set", "wait", "check") or whole is None:
             return made
-        for field in self.random.sample(
+        fields = self.random.sample(
             ["when", "unless", "on_success", "on_failure", "on_halt"], self.random.choice((1, 2))
-        ):
-            whole[field] = self.test() if field in ("when", "unless") else self.values()
+        )
+        if self.asks and self.random.random() < self.asks:
+            fields = ["when", "unless"]  # the one may decide while a node runs for the other
+        for field in fields:
+            whole[field] = self.asked() if field in ("when", "unless") else self.values()
         return {kind: whole}
 
     def nodes(self, depth: int) -> list[dict[str, Any]]:
@@ -79,9 +84,9 @@ class Maker:
     def control(self, depth: int) -> dict[str, Any]:
         kind = self.random.choice((*CONTROL, "if", "while", "switch", "try", "recovery"))
         if kind == "if":
-            return {"if": {"check": self.test(), "then": self.node(depth), "else": self.node(depth)}}
+            return {"if": {"check": self.asked(), "then": self.node(depth), "else": self.node(depth)}}
         if kind == "while":
-            return {"while": {"check": self.test(), "do": self.node(depth), "else": self.node(depth)}}
+            return {"while": {"check": self.asked(), "do": self.node(depth), "else": self.node(depth)}}
         if kind == "switch":
             return {
                 "switch": {
@@ -116,7 +121,7 @@ class Maker:
                      "else": self.random.choice(("result", "skip", "running", "failure"))},
             "force": {"status": self.random.choice(("success", "failure"))},
             "once": {"then": self.random.choice(("result", "skip"))},
-            "precondition": {"if": self.test(), "else": self.random.choice(("failure", "success", "skip", "running"))},
+            "precondition": {"if": self.asked(), "else": self.random.choice(("failure", "success", "skip", "running"))},
             "for_each": {"in": [1, 2], "as": "item"}, "skip_unless": {"updated": self.random.choice(ENTRIES)},
         }.get(kind, {})  # fmt: skip
         return {kind: {**more, "child": child}} if more else {kind: child}
@@ -146,6 +151,13 @@ class Maker:
         if name == "n":
             return {"n": self.random.choice((0, 1, 2, "{(n + 1) % 3}"))}
         return {name: self.random.choice((True, False, "{not a}"))}
+
+    def asked(self) -> Any:
+        """Returns a test where a node may stand as well; the node may take time."""
+        if not self.asks or self.random.random() > self.asks:
+            return self.test()
+        leaves = [self.leaf() for _ in range(self.random.choice((1, 1, 2)))]
+        return leaves[0] if len(leaves) == 1 else {self.random.choice(("sequence", "fallback")): leaves}
 
     def test(self) -> str:
         return self.random.choice(("a", "not a", "b", "n == 1", "n < 2", "a or n == 0", "exists(b) and b"))

@@ -66,6 +66,49 @@ def test_a_guard_may_ask_a_node_and_halts_what_it_guards_when_the_answer_changes
     assert (t.skills["a"].started, t.skills["a"].cancels, t.board["x"]) == (1, 1, 1)
 
 
+OK = "blackboard: {ok: {type: boolean, default: true}, n: {type: integer, default: 1}}"
+TURNS_FALSE = {"ok": False, "n": 0}
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        "a: {when: ok, unless: {asked: {}}}",
+        "a: {when: '1 / n > 0', unless: {asked: {}}}",  # the guard breaks
+        "a: {when: {check: ok}, unless: {asked: {}}}",
+        "a: {when: {sequence: [check: ok]}, unless: {sequence: [succeed: {}, asked: {}]}}",
+        "sequence: {when: ok, unless: {asked: {}}, children: [a: {}]}",
+        "reactive_fallback: [sequence: {when: not ok, children: [a: {}]}, if: {check: {asked: {}}, then: {a: {}}}]",
+        "reactive_sequence: [check: ok, while: {check: {asked: {}}, do: {a: {}}}]",
+        "reactive_sequence: [check: ok, switch: {on: {asked: {}}, cases: {success: {a: {}}}}]",
+        "reactive_sequence: [check: ok, precondition: {if: {asked: {}}, child: {a: {}}}]",
+        "reactive_sequence: [check: ok, a: {when: {asked: {}}}]",
+        "precondition: {if: ok, child: {if: {check: {asked: {}}, then: {a: {}}, when: ok}}}",
+    ],
+)
+def test_a_running_test_whose_answer_nobody_asks_for_is_cancelled_in_the_same_tick(make, root):
+    """Whatever the guard decides, no skill goes on for a question that is not asked any more."""
+    t = make(f"fallback:\n- {root}\n- succeed: {{}}\n", header=OK, asked=RUNNING, a=SUCCESS)
+    assert t.tick() is RUNNING
+    assert (t.skills["asked"].started, t.skills["asked"].cancels) == (1, 0)
+    t.board.update(TURNS_FALSE)
+    t.tick()
+    assert (t.skills["asked"].started, t.skills["asked"].cancels) == (1, 1)
+    assert [node.path for node in t.run.nodes() if node.status is RUNNING and "asked" in node.path] == []
+
+
+def test_where_both_guards_ask_nodes_the_second_is_cancelled_while_the_first_runs_again(make):
+    t = make("a: {when: {ok: {}}, unless: {bad: {}}}", ok=[SUCCESS, after(1)], bad=RUNNING, a=SUCCESS)
+    cancelled = [t.skills["bad"].cancels for _ in range(3) if t.tick() is RUNNING]
+    assert (cancelled, t.skills["bad"].started) == ([0, 1, 1], 2)
+
+
+def test_what_a_guard_guards_goes_on_while_its_test_runs_and_after_it_has_answered(make):
+    t = make("a: {when: {ok: {}}}", ok=[after(1), after(1), after(1)], a=after(2))
+    assert [t.tick() for _ in range(6)] == [RUNNING] * 5 + [SUCCESS]
+    assert (t.skills["a"].started, t.skills["a"].cancels) == (1, 0)
+
+
 def test_both_guards_may_ask_nodes_and_expressions_stay_as_they_are(make):
     t = make("a: {when: {ok: {}}, unless: {bad: {}}}", ok=SUCCESS, bad=[FAILURE, SUCCESS], a=SUCCESS)
     assert (t.tick(), t.tick()) == (SUCCESS, INVALID)

@@ -292,6 +292,15 @@ def test_a_rate_may_return_something_else_in_between(make):
     assert make("rate: {hz: 2, else: failure, child: {a: {}}}", a=SUCCESS).tick() is SUCCESS
 
 
+@rule("rate", 4)
+@pytest.mark.parametrize("hz", [0, -1, 0.0001])
+def test_a_computed_rate_below_the_least_one_fails_in_words(make, hz):
+    t = make("rate: {hz: '{x}', child: {a: {}}}", header=X, a=SUCCESS)
+    t.board["x"] = hz
+    assert (t.tick(), t.skills["a"].started) == (FAILURE, 0)
+    assert t.run.root.feedback_message == f"`hz` takes 0.001 or more, not {hz}"
+
+
 @rule("for_each", 3)
 @pytest.mark.parametrize(("empty", "expected"), [("success", SUCCESS), ("failure", FAILURE), ("skip", INVALID)])
 def test_what_no_items_come_to_can_be_said(make, empty, expected):

@@ -234,11 +234,11 @@ def test_a_word_that_is_no_member_is_a_fault_with_those_there_are(make):
 @rule("py", 4)
 def test_entries_go_to_py_trees_blackboard_and_come_from_it(make):
     store = "py: {class: 'py_trees.decorators:StatusToBlackboard', args: {variable_name: how}, children: [a: {}]"
-    t = make(f"{store}, give: {{seen: '{{x + 1}}'}}, take: {{how: how, none: nothing}}}}",
+    t = make(f"{store}, give: {{seen: '{{x + 1}}'}}, take: {{how: how, other: nothing}}}}",
              header="blackboard: {x: {type: number, default: 2}}", a=[after(1), after(2)])  # fmt: skip
     assert t.tick() is RUNNING
     assert (t.board["how"], py_trees.blackboard.Blackboard.get("seen")) == (RUNNING, 3)
-    assert "none" not in t.board
+    assert "other" not in t.board
     stamp = t.board.stamp("how")
     assert t.tick() is SUCCESS
     assert t.board["how"] is SUCCESS

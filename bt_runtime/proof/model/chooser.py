@@ -14,11 +14,12 @@ ELSE = {"failure": BAD, "success": OK, "skip": SKIP, "running": RUN}
 class Chooser(ModelNode):
     """`choose` names a child or a status, `conclude` turns the child's result into ours, or names the next child."""
 
-    __slots__ = ("active",)
+    __slots__ = ("active", "running_test")
 
     def __init__(self, spec: NodeSpec, scope: ModelScope, path: str) -> None:
         super().__init__(spec, scope, path)
         self.active = scope.model.slot()  # the child that is running, from 1
+        self.running_test: Any = None  # a node that was asked in this step, and has not answered
 
     def choose(self, t: Tick) -> Any:
         return self.children[0]
@@ -33,13 +34,24 @@ class Chooser(ModelNode):
         if field in self.spec.values:
             return OK if self.holds(t, field) else BAD
         asked = self.children[self.spec.places.index(field)]
-        return int(asked.step(t))
+        status = int(asked.step(t))
+        if status == RUN:
+            self.running_test = asked
+        return status
+
+    def let_go(self, t: Tick, turn: int) -> None:
+        """Halts the running tests whose answer this step did not ask for, or no longer needs."""
+        keep = self.running_test if turn == RUN else None
+        for at, child in enumerate(self.children, 1):
+            if child is not keep and at != t.s[self.active]:
+                child.halt(t)
 
     def branch(self, place: str) -> Any:
         return self.children[self.spec.places.index(place)] if place in self.spec.places else None
 
     def step(self, t: Tick) -> int:
         s = t.s
+        self.running_test = None
         try:
             turn = self.choose(t)
             while not isinstance(turn, int):
@@ -56,6 +68,8 @@ class Chooser(ModelNode):
                 self.children[s[self.active] - 1].halt(t)
                 s[self.active] = 0
             self.ended(t)
+        if self.spec.asks:
+            self.let_go(t, turn)
         return self.leave(t, turn)
 
     def halted(self, t: Tick) -> None:

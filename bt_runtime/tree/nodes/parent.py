@@ -170,8 +170,8 @@ class Chooser(Parent):
     def let_go(self, turn: Status) -> None:
         """Halts the running tests whose answer this step did not ask for, or no longer needs."""
         self.running_test, self.test_asked = self.test_asked if turn is RUNNING else None, None
-        for test in self.children[-len(self.spec.places) :]:
-            if test is not self.running_test:
+        for test in self.children:
+            if test is not self.running_test and test is not self.active:
                 halt_below(test, self.context, self, "its answer is not asked for any more")
 
     def conclude(self, status: Status) -> Turn:

@@ -150,7 +150,7 @@ class SkillNode(Node):
             return
         target = self.find()
         action = Action(context, target, self.entry, self, self.sentence, self.fill)
-        if self.outside and target is context.services.acted_in(self.entry.impl) and hasattr(target, "act"):
+        if self.acts(target):
             self.activity = started(action, partial(_act, action))
             return
         form = self.form = self.form or self.form_of(target)
@@ -163,6 +163,10 @@ class SkillNode(Node):
             looks = self.written or self.follows
             self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
 
+    def acts(self, target: object) -> bool:
+        """Returns True when the world itself is told the sentence."""
+        return self.outside and target is self.context.services.acted_in(self.entry.impl) and hasattr(target, "act")
+
     def form_of(self, target: object) -> Form:
         """Returns what starts the target, by its form."""
         return form_of(target)
@@ -174,7 +178,7 @@ class SkillNode(Node):
     def fill(self, action: Action) -> None:
         params = self.filled()
         action.sentence = self.sentence
-        if not (self.outside and hasattr(action.target, "act")):
+        if not self.acts(action.target):
             action.params = params
 
     def filled(self) -> dict[str, Json]:
