@@ -346,7 +346,7 @@ docs: $(DOCS_THERE)
 
 # What has passed with the same code is skipped, so that a run that was stopped goes on. PART=chance: the tests of that name.
 proofs: setup
-	PROOFS_KEPT=.cache/proofs BESIDE_TREES=100000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
+	PROOFS_KEPT=.cache/proofs BESIDE_TREES=100000 BESIDE_PROJECTS=100000 SOUND_TREES=10000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
 		CHANGES=4000 PYTHONPATH=$(STORM) $(PY) -m pytest -q tests/proof $(if $(PART),-k "$(PART)")
 
 # A table of what a fleet does, beside what it must: ONLY=plans,speed,chaos takes rows. The rows with kills take long.

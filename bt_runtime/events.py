@@ -162,6 +162,7 @@ class Unset(NamedTuple):
 
     scope: str
     names: Sequence[str]
+    sequence: int = 0
 
 
 # Skills and the world ----------------------------------------------------------------------------

@@ -32,8 +32,8 @@ types:
 MORE = """
 language: agent_options checks.types entry expression.call expression.hole expression.parse expression.part
     expression.token expression.value impls sentence
-skills: activity skill
-tree: nodes.conditions nodes.permit nodes.reactive nodes.skill
+skills: activity answer forms skill
+tree: action nodes.conditions nodes.interlocks nodes.reactive nodes.skill
 """
 PRINT = """
 import sys

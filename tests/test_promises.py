@@ -32,8 +32,8 @@ tree: rover
 skills: [base]
 blackboard:
   low: {type: boolean, default: false}
-  driving: {type: boolean, default: false}
-  charging: {type: boolean, default: false}
+  driving: {type: boolean, default: false, outside: false}
+  charging: {type: boolean, default: false, outside: false}
 root:
 """
 # a halt in the middle of driving leaves `driving` true: only an entry from outside that comes in time shows it
@@ -198,6 +198,7 @@ def test_a_search_whose_time_is_up_tells_how_many_states_were_seen_and_tells_its
     assert seen and seen[-1] <= 200
     (robot / "trees" / "counts.yaml").write_text(ENDLESS)
     monkeypatch.setattr("bt_runtime.cli.authoring.check.EVERY", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert main(["check", "counts", "--never", "n < 0", "--states", "100"]) == 4
     assert "of them are yet to be continued" in capsys.readouterr().err
     assert main(["check", "counts", "--never", "n < 0", "--seconds", "0.05"]) == 4

@@ -17,15 +17,15 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Activity, Ended, Stops, ended
+from bt_runtime.skills.activity import Activity, Wrapping, refused
+from bt_runtime.skills.answer import Ended, News
 from bt_runtime.skills.phrase import Phrase, phrase_of, writable
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.tree.nodes.deed import Deed, test
-from bt_runtime.tree.nodes.permit import left, limited
-from bt_runtime.tree.nodes.skill import Done
+from bt_runtime.tree.nodes.interlocks import left, limited
+from bt_runtime.tree.nodes.skill import act
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.tree.nodes.using import chosen
-from bt_runtime.types import Json, Observation, Written
+from bt_runtime.types import Json, Written
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
@@ -148,14 +148,15 @@ class Actions:
         read = phrase.read(params, written.strip())
         if read is None:
             why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
-            return Done(ended(Observation(why, False, why)))
+            return refused(why)
         if phrase.skill == WORLD:
-            said, world = phrase.sentence.say(read), self.context.services.world
-            return chosen(world, said, self.context, self.entry_of(said), self.node)
+            world: Any = self.context.services.world
+            said = phrase.sentence.say(read)
+            return act(world, said, self.context, self.entry_of(said), self.node)
         kind = next(k for k in self.kinds if k.name == phrase.skill)
         wants = self.wanting(kind, read) if phrase.open else ""
         if wants:
-            return Done(ended(Observation(wants, False, wants)))
+            return refused(wants)
         before = self.deeds.get(kind.name)
         deed = self.deeds[kind.name] = Deed(kind, self.node, read, before.node.target if before is not None else None)
         return Job(self, kind, deed)
@@ -205,20 +206,16 @@ class Actions:
         return Registry((*self.kinds, *self.around))
 
 
-class Job(Stops):
+class Job(Wrapping):
     """A skill that an agent has started; its result is described in words at the end."""
 
-    wakes = True
-
     def __init__(self, actions: Actions, kind: Kind, deed: Deed) -> None:
-        self.actions, self.kind, self.deed = actions, kind, deed
+        self.actions, self.kind = actions, kind
+        self.inner = self.deed = deed
 
-    def poll(self) -> Ended | None:
-        done = self.deed.poll()
-        return self.actions.told(self.kind, self.deed.params, done) if done is not None else None
-
-    def cancel(self, reason: str) -> None:
-        self.deed.cancel(reason)
+    def poll(self) -> Ended | News | None:
+        done = self.inner.poll()
+        return self.actions.told(self.kind, self.deed.params, done) if isinstance(done, Ended) else done
 
 
 def listed(node: ModelNode) -> list[Kind]:

@@ -19,6 +19,7 @@ from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.model_wrapper import a_job
+from bt_runtime.skills.answer import News
 from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent
@@ -123,7 +124,7 @@ class ModelNode(Parent):
             error: BtError | None = None
             if self.job is not None:
                 try:
-                    self.answer = self.job.poll()
+                    self.answer = self.polled()
                 except BtError as failed:
                     error = failed
                 if self.answer is None and error is None:
@@ -144,6 +145,13 @@ class ModelNode(Parent):
                 break
         self.context.tick_soon()
         return RUNNING
+
+    def polled(self) -> Any:
+        """Returns the job's answer; what it says while it waits or works is shown."""
+        answer = self.job.poll()
+        if isinstance(answer, News):
+            self.feedback_message, answer = answer.feedback or self.feedback_message, None
+        return answer
 
     def conclude(self, ending: Ending) -> None:
         self.ending, self.life, self.job = ending, None, None

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.services import agent_services
-from bt_runtime.skills.activity import Activity, ended
-from bt_runtime.tree.nodes.skill import Done
-from bt_runtime.tree.nodes.using import chosen
+from bt_runtime.skills.activity import Activity, Done
+from bt_runtime.skills.answer import ended
+from bt_runtime.tree.nodes.skill import act
 from bt_runtime.types import Digesting, Looking, Observation, Things
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Surroundings:
         if self.world is None:
             return Done(ended(Observation("There is no world to act in.", False, "no world")))
         by = self.actions.node if self.actions is not None else None
-        return chosen(self.world, sentence, self.context, self.entry_of(sentence), by)
+        return act(self.world, sentence, self.context, self.entry_of(sentence), by)
 
     def entry_of(self, sentence: str) -> Entry | None:
         """The entry for this sentence in the manifests of the trees around the agent."""

@@ -17,6 +17,7 @@ from bt_runtime.language import manifest
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.language.outside import written
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.tidy import tidy
 from bt_runtime.llm.decoding.grammar import check
@@ -198,7 +199,8 @@ class Author:
     def questions(self, spec: TreeSpec) -> list[str]:
         """What a person has to say before it runs."""
         open = [f"which value has the input `{port.name}`?" for port in spec.inputs.values() if port.required]
-        outside = [port.name for port in spec.entries.values() if _never_written(spec, port.name)]
+        own = written(spec)
+        outside = [port.name for port in spec.entries.values() if port.name not in own]
         return [*open, *(f"who writes the entry `{name}`? no node does" for name in outside)]
 
 
@@ -224,13 +226,6 @@ def _inputs(spec: TreeSpec) -> dict[str, object]:
     samples = {"integer": 1, "number": 1.0, "boolean": True, "list": [], "object": {}}
     ports = [port for port in spec.inputs.values() if port.required]
     return {port.name: port.choices[0] if port.choices else samples.get(port.type, "something") for port in ports}
-
-
-def _never_written(spec: TreeSpec, name: str) -> bool:
-    """True when no node of the tree names this entry as one that it writes."""
-    text = spec.text.partition("root:")[2]
-    patterns = (rf"(set|unset|on_\w+):[^\n]*\b{name}\b", rf":\s*[\"']?\{{{name}\}}[\"']?\s*[,}}\n]", rf"\bas: {name}\b")
-    return not any(re.search(pattern, text) for pattern in patterns)
 
 
 def unknown_in(text: str, registry: Registry) -> list[str]:

@@ -33,4 +33,6 @@ def proved(tree: Tree) -> Proved:
         if each.outcome == "refuted"
     ]
     opened = [promised(each.property) for each in results if each.outcome == "open"]
-    return Proved(faults, [f"does it keep {each}? that was not decided" for each in opened])
+    written = sorted({name for each in results for name in each.assumes})
+    questions = [f"does anything else write `{name}`? the proof takes it that nothing does" for name in written]
+    return Proved(faults, [*(f"does it keep {each}? that was not decided" for each in opened), *questions])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bt_runtime import project
 from bt_runtime.journal.folder import RUNS
+from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.language.settings import Settings
 
 NONE = "none"
@@ -22,6 +23,14 @@ def add_folder(parser: argparse.ArgumentParser, writing: bool = False) -> None:
 def reading(args: argparse.Namespace) -> Path:
     """Returns the folder in which a command looks for journals."""
     return _named(Settings({"runs": args.runs})) or Path(RUNS)
+
+
+def of_project(folder: Path) -> Path:
+    """Returns the folder of journals of a project that is named instead; any other folder is returned unchanged."""
+    if not (folder / project.PROJECT_FILE).is_file() or any(folder.glob(f"*{SUFFIX}")):
+        return folder
+    with project.beside(folder):
+        return _named(Settings(tolerant=True)) or folder / RUNS
 
 
 def writing(settings: Settings) -> Path | None:

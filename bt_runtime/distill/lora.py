@@ -11,7 +11,8 @@ from bt_runtime.distill.gguf_file import paired
 from bt_runtime.distill.network import Network
 from bt_runtime.distill.size import Size
 from bt_runtime.distill.torch_imports import nn, torch
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.project import disk
 from bt_runtime.types import Json
 
@@ -49,10 +50,8 @@ def learnt(network: Network) -> dict[str, Any]:
 
 def write(path: Path, weights: dict[str, Any], size: Size, alpha: float, about: dict[str, Json]) -> Path:
     """Writes the adapter as a GGUF file of 16 bits a weight, which appears under its name when it is complete."""
-    try:
+    with Extra("distill", "writing a GGUF file"):
         import gguf
-    except ImportError as absent:
-        raise MissingExtra("writing a GGUF file", "distill") from absent
     weights = {name: value.detach().to("cpu", torch.float16) for name, value in weights.items()}
     if not all(bool(torch.isfinite(value).all()) for value in weights.values()):
         raise BtError("the adapter holds what is not a number", "train again with a lower --rate")

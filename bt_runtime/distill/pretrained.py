@@ -15,7 +15,8 @@ from bt_runtime.distill import tokenizer
 from bt_runtime.distill.size import Size
 from bt_runtime.distill.tokenizer import Tokenizer
 from bt_runtime.distill.torch_imports import torch
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 
 SUFFIX = ".gguf"
 
@@ -73,10 +74,8 @@ _LAYER = re.compile(r"blk\.\d+\.(attn_(norm|q|k|v|output)|ffn_(norm|gate|up|down
 
 def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header, and the weights as 32-bit numbers."""
-    try:
+    with Extra("distill", "reading a GGUF file"):
         import gguf
-    except ImportError as absent:
-        raise MissingExtra("reading a GGUF file", "distill") from absent
     try:
         reader = gguf.GGUFReader(str(path))
     except (OSError, ValueError) as fault:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.distill.documents import Document, digest
 from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.extra import Extra
 from bt_runtime.project import disk
 
 END = "<|end|>"  # ends every document, and fills rows up; token 0
@@ -101,10 +102,8 @@ def _deaf(inner: Any) -> Any:
 
 
 def _library() -> Any:
-    try:
+    with Extra("distill", "training a tokenizer"):
         import tokenizers
-    except ImportError as absent:
-        raise MissingExtra("training a tokenizer", "distill") from absent
     return tokenizers
 
 

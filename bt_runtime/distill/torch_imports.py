@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.faults.extra import Extra
 
-try:
+with Extra("distill", "training a model"):
     import numpy as np
     import torch
     from torch import nn
     from torch.nn import functional
-except ImportError as absent:
-    raise MissingExtra("training a model", "distill") from absent
 
 __all__ = ["functional", "nn", "np", "torch"]

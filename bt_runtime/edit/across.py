@@ -34,7 +34,9 @@ def rename_tree(session: Session, target: Path, new: str) -> None:
     session.workspace.settle()
     session.buffer(target)
     made = navigate.rename_tree(session.workspace, target, new)
-    if made.moved is not None and made.moved[1] in session.buffers and not session.buffers[made.moved[1]].gone:
+    there = made.moved[1] if made.moved is not None else None
+    held = session.buffers.get(there) if there is not None else None
+    if there is not None and (not held.gone if held is not None else session.taken(there)):
         raise BtError(f"there is a tree `{new:.40}` already", "choose another name")
     apply(session, f"rename {target.stem} to {new}", made)
 

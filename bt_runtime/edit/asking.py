@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from bt_runtime.edit.session import Session
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.loosening import loosened
 from bt_runtime.types import Json
 
 MOST_WISH = 2_000  # characters
@@ -49,18 +50,21 @@ class Asking:
             raise BtError("the wish is empty", "such as: when the battery is low, dock first")
         self.wish = Wish(self.writer, path, self.session.buffer(path).text, said)
         self.wish.thread.start()
-        return self.wish.said(self.session.name(path))
+        return self._said(self.wish)
 
     def _look(self, path: Path, given: Mapping[str, Any]) -> Json:
         wish = self._of(path)
         if given.get("wait"):
             wish.thread.join(1.0)
-        return wish.said(self.session.name(path))
+        return self._said(wish)
 
     def _take(self, path: Path, given: Mapping[str, Any]) -> Json:
         wish = self._of(path)
         if wish.proposal is None:
             raise BtError("there is no proposal", "wait for it")
+        loosens = self._loosens(wish)
+        if loosens and list(given.get("loosens") or ()) != loosens:
+            raise BtError(f"the proposal takes away: {'; '.join(loosens)}", "agree to that, or drop it")
         if self.session.buffer(path).text != wish.text:
             raise BtError("the file has changed meanwhile", "ask again")
         self.session.change(f"asked: {wish.wish[:60]}", {path: wish.proposal.text})
@@ -71,6 +75,16 @@ class Asking:
         self._of(path)
         self.wish = None  # a model that is still writing writes for nobody
         return None
+
+    def _said(self, wish: Wish) -> dict[str, Json]:
+        """What came of the wish; with the interlocks that a proposal takes away, which whoever takes it agrees to."""
+        said = wish.said(self.session.name(wish.path))
+        return {**said, "loosens": list(self._loosens(wish))} if wish.proposal is not None else said
+
+    def _loosens(self, wish: Wish) -> list[str]:
+        workspace, proposal = self.session.workspace, wish.proposal
+        root = workspace.home(wish.path.parent) or workspace.root
+        return loosened(root, wish.path, wish.text, proposal.text) if proposal is not None else []
 
     def _of(self, path: Path) -> Wish:
         if self.wish is None or self.wish.path != path:

@@ -74,7 +74,7 @@ class Commands:
         name = _tree_name(given, _NAME, "letters, digits, _ and -; / for a folder")
         folder = "trees/" if (self.session.workspace.root / "trees").is_dir() else ""
         path = self.session.path(f"{folder}{name}.yaml")
-        if path.exists() or path in self.session.buffers:
+        if self.session.taken(path):
             raise BtError(f"there is a tree `{name}` already", "choose another name")
         text = f"version: 1\ntree: {name.rpartition('/')[2]}\nroot:\n  sequence: []\n"
         self.session.change("new tree", {path: text})
@@ -214,7 +214,7 @@ class Commands:
         entries = self._entries(path)
         made = subtree.extract(self.session.draft(path), _node(given), name, entries)
         target = path.with_name(f"{name}.yaml")
-        if target.exists() or target in self.session.buffers:
+        if self.session.taken(target):
             raise BtError(f"there is a tree `{name}` already", "choose another name")
         self.session.change("extract", {path: made.rest.text, target: made.text})
         return state.of_file(self.session, path)

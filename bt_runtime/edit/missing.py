@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from difflib import unified_diff
 from pathlib import Path
@@ -39,7 +40,7 @@ def missing_skill(session: Session, path: Path, node: NodePath) -> MissingSkill:
         raise BtError("there is no project here", "start one: btr init")
     name = item.key.text
     files = new_skill(root, name, _params(item.value))
-    taken = next((file for file in files if file.exists()), None)
+    taken = next((file for file in files if os.path.lexists(file)), None)
     if taken is not None:
         raise BtError(f"{session.name(taken)} is there already", "list it under the tree's skills, or rename the node")
     top = draft.top

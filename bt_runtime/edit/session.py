@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -73,6 +74,10 @@ class Session:
         if path.suffix not in (".yaml", ".yml"):
             raise BtError(f"{name} is no YAML file", "trees and manifests are")
         return path
+
+    def taken(self, path: Path) -> bool:
+        """True when a new file may not have this path: something is there, be it a link that leads nowhere."""
+        return os.path.lexists(path) or path in self.buffers
 
     def name(self, path: Path) -> str:
         return path.relative_to(self.workspace.root).as_posix()

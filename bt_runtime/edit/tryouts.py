@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -93,6 +94,6 @@ class Tryouts:
         folder.mkdir(exist_ok=True)
         stem = re.sub(r"\W", "_", played.tree.name).lower()
         names = (f"test_{stem}_played{'' if n == 1 else f'_{n}'}.py" for n in range(1, 1000))
-        file = next(folder / name for name in names if not (folder / name).exists())
+        file = next(folder / name for name in names if not os.path.lexists(folder / name))
         disk.write(file, played.as_test().encode())
         return f"tests/{file.name}"

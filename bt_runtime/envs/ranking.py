@@ -14,9 +14,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 
-NEEDS = "pip install 'bt_runtime[webshop]' brings what ranking needs"
 _MOST_TIMES = 65_535
 _K1, _B = 0.9, 0.4
 # Words by Unicode's rules: letters may be joined by ' . : and digits by . , ; a pictograph is a word.
@@ -33,10 +32,8 @@ TABLE = "CREATE TABLE term (term TEXT PRIMARY KEY, pages BLOB NOT NULL, weights 
 
 def package(name: str) -> Any:
     """Imports a package on first use, because each is slow to import."""
-    try:
+    with Extra("webshop", "ranking texts"):
         return import_module(name)
-    except ImportError as missing:
-        raise BtError(f"ranking needs a package: {missing}", NEEDS) from missing
 
 
 class Words:

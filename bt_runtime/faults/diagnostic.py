@@ -126,5 +126,6 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The most similar known word, or None when none is similar."""
     import difflib  # only when something is already wrong
 
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
-    return found[0] if found else None
+    folded = {each.casefold(): each for each in known}  # SUCCESS is success
+    found = difflib.get_close_matches(word.casefold(), list(folded), n=1, cutoff=cutoff)
+    return folded[found[0]] if found else None

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-
-from nats.aio.msg import Msg
+from typing import TYPE_CHECKING
 
 from bt_runtime.fleet import names
 from bt_runtime.fleet.assign import assigned, total
@@ -18,6 +17,9 @@ from bt_runtime.fleet.link import Link
 from bt_runtime.fleet.patience import Patience
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import Record
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
 
 BATCH = 250  # tasks of one call
 

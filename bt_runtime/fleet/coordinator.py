@@ -12,9 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from nats.aio.msg import Msg
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.fleet import auction, names, record
 from bt_runtime.fleet.balance import Balance, take_back
@@ -25,6 +23,9 @@ from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
 from bt_runtime.fleet.rollout import Rollouts
 from bt_runtime.fleet.store import NO, Store
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
 
 LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
 SWEEP = 0.5

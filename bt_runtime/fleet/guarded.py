@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.fleet.keys import CONFIGURATION, COORDINATOR, Keys
 from bt_runtime.fleet.link import Address
 from bt_runtime.fleet.server import program
@@ -102,11 +103,8 @@ def _named(x509: Any, host: str) -> Any:
 
 
 def _library() -> tuple[Any, Any, Any, Any]:
-    try:
+    with Extra("fleet", "making certificates", "; or put server.pem, server-key.pem and ca.pem there yourself"):
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes, serialization
         from cryptography.hazmat.primitives.asymmetric import ec
-    except ImportError as error:
-        hint = "pip install 'bt_runtime[fleet]'; or put server.pem, server-key.pem and ca.pem there yourself"
-        raise BtError("cryptography is not installed", hint) from error
     return x509, ec, hashes, serialization

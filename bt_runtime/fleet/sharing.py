@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bt_runtime.events import Line, Notice, Tick, Written
 from bt_runtime.faults.diagnostic import BtError
@@ -12,10 +12,12 @@ from bt_runtime.fleet.board import Known, Refused
 from bt_runtime.fleet.member import Member
 from bt_runtime.fleet.surroundings import from_environment
 from bt_runtime.language.entry import FLEET
-from bt_runtime.skills.activity import Activity, Ended, News, Stops
+from bt_runtime.skills.activity import Activity, Wrapping
+from bt_runtime.skills.answer import Ended, News
 from bt_runtime.skills.resources import Hold, ResourceLocks
-from bt_runtime.tree.gates import Action, Gate, Start
-from bt_runtime.tree.node import FAILURE
+from bt_runtime.tree.action import Action
+from bt_runtime.tree.gates import Gate, Start
+from bt_runtime.tree.node import FAILURE, literal
 
 if TYPE_CHECKING:
     from bt_runtime.fleet.locks import Locks
@@ -32,7 +34,7 @@ def watch(run: Run) -> None:
     root = run.blackboard
     for name, port in run.spec.shared.items():  # of included trees too, which see the run's own entries
         if port is not None and not port.required and name not in root:
-            root.board.write(root, {name: port.default}, BY)
+            root.board.write(root, {name: literal(port.default)}, BY)
     given = run.context.services.given.get("fleet")
     member: Member | None = given if given is not None else from_environment()
     if member is None:
@@ -108,7 +110,7 @@ class Sharing(Gate):
         text = f"`{name}` is too old: {since}, and it may be {port.shared.stale_after:g} s old"
         self.run.context.emit(Line(f"/{self.run.spec.name}", "warning", text))
         if port.shared.when_stale == "default":
-            board.write(board.root, {name: port.default}, BY)
+            board.write(board.root, {name: literal(port.default)}, BY)
         elif port.shared.when_stale == "halt" and age < math.inf:
             self.run.halt(text, BY, for_good=True)
 
@@ -193,15 +195,15 @@ class FleetLocks(ResourceLocks):
             self.locks.leave(name)
 
 
-class Leased(Stops):
+class Leased(Wrapping):
     """A skill that runs with leases: cancelled, and failed, when one of them is lost."""
+
+    wakes = False
 
     def __init__(self, inner: Activity, locks: Locks, names: list[str]) -> None:
         self.inner, self.locks = inner, locks
         self.losses = {name: locks.leases[name].lost for name in names}
         self.lost = ""
-        self.wakes = False
-        self.lingers, self.in_thread, self.loop_of = inner.lingers, inner.in_thread, inner.loop_of
 
     def poll(self) -> Ended | News | None:
         if not self.lost:
@@ -214,18 +216,9 @@ class Leased(Stops):
         why = f"the lease of `{self.lost}` was lost: the fleet was not reached in time"
         return Ended(FAILURE, None, why)
 
-    def follow(self, values: dict[str, Any]) -> None:
-        self.inner.follow(values)
-
     def cancel(self, reason: str) -> None:
         if not self.lost:
             self.inner.cancel(reason)
-
-    def stopped(self) -> bool:
-        return self.inner.stopped()
-
-    def settled(self) -> bool:
-        return self.inner.settled()
 
 
 def _shared(names: Iterable[Hashable]) -> list[str]:

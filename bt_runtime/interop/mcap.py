@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.interop.spool import Spool
 from bt_runtime.journal.lines import Line, Say
 from bt_runtime.project import disk
@@ -91,18 +92,16 @@ class File:
     """The writer of a file. Flushed parts stay readable when the process dies."""
 
     def __init__(self, path: Path) -> None:
-        try:
+        with Extra("robot", "an MCAP file"):
             from mcap.writer import Writer
-        except ImportError:
-            raise MissingExtra("an MCAP file", "robot") from None
         try:
             self.out = disk.target(path).open("wb")
         except OSError as error:
             raise BtError(f"{path} cannot be written: {error.strerror}", "name another file") from error
         self.told, self.count, self.closed = MessageMaker(), 0, time.monotonic()
-        # the package has no public word for closing a chunk: without this one every message is written by itself
-        self.writer: Any = Writer(self.out, chunk_size=CHUNK, use_chunking=hasattr(Writer, _END_CHUNK))
-        self._end_chunk: Callable[[], None] | None = getattr(self.writer, _END_CHUNK, None)
+        # older writers have no `flush`: what stands in a chunk would be lost with the process
+        self.flushes = hasattr(Writer, "flush")
+        self.writer: Any = Writer(self.out, chunk_size=CHUNK, use_chunking=self.flushes)
         self.writer.start(profile="", library="bt_runtime")
         self.channels = {topic: self._channel(topic, *about) for topic, about in TOPICS.items()}
 
@@ -120,8 +119,8 @@ class File:
         """Closes a chunk that has been open for long enough."""
         if time.monotonic() - self.closed >= EVERY:
             self.closed = time.monotonic()
-            if self._end_chunk is not None:
-                self._end_chunk()
+            if self.flushes:
+                self.writer.flush()
             self.out.flush()
 
     def close(self) -> None:
@@ -131,7 +130,6 @@ class File:
             self.out.close()
 
 
-_END_CHUNK = "_Writer__finalize_chunk"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 

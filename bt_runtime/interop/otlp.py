@@ -9,7 +9,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.interop.otel import SCOPE, SERVICE, Span, Story, id_of
 from bt_runtime.interop.spool import Spool
 from bt_runtime.journal.lines import Line, Say
@@ -69,10 +70,8 @@ def checked(endpoint: str) -> str:
 
 
 def exporter(endpoint: str) -> Any:
-    try:
+    with Extra("otel", "sending spans to a collector"):
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    except ImportError:
-        raise MissingExtra("sending spans to a collector", "otel") from None
     # it says of every attempt that failed; here that is counted, and said once
     logging.getLogger("opentelemetry.exporter").addHandler(logging.NullHandler())
     return OTLPSpanExporter(endpoint=endpoint or None)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.interop.mcap import Message, MessageMaker
 from bt_runtime.journal.lines import Line
 
@@ -25,11 +26,9 @@ class Topic(NamedTuple):
 
 class Bag:
     def __init__(self, path: Path, storage: str) -> None:
-        try:
+        with Extra("ros", "a rosbag2"):
             from rosbags.rosbag2 import StoragePlugin, Writer
             from rosbags.typesys import Stores, get_typestore
-        except ImportError:
-            raise MissingExtra("a rosbag2", "ros") from None
         if path.exists():
             raise BtError(f"{path} is there already", "a bag is a new folder: name another one with -o")
         self.types: Any = get_typestore(Stores.ROS2_JAZZY)

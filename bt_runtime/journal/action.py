@@ -10,35 +10,39 @@ from typing import TYPE_CHECKING, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
+from bt_runtime.journal.order import WORLD
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
 from bt_runtime.language.entry import Entry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Ended, News, lingers
+from bt_runtime.skills.activity import Pending, Wrapping
+from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.crash import crash_of
+from bt_runtime.skills.forms import lingers
 from bt_runtime.types import Json, Knowing, Observation
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
     from concurrent.futures import Future
 
-    from bt_runtime.skills.activity import Activity
-    from bt_runtime.tree.context import Context
-    from bt_runtime.tree.gates import Action, Start
+    from bt_runtime.tree.action import Action
+    from bt_runtime.tree.gates import Start
 
 
 HEARD = 0.25  # seconds between two sentences of a running skill that are written down
 
 
-class TapedActivity:
+class TapedActivity(Wrapping):
     """Records an action before it starts, on the disk if its effect outlives this process and must not be repeated."""
 
-    def __init__(self, tape: Tape, context: Context, start: Start, action: Action) -> None:
-        self.tape, self.context, self.start = tape, context, start
-        self.sentence, target, self.entry, self.params = action
-        self.target: object = target
+    wakes = lingers = in_thread = False
+
+    def __init__(self, tape: Tape, start: Start, action: Action, entry: Entry | None) -> None:
+        self.tape, self.context, self.start, self.entry = tape, action.context, start, entry
+        self.sentence, self.params = action.sentence, action.params
+        self.target = target = action.target
         self.number = tape.next_number()
-        self.inner: Activity | None = None
+        self.inner = Pending()
         self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on
         self.end: Ended | Exception | None = None  # it has ended, and nobody is told yet
         self.before: bool | None = None
@@ -52,15 +56,16 @@ class TapedActivity:
         self.world = world
         self.lasting = world is None or world.lasting  # does what it does outlive this process
         if not self.dead:
-            self.begin()
+            self._begin()
 
     # Beginning -------------------------------------------------------------------------------
 
-    def begin(self) -> None:
+    def _begin(self) -> None:
         found = self.tape.take("begin", {"job": self.number, "sentence": self.sentence})
         if found is not None:
             self.recorded, self.before, self.wakes = True, found.get("before"), found["wakes"]
             self.lingers, self.in_thread = bool(found.get("lingers")), bool(found.get("in_thread"))
+            self.tape.called(self.number, "start")
             failed = self.tape.answer("done", self.number) if self._failed_at_start() else None
             if failed is not None:
                 result_of(failed)
@@ -69,8 +74,11 @@ class TapedActivity:
         careful = self.lasting and policy != "repeat"
         if careful and policy == "verify" and self.entry is not None:
             self.before = self._holds()
+            if self.before and self.tape.may_be_done(self.sentence):  # then it is settled as one in doubt
+                self.recorded, self.before = True, self.tape.was_begun(self.sentence)
         about = {"on_resume": policy, "before": self.before, "wakes": self.wakes}
         about |= {name: True for name in ("lingers", "in_thread") if getattr(self, name)}
+        about |= {} if self.lasting else {"lasting": False}
         self.tape.put("begin", {"job": self.number, "sentence": self.sentence, **about})
         if careful and self.tape.writer is not None:
             self.ticket = self.tape.writer.durable(self.context.wake)
@@ -86,13 +94,12 @@ class TapedActivity:
     def _holds(self) -> bool | None:
         assert self.entry is not None
         inner = self.world.inner if self.world is not None else self.target
-        told = verified(self.sentence, self.entry, inner, self.params)
+        told = self.tape.calling(self.number, "verify", verified, self.sentence, self.entry, inner, self.params)
         return True if isinstance(told, Mapping) else told
 
-    def _start(self) -> Activity:
+    def _start(self) -> None:
         try:
-            self.inner = inner = self.start()
-            return inner
+            self.tape.calling(self.number, "start", lambda: self.begin(self.start()))
         except Exception as error:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
             raise
@@ -108,8 +115,9 @@ class TapedActivity:
     def poll(self) -> Ended | News | None:
         if self.end is not None:
             return self._told()
-        inner = self.inner
-        if inner is None:
+        if self.pending:
+            self.tape.called(self.number, "start")
+            self.tape.called(self.number, "poll")
             body = self.tape.answer("done", self.number)
             if body is not None:
                 return self._again(body)
@@ -123,13 +131,16 @@ class TapedActivity:
             doubt = self._in_doubt() if self.recorded else None
             if doubt is not None:
                 return doubt
-            inner = self._start()
+            self._start()
+        done: Ended | News | Exception | None
         try:
-            done = inner.poll()
-        except Exception as error:
-            if self._hold(error, failure(error)):
+            done = self.tape.calling(self.number, "poll", self.inner.poll)
+        except BaseException as error:
+            done = crash_of(error)
+        if isinstance(done, Exception):
+            if self._hold(done, failure(done)):
                 return None
-            raise
+            raise done
         if done is None or isinstance(done, News):
             return self._news(done)
         if self._hold(done, _kept(done)):
@@ -149,8 +160,9 @@ class TapedActivity:
         return news
 
     def follow(self, values: dict[str, object]) -> None:
-        if self.inner is not None:
-            self.inner.follow(values)
+        if self.pending:
+            self.tape.called(self.number, "follow")
+        self.tape.calling(self.number, "follow", self.inner.follow, values)
 
     def _hold(self, end: Ended | Exception, kept: dict[str, Json]) -> bool:
         """Records how the action ended. True when the result is held back until that record is on disk."""
@@ -206,7 +218,8 @@ class TapedActivity:
         if not self.lasting:
             return None  # the world was built anew, and has never seen it
         target = self.world.inner if self.world is not None else self.target
-        answer = settle(self.sentence, self.entry, target, self.params, self.before)
+        given = (self.sentence, self.entry, target, self.params, self.before)
+        answer = self.tape.calling(self.number, "verify", settle, *given)
         self.tape.note(
             "in doubt", {"job": self.number, "sentence": self.sentence, "then": answer.how, "why": answer.why}
         )
@@ -218,30 +231,29 @@ class TapedActivity:
         return self._ended(Ended(Status.SUCCESS if ok else Status.FAILURE, value, answer.why), answer.how)
 
     def cancel(self, reason: str) -> None:
-        if self.inner is None or self.end is not None:
+        if self.pending or self.end is not None:
+            self.tape.called(self.number, "cancel")
             return
-        self.inner.cancel(reason)
-        future = getattr(self.inner, "future", None)
+        self.tape.calling(self.number, "cancel", self.inner.cancel, reason)
+        future = self.future
         if self.world is not None and future is not None and not future.cancelled():
             future.add_done_callback(self._late)  # an action in a thread cannot be stopped: the world changes yet
 
-    def stopped(self) -> bool:
-        """Called inside a tick; its answer is recorded."""
+    def stopped(self, at_end: bool = False) -> bool:
+        """Inside a tick the answer is recorded."""
+        if at_end:
+            return self.inner.stopped(at_end)
         if self.gone or not (self.lingers or self.in_thread):
             return True
+        self.tape.called(self.number, "stopped")
         if self.tape.answer("stopped", self.number) is None:
-            if self.dead or not self.tape.goes_on or not (self.inner is None or self.inner.stopped()):
+            if self.dead or not self.tape.goes_on:
+                return False
+            if not self.tape.calling(self.number, "stopped", self.inner.stopped):
                 return False
             self.tape.put("stopped", {"job": self.number})
         self.gone = True
         return True
-
-    def settled(self) -> bool:
-        return self.inner is None or bool(self.inner.settled())
-
-    @property
-    def loop_of(self) -> AbstractEventLoop | None:
-        return getattr(self.inner, "loop_of", None)
 
     def _late(self, future: Future[object]) -> None:
         if future.cancelled() or future.exception() is not None:
@@ -260,6 +272,7 @@ class TapedInstant:
 
     def __call__(self, **params: object) -> object:
         tape = self.tape
+        tape.called(self.number, "call")
         body = tape.answer("instant", self.number)
         if body is not None:
             self.kept = body.get("value", _NOTHING)
@@ -273,12 +286,15 @@ class TapedInstant:
         return self.value
 
     def _asked(self, params: dict[str, object]) -> object:
+        crash: Exception | None = None
         try:
-            value = self.call(**params)
-        except Exception as error:
+            value = self.tape.calling(self.number, "call", self.call, **params)
+        except BaseException as error:
+            crash = crash_of(error)
+        if crash is not None:
             self.kept = _NOTHING
-            self.tape.put("instant", {"job": self.number, **failure(error)})
-            raise
+            self.tape.put("instant", {"job": self.number, **failure(crash)})
+            raise crash
         kept = codec.plain(value)
         if type(kept) is not type(self.kept) or kept != self.kept:
             self.kept = kept
@@ -309,7 +325,7 @@ def in_thread(target: object) -> bool:
 
 def repeat(tape: Tape, world: TapedWorld, sentence: str, told: object) -> None:
     """Repeats an action in a rebuilt world; raises when the answer differs."""
-    now = world.act(sentence)
+    now = tape.calling(*WORLD, world.act, sentence)
     if isinstance(told, Observation) and now != told:
         tape.broken = True
         raise Difference(

@@ -19,6 +19,15 @@ UNFINISHED = (".rebuilding", ".rebuilt")  # what a process that was killed while
 MOST_NAME = 200  # bytes of a file's name, without its suffix
 
 
+class NothingBegun(BtError):
+    """Raised for the journal of a run that was cut off before its head was written. The head is on the disk before the
+    first tick, so nothing was done, and nothing can be resumed."""
+
+    def __init__(self, path: Path) -> None:
+        hint = f"run the tree anew; `btr runs rm {path}` removes what is left"
+        super().__init__(f"{path} is a journal of a run that never began: nothing was done", hint)
+
+
 def is_live(path: Path) -> bool:
     """True while a process is writing this journal."""
     return lock.is_held(path)
@@ -67,7 +76,9 @@ def find(name: str, folder: Path) -> Path:
         return direct
     there = journals(folder)
     begun_ones = [path for path in there if begun(path)]
-    if name == "last" and begun_ones:
+    if name == "last" and there:
+        if not begun_ones:
+            raise NothingBegun(there[-1])
         return begun_ones[-1]
     exact = [p for p in there if p.stem == name]
     found = exact or [p for p in there if p.stem.startswith(name) or p.stem.endswith(name)]

@@ -194,6 +194,8 @@ class Glance:
             self.state = RUNNING
         elif broken is not None:
             self.state, self.why = BROKEN, _short(str(broken))
+        elif missing := outage.missing(self.path, end.events):
+            self.state, self.why = DAMAGED, missing
         elif self._result in ("SUCCESS", "FAILURE"):
             self.state = self._result
         elif end.open:

@@ -51,7 +51,7 @@ def _header(path: Path) -> None:
     except OSError as error:
         raise BtError(f"{path} cannot be read: {error.strerror}", "check the path and its permissions") from error
     if not folder.begun(path):
-        raise BtError(f"{path} is a journal of a run that never began", f"`btr runs rm {path}` removes it")
+        raise folder.NothingBegun(path)
     if begin[:16] != _MAGIC or len(begin) < 100:
         raise BtError(f"{path} cannot be read as a journal: it is not an SQLite file", _NOTHING)
     version, mark = int.from_bytes(begin[60:64], "big"), int.from_bytes(begin[68:72], "big")
@@ -219,6 +219,9 @@ def checked_body(event: Event) -> dict[str, Json]:
     need(isinstance(found, dict) and (text.count("[") + text.count("{") <= DEEP or _shallow(found)))
     values = found if '"$":' not in text else {k: _value(v) for k, v in found.items()}
     shaped(values, ENTRIES.get(kind, {}))
+    if "inside" in found:
+        inside = found["inside"]
+        need(isinstance(inside, list) and tuple(map(type, inside)) == (int, str))
     if kind == "clock":
         need(abs(found["value"]) <= LAST_TIME)
     elif kind == "result":
@@ -232,7 +235,7 @@ def checked_body(event: Event) -> dict[str, Json]:
     elif kind == "shape":
         _shape(found)
     elif kind == "unset":
-        need(all(type(name) is str for name in found["names"]))
+        need(all(type(name) is str for name in found["names"]) and type(found.get("order", 0)) is int)
     elif kind == "facts":
         _facts(found["nodes"])
     return found

@@ -101,6 +101,13 @@ class WriteFailure(NamedTuple):
 UNREADABLE = WriteFailure(0, "what is said of it beside it cannot be read", careful=True, final=True)
 
 
+class Mark(NamedTuple):
+    """What stands beside a journal: where it breaks off, and the newest row that an action may have waited for."""
+
+    failure: WriteFailure | None = None
+    events: int = 0  # 0: nobody knows
+
+
 class FailureMarker:
     """The writing side."""
 
@@ -108,7 +115,7 @@ class FailureMarker:
         self.path = marker_of(journal) if journal is not None else None
         self.file: int | None = None
         # of an earlier process, until this one has written what was missing
-        self.said = marked(journal) if journal is not None else None
+        self.said, self.events = read(journal) if journal is not None else Mark()
         self._reserve()
 
     def _reserve(self) -> None:
@@ -117,7 +124,7 @@ class FailureMarker:
         try:
             self.file = disk.opened(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
             if os.fstat(self.file).st_size < MARKER_SIZE:
-                self._put(b"")
+                self.put()
         except OSError:
             self.file = None
 
@@ -126,17 +133,39 @@ class FailureMarker:
         if found == self.said:
             return True
         try:
-            self._put(_line(found) if found is not None else b"")
+            before, self.said = self.said, found
+            self.put()
         except OSError:
+            self.said = before
             return False
-        self.said = found
         return True
 
-    def _put(self, line: bytes) -> None:
+    def reached(self, events: int) -> None:
+        """Writes the number of the newest row on the disk. SQLite cuts a damaged log without a word; this tells.
+
+        It is not synced: it may stay behind the journal, but never runs ahead of it."""
+        if self.file is None or events == self.events:
+            return
+        self.events = events
+        try:
+            os.pwrite(self.file, self._line(), 0)
+        except OSError:
+            self._remove()  # a number that is too small would be believed
+
+    def put(self) -> None:
+        """Writes it all, and waits for the disk."""
         if self.file is None:
             raise OSError("it could not be made")
-        os.pwrite(self.file, line.ljust(MARKER_SIZE), 0)
+        os.pwrite(self.file, self._line(), 0)
         os.fsync(self.file)
+
+    def _line(self) -> bytes:
+        return _line(Mark(self.said, self.events)).ljust(MARKER_SIZE)
+
+    def _remove(self) -> None:
+        self.close(ours=False)
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
 
     def close(self, ours: bool = True) -> None:
         """Deletes the marker, which a complete journal does not need. Not `ours`: another process writes the journal,
@@ -148,28 +177,55 @@ class FailureMarker:
             self.path.unlink(missing_ok=True)
 
 
+def lower(journal: Path, events: int) -> None:
+    """Lowers the number beside a journal, on the disk, before its rows are cut off and written anew."""
+    if read(journal).events <= events:
+        return
+    marker = FailureMarker(journal)
+    marker.events = events
+    try:
+        marker.put()
+    finally:
+        marker.close(ours=False)
+
+
 def marker_of(journal: Path) -> Path:
     return journal.with_suffix(MARKER)
 
 
 def marked(journal: Path) -> WriteFailure | None:
     """Reads the marker of a journal; None when no failure was marked."""
+    return read(journal).failure
+
+
+def missing(journal: Path, events: int) -> str:
+    """Why rows must be missing after so many; "" when none is for which an action has waited."""
+    newest = read(journal).events
+    return f"its end is missing: {events:,} of {newest:,} events are there" if newest > events else ""
+
+
+def read(journal: Path) -> Mark:
     try:
         text = disk.begin(marker_of(journal), MARKER_SIZE).strip(b" \0\n")
     except FileNotFoundError:
-        return None
+        return Mark()
     except OSError:
-        return UNREADABLE
+        return Mark(UNREADABLE)
     if not text:
-        return None
+        return Mark()
     try:
         sum, _, said = text.partition(b" ")
-        found = json.loads(said) if int(sum) == zlib.crc32(said) else None
-        return WriteFailure(**found) if found is not None else UNREADABLE
-    except (ValueError, TypeError):
-        return UNREADABLE
+        found = json.loads(said) if int(sum) == zlib.crc32(said) else {"": ""}
+        events = found.pop("events", 0)
+        return Mark(WriteFailure(**found) if found else None, int(events))
+    except (ValueError, TypeError, AttributeError):
+        return Mark(UNREADABLE)
 
 
-def _line(found: WriteFailure) -> bytes:
-    said = json.dumps(found._replace(why=found.why[:_LONGEST])._asdict()).encode()
-    return b"%d %s" % (zlib.crc32(said), said)
+def _line(mark: Mark) -> bytes:
+    found = mark.failure
+    told = found._replace(why=found.why[:_LONGEST])._asdict() if found is not None else {}
+    if mark.events:
+        told["events"] = mark.events
+    said = json.dumps(told).encode() if told else b""
+    return b"%d %s" % (zlib.crc32(said), said) if said else b""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
@@ -15,6 +15,9 @@ from bt_runtime.types import Json, JsonValue
 if TYPE_CHECKING:
     from bt_runtime.journal.recordable import Given, Recordable
     from bt_runtime.language.entry import Entry
+
+
+R = TypeVar("R")
 
 
 class Taping(Protocol):
@@ -37,6 +40,8 @@ class Taping(Protocol):
     def put(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None: ...
     def note(self, kind: str, body: dict[str, Json], texts: dict[str, str] | None = None) -> None: ...
     def boundary(self) -> None: ...
+    def calling(self, number: int, call: str, made: Callable[..., R], /, *args: Any, **named: Any) -> R: ...
+    def called(self, number: int, call: str) -> None: ...
     def call(
         self, kind: str, key: dict[str, Json], make: Callable[[], object], redo: Callable[[], object] | None = None
     ) -> Any: ...

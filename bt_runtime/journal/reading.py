@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, opening, outage
+from bt_runtime.journal.behind import Behind, behind
 from bt_runtime.journal.layout import (
     DEPTH,
     LONGEST,
@@ -42,7 +43,8 @@ class Added(NamedTuple):
 
 
 class Recording:
-    """The recording of one run. `damage` describes damage, "" without any; `torn`: events are missing too."""
+    """The recording of one run. `damage` describes damage, "" without any; `torn`: events are missing too, and `behind`
+    tells what is known of them. `held`: the reader holds the journal's lock, so that nobody writes it."""
 
     head: dict[str, Json]  # what the run was made of
     end: End
@@ -53,10 +55,10 @@ class Recording:
     texts: Whole
     sum: int  # the chained checksum of the last event
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, held: bool = False) -> None:
+        self.path, self.held = path, held
         self._read()
-        if self.damage and folder.is_live(path):
+        if self.damage and self._live:
             self._read()  # its run went on just as we began to read
         if self.torn:
             self._to_last_whole_decision()
@@ -135,8 +137,13 @@ class Recording:
 
     # Reading ---------------------------------------------------------------------------------
 
+    @property
+    def _live(self) -> bool:
+        """True while another process writes it."""
+        return not self.held and folder.is_live(self.path)
+
     def _read(self) -> None:
-        self.damage, self.torn = "", False
+        self.damage, self.torn, self.behind = "", False, Behind()
         self.events, self.nodes, self.sum = [], [], 0
         self.ticks, self.times = {}, {}
         self.lengths: Counter[str] = Counter()  # by kind, what an event's texts come to
@@ -145,15 +152,20 @@ class Recording:
         with opening.opened(self.path) as connection:
             self.head = self._head(connection)
             self._add(connection)
-        if (
-            not self.damage
-            and self.end.open
-            and not Path(f"{self.path}-wal").exists()
-            and not folder.is_live(self.path)
-            and not self._broke_off()
-        ):
-            self.torn = True
-            self.damage = f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
+            missing = self._missing() if not self.damage and not self._live else ""
+            if missing:
+                self.damage, self.torn = missing, True
+            if self.torn:
+                newest = outage.read(self.path).events
+                self.behind = behind(connection, self.events, newest or (0 if missing else self.end.events))
+
+    def _missing(self) -> str:
+        """Why rows are missing at the end, though those that are there fit together; "" when they are not."""
+        if missing := outage.missing(self.path, len(self.events)):
+            return missing
+        if self.end.open and not Path(f"{self.path}-wal").exists() and not self._broke_off():
+            return f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
+        return ""
 
     def _broke_off(self) -> bool:
         """True when writing failed early and the journal is complete up to the tick that the failure marker names."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from threading import get_ident
 from typing import TYPE_CHECKING
 
 from bt_runtime.events import (
@@ -26,13 +25,14 @@ from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, folder, outage, sources, summary
 from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
 from bt_runtime.journal.backlog import Backlog
-from bt_runtime.journal.codec import Patches
+from bt_runtime.journal.changes import Changes, kept
 from bt_runtime.journal.layout import HEAD, SUFFIX, Event, Texts, head_sum, wall_time
 from bt_runtime.journal.lines import Follower, Following, Nowhere
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.notes import Rows, broken, known, notes, shapes, spending
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
-from bt_runtime.journal.parts import Kept, kept, registered
+from bt_runtime.journal.parts import Kept, registered
+from bt_runtime.journal.parts import kept as kept_by_parts
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.repair import rebuild
@@ -41,19 +41,18 @@ from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.entry import Entry
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame
-from bt_runtime.tree.gates import Action, Call, Gate, Start
+from bt_runtime.tree.gates import Call, Gate, Start
 from bt_runtime.tree.node import FAILURE, RUNNING
-from bt_runtime.types import Json, JsonValue, Verdict
+from bt_runtime.types import Json, Verdict
 
 if TYPE_CHECKING:
     from bt_runtime.skills.activity import Activity
     from bt_runtime.tree.stream import Stream
 
 SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
-LONG = 10_000  # characters of a value that a node writes; what others write is kept whole
-_PLAIN = (str, bool, type(None))
 
 
 class Recorder(Gate):
@@ -82,7 +81,6 @@ class Recorder(Gate):
         self.rows = Rows()
         self.first: Reshaped | None = None  # the tree before the first tick
         self.spent: dict[str, int] = {}  # as it was noted last
-        self.patches = Patches(LONG)  # only the thread that writes uses them
         self.ticks = 0  # the latest that was told
         self.closed = self.judged = self.over = False
         self.stack = ExitStack()  # what has to be there for as long as the run
@@ -99,12 +97,13 @@ class Recorder(Gate):
         self.run, context = run, run.context
         self.context = context
         self.tape.engine = run.engine
+        self.changes = Changes(self.tape, context, run.engine)
         self.clock = TapedClock(self.tape, context.clock, context)
         context.clock = self.clock
         if self.recording is not None:
             self.around = Kept(self.recording.head)
         else:
-            self.around = Kept({"person": context.services.person is not None}).plus("", kept(run, given))
+            self.around = Kept({"person": context.services.person is not None}).plus("", kept_by_parts(run, given))
         if not of_the_machine(self.clock.inner):
             clock = self.clock
             self.following.time = lambda: clock.inner.now() + clock.ahead
@@ -171,6 +170,7 @@ class Recorder(Gate):
         """Goes live after the replay: only now changes the journal, and cuts off what the run will repeat."""
         assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Backlog)
         try:
+            outage.lower(self.path, self.recording.events[-1].seq if self.recording.events else 0)
             if self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
             read = self.recording.end if not self.recording.damage else None
@@ -207,7 +207,7 @@ class Recorder(Gate):
     def _board(self, given: Given) -> dict[str, Json]:
         """Returns the blackboard's values before the first tick, without the inputs."""
         values, inputs = self.context.blackboard.root.entries, given.get("inputs") or {}
-        return {name: self._kept(value) for name, value in values.items() if name not in inputs}
+        return {name: kept(value) for name, value in values.items() if name not in inputs}
 
     def _begin(self, writer: Writer) -> None:
         """Waits before the first tick until the head is on the disk. On failure, `required` removes the journal and
@@ -239,8 +239,8 @@ class Recorder(Gate):
         stream.listen(self._agent, *AGENT_EVENTS, vital=True)
         stream.listen(self._line, Line, vital=True)
         stream.listen(self._broke, Crash, vital=True)
-        stream.listen(self._written, Written, vital=True)
-        stream.listen(self._unset, Unset, vital=True)
+        stream.listen(self.changes.written, Written, vital=True)
+        stream.listen(self.changes.unset, Unset, vital=True)
         stream.listen(self._ticked, Tick, vital=True)
 
     def _agent(self, event: AgentEvent) -> None:
@@ -265,7 +265,7 @@ class Recorder(Gate):
         if action.target is self.context.services.memory:
             return start()  # working memory is a part of the run: it will say the same again
         known = action.entry or entry_of(action.sentence, self._entries())
-        return TapedActivity(self.tape, self.context, start, action._replace(entry=known))
+        return TapedActivity(self.tape, start, action, known)
 
     def instant(self, call: Call) -> Call:
         return TapedInstant(self.tape, call)
@@ -276,37 +276,9 @@ class Recorder(Gate):
             self.entries = [*own, *self.offered]
         return self.entries
 
-    def _inside(self) -> bool:
-        """True in the ticking thread, during its tick."""
-        return bool(self.context.ticking) and self.context.blackboard.ticked_here()
-
-    def _written(self, written: Written) -> None:
-        scope, name, value, order, by = written
-        if self._inside() or (self.context.halting.by and self.context.halting_in == get_ident()):
-            if getattr(value, "immutable", False) is True:
-                self.tape.note("blackboard", lambda: self.patches.of(scope, name, value))
-            else:
-                self.tape.note("blackboard", {"scope": scope, "name": name, "value": self._kept(value)})
-        elif not self.remaking:
-            body = {"scope": scope, "name": name, "value": codec.plain(value), "order": order}
-            body |= {"by": by} if by else {}
-            self.tape.put("write", body, tick=self.context.blackboard.tick_before(written))
-
-    def _unset(self, unset: Unset) -> None:
-        for name in unset.names:
-            self.patches.forget(unset.scope, name)
-        self.tape.note("unset", {"scope": unset.scope, "names": list(unset.names)})
-
-    def _kept(self, value: object) -> JsonValue:
-        return codec.bounded(value if type(value) in _PLAIN else codec.plain(value), LONG)
-
-    remaking = False  # something that others did is being done again
-
     def asked(self, how: str, path: str, plan: object = "", index: int | None = None) -> None:
-        """Records a change of shape requested from outside. Nodes made in Python cannot be recreated."""
-        if not self._inside() and not self.remaking:
-            text = plan if isinstance(plan, str) else None
-            self.tape.put("change", {"how": how, "path": path, "text": text, "index": index})
+        """Records a change of shape that somebody has asked for."""
+        self.changes.asked(how, path, plan, index)
 
     def debugged(self, body: dict[str, Json]) -> None:
         """Records a debugger's action, so that a replay repeats it."""
@@ -346,12 +318,13 @@ class Recorder(Gate):
         for kind, told in notes(tick):
             self.tape.note(kind, told)
         if tick.number == self.ticks:  # not a tick, but a halt between two
-            if tick.halts and not self.remaking:
+            if tick.halts and not self.changes.remaking:
                 why = tick.halts[0][1]
                 self.tape.put("halt", {"by": why.by, "reason": why.reason})
         elif tick.status is not RUNNING:
             failed = blame(self.run.root)._asdict() if tick.status is FAILURE else {}
             self.tape.note("result", {"status": tick.status.name, **failed})
+            self.changes.halted(tick)
             self.tape.boundary()
 
     # End -------------------------------------------------------------------------------------

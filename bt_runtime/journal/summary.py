@@ -65,9 +65,11 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
     ).fetchone()
     ended = opening.status_of(last[1]) if last is not None and last[0] == "result" else ""
     state = "running" if folder.is_live(path) else ended or "interrupted"
-    broken = outage.marked(path)
+    broken: object = outage.marked(path)
     if broken is not None and state != "running":
         state = "broken"
+    elif state != "running" and (missing := outage.missing(path, end.events)):
+        state, broken = "damaged", missing
     ticks = max(end.tick, one("SELECT max(tick) FROM events") or 0)
     judged = f"{int(verdict['met'])}/{int(verdict['total'])}" if verdict else ""
     return Summary(

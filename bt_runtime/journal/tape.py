@@ -8,21 +8,30 @@ import json
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.faults.diagnostic import BtError, TooLong, message_of
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
+from bt_runtime.journal.order import (
+    AT_END,
+    LISTENER,
+    STANDING,
+    WORLD,
+    Caller,
+    Inside,
+    in_order,
+    is_outside,
+    is_taped,
+    places,
+)
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.writer import Body, Writer
 from bt_runtime.types import Json
 
-_ASKED = "clock world ask answer begin done told seek found question reply open opened news stopped instant"
-ASKED = frozenset(_ASKED.split())
-OUTSIDE = frozenset({"write", "change", "halt", "late", "debug", "forked"})  # what others did, between two ticks
-TAPED = ASKED | OUTSIDE
-STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them
+T = TypeVar("T")
+WRITES = "blackboard"  # a node's writes
 
 
 class Difference(BaseException):
@@ -55,8 +64,17 @@ class Tape:
         self.writer = writer
         self.recording = recording
         events: Iterable[Event] = recording.until_full() if recording else ()
-        self.events = deque(in_order(e for e in events if e.kind in TAPED))
-        self.told = Counter((e.tick, e.kind) for e in events if e.kind not in TAPED | STANDING)  # written already
+        taped = [e for e in events if is_taped(e)]
+        notes = [e for e in events if not is_taped(e) and e.kind not in STANDING]
+        self.inside = places(taped, notes)  # by the number of the event
+        self.events = deque(in_order(taped))
+        self.told = Counter((e.tick, e.kind) for e in notes)  # written already
+        self.writes = deque(e for e in notes if e.kind == WRITES)
+        self.noted = (0, 0)  # a tick, and how many of its notes were made again
+        self.again: Callable[[str, dict[str, Json]], None] = lambda kind, body: None  # repeats a recorded change
+        self.caller: Caller | None = None  # whose call is being made
+        self.unsure = False  # may the record of an action have been lost
+        self.asked_first: set[str] = set()  # the actions that were looked at since, before they were begun
         self.engine: Counting | None = None  # of the run, once it is recorded
         self.on_live: Callable[[], None] = lambda: None
         self.path: Path | None = None  # of the journal, once it is recorded
@@ -76,6 +94,21 @@ class Tape:
         """True after the recorded part, when new questions go to the real world and models."""
         return self.live and self.writer is not None and not self.broken
 
+    def may_be_done(self, sentence: str) -> bool:
+        """True once for each action that may have been done without a record."""
+        if not self.unsure or sentence in self.asked_first:
+            return False
+        self.asked_first.add(sentence)
+        return True
+
+    def was_begun(self, sentence: str) -> bool:
+        """True when the recording has an action of these words."""
+        recording = self.recording
+        events = recording.events if recording is not None else ()
+        return any(
+            e.kind == "begin" and recording is not None and recording.body(e)["sentence"] == sentence for e in events
+        )
+
     def next_number(self) -> int:
         self.number += 1
         return self.number
@@ -84,6 +117,8 @@ class Tape:
 
     def take(self, kind: str, key: dict[str, Json]) -> dict[str, Json] | None:
         """The recorded entry, which must be this one; None when the tape has been played and the run goes on live."""
+        while self._due() is not None:
+            self._repeat()
         if self.live:
             if self.writer is None:
                 self.broken = True
@@ -92,16 +127,25 @@ class Tape:
         event, body = self._head()
         if event.kind != kind or event.tick != self.tick() or any(body.get(k) != v for k, v in key.items()):
             self._differ(kind, key, event, body)
-        return self._pop(body)
+        return self._answered(body)
 
     def answer(self, kind: str, number: int) -> dict[str, Json] | None:
         """The recorded answer to a job, if it is what comes next."""
         if self.live or self.broken:
             return None
+        if self.inside:
+            self._reach(kind, number)
+            if self.live:
+                return None
         event, body = self._head()
         if event.kind != kind or event.tick != self.tick() or body["job"] != number:
             return None
-        return self._pop(body)
+        return self._answered(body)
+
+    def _answered(self, body: dict[str, Json]) -> dict[str, Json]:
+        self._pop(body)
+        self._listened()
+        return body
 
     def _head(self) -> tuple[Event, dict[str, Json]]:
         assert self.recording is not None
@@ -119,11 +163,74 @@ class Tape:
         where = "" if event.tick == self.tick() else f" at tick {event.tick}"
         raise Difference(self.tick(), f"the run comes to {now}; the recording has {then}{where}")
 
+    # Within a tick ---------------------------------------------------------------------------
+
+    def calling(self, number: int, call: str, made: Callable[..., T], /, *args: Any, **named: Any) -> T:
+        """Calls code of a skill, a model or a world: what it does to the run, no node will do again."""
+        before, self.caller = self.caller, (number, call)
+        try:
+            return made(*args, **named)
+        finally:
+            self.caller = before
+
+    def called(self, number: int, call: str) -> None:
+        """Repeats what such a call has done to the run."""
+        while self.inside and (due := self._due()) is not None and due.caller == (number, call):
+            self._repeat()
+
+    def end_stepping(self) -> None:
+        """Repeats what is left of this tick, at the latest before the changes of shape are made."""
+        while self._due(end=True) is not None:
+            self._repeat()
+        if not self.broken and self.events and self.writes and self.writes[0].tick < self.tick():
+            self._differ_in_writing(None, self.writes[0])
+
+    def _due(self, end: bool = False) -> Inside | None:
+        """Returns where the next event was made, if it is a change made within this tick."""
+        if not self.inside or self.broken or not self.events or self.events[0].tick != self.tick():
+            return None
+        found = self.inside.get(self.events[0].seq)
+        return found if found is not None and (end or found.caller != AT_END) else None
+
+    def _repeat(self) -> None:
+        event, body = self._head()
+        self._pop(body)
+        self.calling(*LISTENER, self.again, event.kind, body)
+
+    def _reach(self, kind: str, number: int) -> None:
+        """Repeats the changes before the answer to a job, when that is what comes next."""
+        event = next((e for e in self.events if e.seq not in self.inside), None)
+        if event is None or (event.kind, event.tick) != (kind, self.tick()) or self.recording is None:
+            return
+        if self.recording.body(event)["job"] == number:
+            while self._due() is not None:
+                self._repeat()
+
+    def _listened(self) -> None:
+        """Repeats what listeners did after as many notes as have been made."""
+        made = self.noted[1] if self.noted[0] == self.tick() else 0
+        while (due := self._due()) is not None and due.caller == LISTENER and due.notes <= made:
+            self._repeat()
+
+    def _compare(self, kind: str, body: Body) -> None:
+        """Compares what a node writes with what it wrote."""
+        if kind != WRITES or not self.writes or self.broken:
+            return
+        event = self.writes.popleft()
+        if event.tick != self.tick() or not (callable(body) or _as_written(body, event.body)):
+            self._differ_in_writing(None if callable(body) else body, event)
+
+    def _differ_in_writing(self, body: dict[str, Json] | None, event: Event) -> None:
+        now = "the run does not write it" if body is None else f"the run writes {_shown(WRITES, body)}"
+        self.broken = True
+        then = _shown(WRITES, json.loads(event.body))
+        raise Difference(self.tick(), f"{now}; the recording has {then} at tick {event.tick}")
+
     # Between ticks ---------------------------------------------------------------------------
 
     def outside(self) -> tuple[Event, dict[str, Json]] | None:
         """Returns the next outside event due before the coming tick, such as another thread's write, or None."""
-        if self.live or self.events[0].kind not in OUTSIDE or self.events[0].tick > self.tick():
+        if self.live or self.events[0].tick > self.tick() or not is_outside(self.events[0], self.inside):
             return None
         event, body = self._head()
         self._pop(body)
@@ -136,6 +243,10 @@ class Tape:
         key = (self.tick(), kind)
         if self.told[key] > 0:
             self.told[key] -= 1
+            self._compare(kind, body)
+            if self.inside:
+                self.noted = (key[0], self.noted[1] + 1 if self.noted[0] == key[0] else 1)
+                self._listened()
         elif self.writer is not None and not self.broken:
             self.writer.event(self.tick(), kind, body, texts)
 
@@ -157,10 +268,10 @@ class Tape:
         found = None if self.broken else self.take(kind, key)
         if found is not None:
             if redo is not None:
-                redo()
+                self.calling(*WORLD, redo)
             return result_of(found)
         try:
-            value = make()
+            value = self.calling(*WORLD, make)
         except Exception as error:
             self.put(kind, {**key, **failure(error)})
             raise
@@ -172,17 +283,6 @@ class Tape:
         return value
 
 
-def in_order(events: Iterable[Event]) -> list[Event]:
-    """Orders events by their time of effect: another thread's write may have been noted late."""
-    keyed, latest = [], 0
-    for event in events:
-        if event.kind == "write":
-            latest = int(json.loads(event.body)["order"])
-        outside = event.kind in OUTSIDE
-        keyed.append(((event.tick, outside, latest if outside else 0), event))
-    return [event for _, event in sorted(keyed, key=lambda pair: pair[0])]
-
-
 def as_lines(value: object) -> str | None:
     """A long list of sentences, as a text that is kept once."""
     if isinstance(value, list | tuple) and len(value) > 4 and set(map(type, value)) == {str}:
@@ -192,8 +292,9 @@ def as_lines(value: object) -> str | None:
 
 
 def failure(error: Exception) -> dict[str, Json]:
-    message, hint = (error.message, error.hint) if isinstance(error, BtError) else (codec.shown(error), "")
-    told: dict[str, Json] = {"error": message, "hint": hint, "type": type(error).__name__}
+    """Words an exception as a live run does, so that a replayed one has the same message."""
+    hint = error.hint if isinstance(error, BtError) else ""
+    told: dict[str, Json] = {"error": message_of(error), "hint": hint, "type": type(error).__name__}
     return {**told, "measure": [error.tokens, error.limit]} if isinstance(error, TooLong) else told
 
 
@@ -205,6 +306,14 @@ def result_of(body: dict[str, Json]) -> Any:
     if "lines" in body:
         return body["lines"].split("\n")
     return codec.full(body["value"])
+
+
+def _as_written(body: dict[str, Json], text: str) -> bool:
+    """Compares what a node writes. A value that the journal only describes equals any other."""
+    if codec.text(body) == text:
+        return True
+    then = json.loads(text)
+    return '"opaque"' in text and all(body[name] == then.get(name) for name in ("scope", "name"))
 
 
 def _shown(kind: str, body: dict[str, Json]) -> str:

@@ -54,6 +54,11 @@ class TapedClock:
             self.gap, self.ahead = False, self.time - self.inner.now()
         return self.inner.now() + self.ahead
 
+    def go_on(self) -> None:
+        """Begins the time of the run that was led back: from here on it passes, also before the next tick."""
+        if self.gap and self.tape.live:
+            self.read()
+
     def wait(self, woken: Alarm, until: float) -> None:
         self.inner.wait(woken, behind(until, self.ahead))
 
@@ -75,10 +80,12 @@ class TapedJob(Job[T]):
         if not self.dead and tape.take(names[0], {"job": self.number, **about, **texts}) is None:
             tape.put(names[0], {"job": self.number, **about}, texts)
             self.start()
+        elif not self.dead:
+            tape.called(self.number, "ask")
 
     def start(self) -> Job[T]:
         try:
-            self.job = job = self.ask()
+            self.job = job = self.tape.calling(self.number, "ask", self.ask)
             return job
         except Exception as error:
             self.failed(error)
@@ -87,6 +94,7 @@ class TapedJob(Job[T]):
     def poll(self) -> T | None:
         job = self.job
         if job is None:
+            self.tape.called(self.number, "poll")
             body = self.tape.answer(self.answers, self.number)
             if body is not None:
                 return self.read(result_of(body))
@@ -95,7 +103,7 @@ class TapedJob(Job[T]):
             self.since = time.perf_counter()
             job = self.start()
         try:
-            answer = job.poll()
+            answer = self.tape.calling(self.number, "poll", job.poll)
         except Exception as error:
             self.failed(error)
             raise
@@ -111,7 +119,9 @@ class TapedJob(Job[T]):
 
     def cancel(self, reason: str) -> None:
         if self.job is not None:
-            self.job.cancel(reason)
+            self.tape.calling(self.number, "cancel", self.job.cancel, reason)
+        else:
+            self.tape.called(self.number, "cancel")
 
 
 class TapedPerson:

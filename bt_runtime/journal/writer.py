@@ -240,6 +240,7 @@ class Writer:
             self._commit(made.batch(), made.durable)
         if made.durable:
             self.store.sync()
+            self.mark.reached(self.store.end.events)
         self.waiting.popleft()
         self.tick = max(self.tick, made.tick)
         why = self._copied(made)

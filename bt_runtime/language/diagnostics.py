@@ -32,8 +32,11 @@ class Diagnostics:
     ) -> None:
         self.add(Diagnostic(code, message, file, span, label, help, fixes=fixes))
 
-    def warning(self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "") -> None:
-        self.add(Diagnostic(code, message, file, span, label, help, "warning"))
+    def warning(
+        self, code: str, message: str, file: str, span: Span | None, label: str = "", help: str = "",
+        fixes: tuple[Fix, ...] = (),
+    ) -> None:  # fmt: skip
+        self.add(Diagnostic(code, message, file, span, label, help, "warning", fixes))
 
     def add(self, *found: Diagnostic) -> None:
         for each in found:
@@ -58,6 +61,6 @@ class Diagnostics:
         return kept
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    close = nearest(word, known)
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    close = nearest(word, known, cutoff)
     return f"did you mean `{close}`?" if close else ""

@@ -218,7 +218,7 @@ def _port(port: Port | None) -> Json:
     if port is None:
         return None
     bounds = {"minimum": port.minimum, "maximum": port.maximum, "choices": list(port.choices) or None}
-    given = {key: value for key, value in bounds.items() if value is not None}
+    given = {key: value for key, value in {**bounds, "outside": port.outside}.items() if value is not None}
     return {"type": port.type, **({} if port.required else {"default": port.default}), **given}
 
 

@@ -6,19 +6,22 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
+from bt_runtime.language import nesting
 from bt_runtime.language.kinds.kind import Field, Kind
-from bt_runtime.language.source import Node, Scalar, YamlMap
+from bt_runtime.language.nesting import STEP as STEP
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.language.spec import NodeSpec, Port
 from bt_runtime.types import Span
 
-STEP = 2  # spaces of a level
 _MEANT = re.compile(r"did you mean `([^`]+)`")
 _WRITE = re.compile(r"write `(\w+:)`\Z")
 _TEXT = re.compile(r'if it is a text: `"(\w+)"`')
 _QUOTE = re.compile(r'quote it: `(?:\w+: )?(".*")`\Z')
 _BRACES = re.compile(r"no braces here: `")
-_INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|a colon and a space:) `(?!\w+:`)(.+)`\Z")
+_INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|to negate:|a colon and a space:) `(?!\w+:`)(.+)`\Z")
+_FORMAT = re.compile(r"no formats here: `\{(round\(.+\))\}`\Z")
+_TEST = re.compile(r"\b(?:check|expr|when|unless|until|if|on): *\Z")  # before an expression
 _SIGNS = {"&": "and", "|": "or", "=": "=="}
 _SKILL = re.compile(r"add `skills: \[(\w[\w/-]*)\]`")
 _DECLARE = re.compile(r"`(blackboard|outputs): \{(\w+): any\}`")
@@ -61,19 +64,7 @@ def lacking(key: Scalar, value: Node, field: Field) -> tuple[Fix, ...]:
             return ()
         at = Span(key.end.line + 1, key.end.column + 2, key.end.line + 1, key.end.column + 2)
         return (Fix(title, (Edit(at, f"\n{' ' * (key.start.column + STEP)}{written}"),)),)
-    return (Fix(title, (_first(value, written),)),) if isinstance(value, YamlMap) else ()
-
-
-def _first(node: YamlMap, written: str) -> Edit:
-    line, column = node.start.line + 1, node.start.column + 1
-    if not flow(node):
-        return Edit(Span(line, column, line, column), f"{written}\n{' ' * (column - 1)}")
-    return Edit(Span(line, column + 1, line, column + 1), f"{written}, " if node.pairs else written)
-
-
-def flow(node: YamlMap) -> bool:
-    """Formats a node in flow style: `{a: b}`."""
-    return not node.pairs or node.start.index < node.pairs[0][0].start.index
+    return (Fix(title, (nesting.first(value, (written,)),)),) if isinstance(value, YamlMap) else ()
 
 
 def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...]:
@@ -83,7 +74,7 @@ def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...
         return ()
     title, start, end = f"put it below `{field.name}:`", name.span, inside.span
     before = Span(start.line, start.column, start.line, start.column)
-    if flow(value):
+    if nesting.flow(value):
         behind = Span(end.end_line, end.end_column, end.end_line, end.end_column)
         return (Fix(title, (Edit(before, f"{field.name}: {{"), Edit(behind, "}")), True),)
     last = end.end_line - (end.end_column == 1)
@@ -92,9 +83,27 @@ def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...
     return (Fix(title, (opened, *deeper), True),)
 
 
+def child(kind: Kind, key: Scalar, value: YamlList) -> tuple[Fix, ...]:
+    """The fix for a list in the place of a decorator's child: one node, or a control node around several."""
+    start, end = value.span, value.span
+    if kind.bare != "child" or not value.items:
+        return ()
+    if len(value.items) > 1:
+        return tuple(Fix(f"put them below a `{each}:`", nesting.beneath(key, value, (), each))
+                     for each in ("sequence", "fallback"))  # fmt: skip
+    opened, closed = start._replace(end_line=start.line, end_column=start.column + 1), end._replace(line=end.end_line)
+    bracket = key.source[value.start.index : value.start.index + 1]
+    if bracket != "[":
+        return (Fix("leave the list out", (Edit(opened, " "),), True),) if start.column > key.start.column + 1 else ()
+    inner = value.items[0]
+    braces = ("", "") if key.source[inner.start.index : inner.start.index + 1] == "{" else ("{", "}")
+    edits = (Edit(opened, braces[0]), Edit(closed._replace(column=end.end_column - 1), braces[1]))
+    return (Fix("leave the list out", edits, True),)
+
+
 def apart(bare: Field, value: YamlMap, common: Container[str]) -> tuple[Fix, ...]:
     """The fix for common fields among a bare mapping of entries: moves the entries below their field."""
-    if not flow(value):
+    if not nesting.flow(value):
         start = value.start.line + 1
         last = value.end.line + 1 - (value.end.column == 0)
         entries = [(k, v) for k, v in value if k.text not in common]
@@ -134,7 +143,7 @@ def given(spec: NodeSpec, node: Node | None, port: Port, here: bool) -> tuple[Fi
     written = f"{port.name}: {value}"
     title = f"give it: `{written}`"
     if isinstance(node, YamlMap):
-        return (Fix(title, (_first(node, written),)),)
+        return (Fix(title, (nesting.first(node, (written,)),)),)
     file = spec.given.get("file")
     if node is not None or not isinstance(file, Scalar) or file.start.line != file.end.line:
         return ()
@@ -158,7 +167,7 @@ def fixable(found: Iterable[Diagnostic], sources: Mapping[str, str]) -> list[Dia
     for fault in found:
         if fault.span is not None and fault.file in sources:
             lines = cut.get(fault.file) or cut.setdefault(fault.file, LINE_BREAK.split(sources[fault.file]))
-            ways = dict.fromkeys((*_said(fault, fault.span, lines), *fault.fixes))
+            ways = dict.fromkeys((*fault.fixes, *_said(fault, fault.span, lines)))
             every.append(fault._replace(fixes=tuple(ways)))
         else:
             every.append(fault)
@@ -166,7 +175,7 @@ def fixable(found: Iterable[Diagnostic], sources: Mapping[str, str]) -> list[Dia
 
 
 def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
-    there = _at(span, lines)
+    there = "" if fault.fixes else _at(span, lines)  # what it brings along is exact
     meant = _MEANT.match(fault.label) or _MEANT.match(fault.help)
     if meant and there and f"`{there.strip(chr(34) + chr(39))}" in fault.message:
         yield Fix(f"write `{meant[1]}`", (Edit(span, meant[1]),), True)
@@ -179,6 +188,10 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
     elif fault.help == "put it in quotes" and fault.code == "BT005":
         rest = lines[span.line - 1][span.column - 1 :].partition(" #")[0].rstrip()
         yield Fix("put it in quotes", (Edit(span._replace(end_column=span.column + len(rest)), quoted(rest)),), True)
+    if fault.label == "a text with `: ` in it stands in quotes":
+        key, _, rest = lines[span.line - 1].partition(": ")
+        text, at = rest.partition(" #")[0].rstrip(), span._replace(column=len(key) + 3)
+        yield Fix(f"write `{quoted(text)}`", (Edit(at._replace(end_column=at.column + len(text)), quoted(text)),))
     if fault.label == "is a space missing after the colon?":
         yield Fix("put a space after the colon", (Edit(span._replace(column=span.end_column), " "),), True)
     if fault.help == "replace each tab by spaces":
@@ -209,8 +222,11 @@ def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[F
         yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
     elif _BRACES.match(fault.label) and there[:1] == "{" and there[-1:] == "}":
         yield Fix("remove the braces", (Edit(span, there[1:-1].strip()),), True)
+    elif said := _FORMAT.match(fault.label) or _FORMAT.match(fault.help):
+        yield Fix(f"write `{{{said[1]}}}`", (Edit(span, said[1]),))  # which shows 0.5 as 0.5, not as 0.50
     elif said := _INSTEAD.match(fault.label):
-        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), True)
+        negated = fault.label.startswith("to negate")  # of a tag, which may stand anywhere
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),), not negated or bool(_TEST.search(before)))
 
 
 def _at(span: Span, lines: list[str]) -> str:

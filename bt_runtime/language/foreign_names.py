@@ -2,73 +2,98 @@
 
 from __future__ import annotations
 
-# Their name, without case and underscores → the kind, and what it takes to do the same, if that is not all.
-_MEANT: dict[str, tuple[str, str]] = {
-    "selector": ("fallback", ""),
-    "asyncsequence": ("sequence", "with `yield: true`"),
-    "asyncfallback": ("fallback", "with `yield: true`"),
-    "reactiveselector": ("reactive_fallback", ""),
-    "sequencestar": ("sequence_with_memory", ""),
-    "parallelall": ("parallel", "with `wait_all: true`"),
-    "ifthenelse": ("if", ""),
-    "whiledoelse": ("while", ""),
-    "eternalguard": ("while", ""),
-    "trycatch": ("try", ""),
-    "pipelinesequence": ("pipeline", ""),
-    "recoverynode": ("recovery", ""),
-    "inverter": ("invert", ""),
-    "retryuntilsuccessful": ("retry", ""),
-    "keeprunninguntilfailure": ("until_failure", ""),
-    "forcesuccess": ("force", "with `status: success`"),
-    "forcefailure": ("force", "with `status: failure`"),
-    "failureissuccess": ("force", "with `status: success`"),
-    "successisfailure": ("force", "with `status: failure`"),
-    "runonce": ("once", ""),
-    "oneshot": ("once", ""),
-    "ratecontroller": ("rate", ""),
-    "loop": ("for_each", ""),
-    "loopint": ("for_each", ""),
-    "loopdouble": ("for_each", ""),
-    "loopstring": ("for_each", ""),
-    "skipunlessupdated": ("skip_unless", ""),
-    "waitvalueupdate": ("wait", "with `updated: entry`, before the child in a `sequence`"),
-    "wasentryupdated": ("check", "with `updated: entry`"),
-    "entryupdated": ("check", "with `updated: entry`"),
-    "subtree": ("tree", ""),
-    "subtreeplus": ("tree", "with `autoremap: true`"),
-    "script": ("set", ""),
-    "scriptcondition": ("check", ""),
-    "setblackboard": ("set", ""),
-    "setblackboardvariable": ("set", ""),
-    "unsetblackboard": ("unset", ""),
-    "unsetblackboardvariable": ("unset", ""),
-    "checkblackboardvariablevalue": ("check", ""),
-    "checkblackboardvariablevalues": ("check", ""),
-    "checkblackboardvariableexists": ("check", "with `exists(entry)`"),
-    "waitforblackboardvariable": ("wait", "with `until: exists(entry)`"),
-    "waitforblackboardvariablevalue": ("wait", "with `until:` and the test"),
-    "alwayssuccess": ("succeed", ""),
-    "alwaysfailure": ("fail", ""),
-    "success": ("succeed", ""),
-    "failure": ("fail", ""),
-    "sleep": ("wait", ""),
-    "timer": ("wait", ""),
-    "print": ("log", ""),
-    "compareblackboardvariables": ("check", "with `a == b`"),
-    "goalupdated": ("check", "with `updated: goal`"),
-    "goalupdatedcontroller": ("skip_unless", "with `updated: goal`"),
-    "failureisrunning": ("retry", "with `times: -1`"),
-    "repeatuntilsuccess": ("retry", "with `times: -1`"),
-    "successisrunning": ("repeat", "with `times: -1`"),
-    "running": ("wait", "with `until: false`"),
-    "alwaysrunning": ("wait", "with `until: false`"),
-    "cooldown": ("rate", "with `else: skip`"),
-    "singletrigger": ("once", ""),
-    "consumequeue": ("for_each", "with `from: entry`"),
-    "popfromqueue": ("for_each", "with `from: entry`"),
-    "chooser": ("fallback", ""),
-    "behaviortree": ("tree", ""),
-    **{f"switch{n}": ("switch", "") for n in range(2, 7)},
+from typing import NamedTuple
+
+
+class Meant(NamedTuple):
+    """Our kind for another library's node. `fields`: what it takes to do the same, in YAML; `options`: in words."""
+
+    kind: str
+    fields: tuple[str, ...] = ()
+    options: str = ""
+    same: bool = True  # with these fields it does the same, whatever else the author has written
+
+    @property
+    def label(self) -> str:
+        options = self.options or (f" with `{', '.join(self.fields)}`" if self.fields else "")
+        return f"did you mean `{self.kind}`{options}?"
+
+
+def _near(kind: str, options: str = "", *fields: str) -> Meant:
+    """The nearest kind, which does something else with the same fields: a suggestion, and no certain fix."""
+    return Meant(kind, fields, options and f" {options}", same=False)
+
+
+# Their name, without case and underscores.
+_MEANT: dict[str, Meant] = {
+    "selector": Meant("fallback"),
+    "asyncsequence": Meant("sequence", ("yield: true",)),
+    "asyncfallback": Meant("fallback", ("yield: true",)),
+    "reactiveselector": Meant("reactive_fallback"),
+    "sequencestar": Meant("sequence_with_memory"),
+    "fallbackstar": Meant("fallback"),
+    "parallelnode": Meant("parallel"),
+    "parallelall": Meant("parallel", ("wait_all: true",)),
+    "ifthenelse": _near("if"),
+    "whiledoelse": _near("while"),
+    "eternalguard": _near("while"),
+    "trycatch": _near("try"),
+    "pipelinesequence": Meant("pipeline"),
+    "recoverynode": Meant("recovery"),
+    "inverter": Meant("invert"),
+    "retryuntilsuccessful": Meant("retry"),
+    "retryuntilsuccesful": Meant("retry"),
+    "keeprunninguntilfailure": Meant("repeat", ("times: -1",)),
+    "forcesuccess": Meant("force", ("status: success",)),
+    "forcefailure": Meant("force", ("status: failure",)),
+    "failureissuccess": Meant("force", ("status: success",)),
+    "successisfailure": Meant("force", ("status: failure",)),
+    "runonce": Meant("once", ("then: skip",)),
+    "oneshot": _near("once"),
+    "ratecontroller": Meant("rate", ("else: running",)),
+    "loop": _near("for_each"),
+    "loopint": _near("for_each"),
+    "loopdouble": _near("for_each"),
+    "loopstring": _near("for_each"),
+    "skipunlessupdated": Meant("skip_unless"),
+    "waitvalueupdate": _near("wait", "with `updated: entry`, before the child in a `sequence`"),
+    "wasentryupdated": Meant("check", (), " with `updated: entry`"),
+    "entryupdated": Meant("check", (), " with `updated: entry`"),
+    "subtree": Meant("tree"),
+    "subtreeplus": Meant("tree"),
+    "script": _near("set"),
+    "scriptcondition": _near("check"),
+    "setblackboard": _near("set", "with `{entry: value}`"),
+    "setblackboardvariable": _near("set", "with `{entry: value}`"),
+    "unsetblackboard": Meant("unset"),
+    "unsetblackboardvariable": _near("unset"),
+    "checkblackboardvariablevalue": _near("check"),
+    "checkblackboardvariablevalues": _near("check"),
+    "checkblackboardvariableexists": _near("check", "with `exists(entry)`"),
+    "waitforblackboardvariable": _near("wait", "with `until: exists(entry)`"),
+    "waitforblackboardvariablevalue": _near("wait", "with `until:` and the test"),
+    "alwayssuccess": Meant("succeed"),
+    "alwaysfailure": Meant("fail"),
+    "success": Meant("succeed"),
+    "failure": Meant("fail"),
+    "sleep": _near("wait"),  # whose bare number is of milliseconds there
+    "timer": _near("wait"),
+    "print": Meant("log"),
+    "compareblackboardvariables": _near("check", "with `a == b`"),
+    "goalupdated": _near("check", "with `updated: goal`", "updated: goal"),
+    "goalupdatedcontroller": _near("skip_unless", "with `updated: goal`", "updated: goal"),
+    "failureisrunning": Meant("retry", ("times: -1",)),
+    "repeatuntilsuccess": Meant("retry", ("times: -1",)),
+    "successisrunning": Meant("repeat", ("times: -1",)),
+    "running": Meant("wait", ("until: false",)),
+    "alwaysrunning": Meant("wait", ("until: false",)),
+    "cooldown": _near("rate", "with `hz:` and `else: skip`", "else: skip"),
+    "singletrigger": _near("once"),
+    "consumequeue": _near("for_each", "with `from: entry`"),
+    "popfromqueue": _near("for_each", "with `from: entry`"),
+    "chooser": _near("fallback"),
+    "behaviortree": _near("tree"),
+    **{f"switch{n}": _near("switch") for n in range(2, 7)},
 }
 
 _BY_PY_TREES = ("Dummy", "Periodic", "StatusQueue", "SuccessEveryN", "TickCounter", "ProbabilisticBehaviour")
@@ -95,6 +120,6 @@ def done(name: str) -> str:
     return _DONE.get(name.replace("_", "").casefold(), "")
 
 
-def meant(name: str) -> tuple[str, str] | None:
-    """Returns our kind for another library's node name, and the options it needs; None when the name is unknown."""
+def meant(name: str) -> Meant | None:
+    """Returns our kind for another library's node name, and what it needs besides; None when the name is unknown."""
     return _MEANT.get(name.replace("_", "").casefold())

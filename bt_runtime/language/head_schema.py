@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bt_runtime.language.expression.scope import WORDS
 from bt_runtime.language.kinds.shape import DRAFT, NAME, NODE, SCALAR, Schema, bounds, closed, typed
 
 PORT_TYPES = ("any", "string", "integer", "number", "boolean", "list", "object")
+OUTSIDE: Schema = {"type": "boolean", "description": "Does somebody outside write it? Unless said: when no node does.",
+                   "errorMessage": "`outside` is true or false"}  # fmt: skip
 SHARING = ("shared", "stale_after", "when_stale")  # of entries that a fleet shares: language/shared.py
 
 
@@ -16,7 +19,7 @@ def header_schema() -> Schema:
         "$schema": DRAFT,
         "type": "object",
         **closed(head, ("version", "tree", "root")),
-        "definitions": {"ports": ports(), "entries": ports(**{key: {} for key in SHARING})},
+        "definitions": {"ports": ports(), "entries": ports(outside=OUTSIDE, **{key: {} for key in SHARING})},
     }
 
 
@@ -50,5 +53,6 @@ def _section(about: str, ports: str = "ports") -> Schema:
 
 def ports(**more: Schema) -> Schema:
     said = "Ports are a mapping of names to types, for instance `room: {type: string}`"
-    typed_ports: Schema = {"allOf": [typed("a port", PORT_TYPES, **bounds(), **more)]}
+    why = "It is a word of expressions, which could not read it"
+    typed_ports: Schema = {"allOf": [typed("a port", PORT_TYPES, WORDS, why, **bounds(), **more)]}
     return {"type": ["object", "null"], "errorMessage": said, **typed_ports}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.head_schema import PORT_TYPES, header_schema
-from bt_runtime.language.ports import range_of, within
 from bt_runtime.language.schema_quick import Path, number
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.spec import ABSENT, Port
@@ -30,6 +29,7 @@ class Header:
 
     def __init__(self, top: YamlMap, file: str, diagnostics: Diagnostics) -> None:
         self.top, self.file, self.diagnostics = top, file, diagnostics
+        self.places: dict[str, str] = {}  # of the ports that were read: the head under which each stands
         head = {key.text: None if key.text == "root" else node.data() for key, node in top}
         diagnostics.add(*(fault for _, fault in CHECK.faults(top, file, head)))
 
@@ -47,33 +47,27 @@ class Header:
         kept, so that its uses are not reported as well."""
         node = self.top.get(key)
         named = node if isinstance(node, YamlMap) else ()
-        return {name.text: self.port(name, value) for name, value in named if NAME.fullmatch(name.text)}
+        found = {name.text: self.port(name, value) for name, value in named if NAME.fullmatch(name.text)}
+        if found.keys() & self.places.keys():
+            from bt_runtime.language import port_faults
+
+            port_faults.twice(found, key, self.places, self.file, self.diagnostics)
+        self.places |= dict.fromkeys(found, key)
+        return found
 
     def port(self, key: Scalar, value: Node) -> Port:
         given: dict[str, Node] = {k.text: v for k, v in value} if isinstance(value, YamlMap) else {"type": value}
         said = {name: node.data() for name, node in given.items()}
         type = said.get("type", "any")
         choices = tuple(said["choices"]) if isinstance(said.get("choices"), list) else ()
-        default: Json = said.get("default", ABSENT)
-        if choices and default is not ABSENT and default not in choices:
-            problem = f"`{default}`, none of its choices: {', '.join(f'`{c}`' for c in choices)}"
-            message = f"the default of `{key.text}` is {problem}"
-            self.diagnostics.error("BT016", message, self.file, given["default"].span)
         least, most = (said.get(k) if number(said.get(k)) else None for k in ("minimum", "maximum"))
-        if (least is not None or most is not None) and type not in ("integer", "number"):
-            self.out_of(given, f"`{key.text}` has bounds, and is no number", "BT048")
-        elif least is not None and most is not None and least > most:
-            self.out_of(given, f"no number is within the bounds of `{key.text}`", "BT048")
         about = given.get("about")
         text = about.text if isinstance(about, Scalar) else ""
         kind: Json = type if type in PORT_TYPES else "any"
-        port = Port(key.text, kind, default, text, choices, key.span, least, most)
-        if default is not ABSENT and kind in ("integer", "number") and not within(port, default):
-            message = f"the default of `{key.text}` is {default}, and it takes {range_of(port)}"
-            self.diagnostics.error("BT016", message, self.file, given["default"].span)
-        return port
+        outside = said["outside"] if isinstance(said.get("outside"), bool) else None
+        port = Port(key.text, kind, said.get("default", ABSENT), text, choices, key.span, least, most, outside=outside)
+        if choices or least is not None or most is not None:
+            from bt_runtime.language import port_faults
 
-    def out_of(self, given: dict[str, Node], message: str, code: str) -> None:
-        place = given.get("minimum") or given["maximum"]
-        help = "bounds are for `type: integer` and `type: number`, the smaller one first"
-        self.diagnostics.error(code, message, self.file, place.span, help=help)
+            port_faults.check(port, given, self.file, self.diagnostics)
+        return port

@@ -34,11 +34,11 @@ def found(name: str) -> Kind:
     kind = registry.get(name)
     if kind is not None:
         return kind
-    ours, options = meant(name) or ("", "")
+    ours = meant(name)
     close = nearest(name, registry.kinds)
     hint = (
-        f"did you mean `{ours}`{options and f' {options}'}? `btr explain {ours}`"
-        if ours
+        f"{ours.label} `btr explain {ours.kind}`"
+        if ours is not None
         else done(name)
         or (f"did you mean `{close}`?" if close else "`btr explain kinds` lists the kinds, `btr explain` the faults")
     )

@@ -17,6 +17,7 @@ from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
+from bt_runtime.language.own_keys import offered
 from bt_runtime.language.policies.policy import Policy
 from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.properties.property import Property
@@ -90,7 +91,8 @@ class _Reader:
         own = [_text(node, "impl") for _, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         self.more = impls.keys_of(filter(impls.named_so, (impl, *own)))
         check = _check(frozenset(filter(impls.named_so, (impl, *own)))) if self.more else CHECK
-        self.found += (fault for _, fault in check.faults(top, self.document.name))
+        for path, fault in check.faults(top, self.document.name):
+            self.found.append(offered(path, fault, top.data(), self.more) if self.more else fault)
         self.above = self.reached(named)
         kinds = [self.kind(key, node, impl) for key, node in _pairs(named, "kinds") if isinstance(node, YamlMap)]
         properties = Properties(named.get("properties") if named is not None else None, self.document.name, "manifest")

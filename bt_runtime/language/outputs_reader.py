@@ -10,7 +10,8 @@ from bt_runtime.language.kinds.data import an, fits, type_name
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outputs import FARTHEST, MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES, Output, sound_choices
 from bt_runtime.language.source import Node, Scalar, YamlMap
-from bt_runtime.language.values import BAD, NAME, Computed, Values
+from bt_runtime.language.typos import type_meant
+from bt_runtime.language.values import BAD, NAME, Computed, Values, misnamed
 from bt_runtime.types import Json
 
 DEEPEST = 5  # lists and objects inside one another
@@ -45,12 +46,8 @@ class Reader:
     def each(self, node: YamlMap, depth: int) -> dict[str, Json]:
         found: dict[str, Json] = {}
         for key, inner in node:
-            if not NAME.fullmatch(key.text):
-                found[key.text] = self.values.wrong(
-                    key, f"`{key.text}` cannot be the name of an entry: ASCII letters, digits and _"
-                )
-            else:
-                found[key.text] = self.one(key.text, inner, depth)
+            why = misnamed(key.text) if depth == 1 or not NAME.fullmatch(key.text) else ""
+            found[key.text] = self.values.wrong(key, why) if why else self.one(key.text, inner, depth)
         return found
 
     def one(self, name: str, node: Node, depth: int) -> Json:
@@ -73,9 +70,9 @@ class Reader:
     def typed(self, name: str, type: Node, node: Node, depth: int) -> Json:
         said = type.text if isinstance(type, Scalar) else ""
         if said not in TYPES:
-            return self.values.wrong(
-                type, f"`{said or type_name(type.data())}` is no type of an output", did_you_mean(said, TYPES)
-            )
+            ours = type_meant(said)
+            label = f"did you mean `{ours}`?" if ours else did_you_mean(said, TYPES)
+            return self.values.wrong(type, f"`{said or type_name(type.data())}` is no type of an output", label)
         if depth > DEEPEST:
             return self.values.wrong(node, f"outputs stand at most {DEEPEST} deep inside one another")
         if isinstance(node, YamlMap):

@@ -132,7 +132,7 @@ class NodeReader:
                 value = self.without_fields(kind, bare, value)
             return {bare.name: (key, value)}
         if not isinstance(value, YamlMap):
-            self.faults.no_mapping(kind, value)
+            self.faults.no_mapping(kind, key, value)
             misspelt |= {f.name for f in kind.fields}
             return {}
         hole = unquoted_hole(value)

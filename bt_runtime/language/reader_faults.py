@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from bt_runtime.faults.diagnostic import Fix, nearest
-from bt_runtime.language import fixes, typos
+from bt_runtime.language import fixes, foreign_fixes, typos
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
-from bt_runtime.language.foreign_names import done, meant
+from bt_runtime.language.foreign_names import Meant, done, meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, Field, Kind, Registry
 from bt_runtime.language.ports import an
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
@@ -27,8 +27,14 @@ class NodeFaults:
 
     # Fields --------------------------------------------------------------------------------------
 
-    def no_mapping(self, kind: Kind, value: Node) -> None:
-        """Reports a value such as `beep: 3` where a mapping of fields is required."""
+    def no_mapping(self, kind: Kind, key: Scalar, value: Node) -> None:
+        """Reports a value such as `beep: 3`, or a list, where a mapping of fields is required."""
+        if isinstance(value, YamlList) and kind.family == "decorator" and kind.field("child") is not None:
+            message, label = f"`{kind.name}` takes one node, and this is a list of {len(value.items)}", ""
+            label = "put them below a `sequence:`" if len(value.items) > 1 else "leave the list out"
+            self.error("BT016", message, value.span, label, "", fixes.child(kind, key, value))
+            self.lost |= typos.words(value)
+            return
         takes = f"`{kind.name}` takes its fields: {_names(kind)}" if kind.fields else f"`{kind.name}` takes no value"
         self.error("BT016", takes, value.span, self._below_its_field(kind, value))
         self.lost |= typos.words(value)
@@ -47,9 +53,10 @@ class NodeFaults:
         them."""
         inner: list[tuple[str, YamlMap]] = []
         below = typos.kind_as_field(kind, name.text, self.registry)
-        close, foreign = ("", "") if below else typos.field_meant(kind, name.text)
-        close = close or ("" if below else _close(kind, name.text))
-        label = foreign or typos.after_comma(name, value) or (f"did you mean `{close}`?" if close else "")
+        foreign = None if below else foreign_fixes.field(kind, fields, name, value)
+        close = foreign.field if foreign is not None else "" if below else _close(kind, name.text)
+        label = foreign.label if foreign is not None else ""
+        label = label or typos.after_comma(name, value) or (f"did you mean `{close}`?" if close else "")
         help = f"its fields: {_names(kind)}; any node: {', '.join(f.name for f in COMMON)}"
         if below:
             label, help = f"put it below `{below}:`", f"`{name.text}` is a node, and a node stands below `{below}:`"
@@ -58,7 +65,8 @@ class NodeFaults:
             inner.append((below, pair))
         else:
             self.lost |= typos.words(value)
-        ways = fixes.below(kind, fields, name, value) if name.text in self.registry else ()
+        ways = foreign.fixes if foreign is not None else ()
+        ways = fixes.below(kind, fields, name, value) if name.text in self.registry else ways
         self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
         return {each for each in (below or close,) if each}, inner
 
@@ -132,26 +140,31 @@ class NodeFaults:
         below = typos.nodes_inside(value, self.registry)
         self.lost |= typos.words(value, below)
         if not self.unlisted:  # else it may be a skill of the manifest that is not there, which has been told
-            self._unknown(key)
+            self._unknown(key, value)
         return below
 
-    def _unknown(self, key: Scalar) -> None:
+    def _unknown(self, key: Scalar, value: Node) -> None:
         families: dict[str, None] = {}
         for kind in self.registry:
             families[
                 {"control": "control", "decorator": "decorators", "skill": "skills"}.get(kind.family, kind.name)
             ] = None
-        label = self._label(key.text)
+        foreign = self._foreign(key.text)
+        label = foreign.label if foreign is not None else self._label(key.text)
         missing = "" if label else "".join(f"{fault}; " for fault in self.registry.faults)  # it may be one of those
         help = f"{missing}kinds here: {', '.join(families)}" + ("" if label else "; `btr explain kinds` lists all")
-        self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help)
+        ways = foreign_fixes.node(key, value, foreign, self.registry) if foreign is not None else ()
+        self.error("BT012", f"unknown node kind `{key.text}`", key.span, label, help, ways)
+
+    def _foreign(self, name: str) -> Meant | None:
+        """Returns our kind for another library's node, unless a skill has that name."""
+        found = meant(name)
+        known = found is not None and found.kind in self.registry
+        return found if known and not (self.source_of and self.source_of(name)) else None
 
     def _label(self, name: str) -> str:
         """Returns a suggestion for an unknown kind."""
         own = self.source_of(name) if self.source_of else ""
-        kind, options = meant(name) or ("", "")
-        if kind in self.registry and not own:
-            return f"did you mean `{kind}`{options and f' {options}'}?"
         return own or done(name) or did_you_mean(name, self.registry.kinds)
 
     def error(

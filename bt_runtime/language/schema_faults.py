@@ -29,7 +29,6 @@ _TYPES = {
     "object": "a mapping", "array": "a list", "string": "a text", "integer": "a whole number", "number": "a number",
     "boolean": "true or false", "null": "nothing",
 }  # fmt: skip
-_BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _BOUNDS = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
 _SIZES = {
     "minItems": ("at least", "entries"), "maxItems": ("at most", "entries"), "minProperties": ("at least", "entries"),
@@ -92,16 +91,26 @@ class SchemaFaults:
             yield from self._unknown(node, path, schema, text.file)
             return
         said, span, label = _said(error, named(path) or self.what), node.span, ""
+        fixes: tuple[Fix, ...] = ()
         if "propertyNames" in error.absolute_schema_path and isinstance(node, YamlMap):
             said = f"`{error.instance:.40}` cannot be a name here: {said}"
             span = text.pairs(node)[str(error.instance)][0].span
+            if error.validator == "not":  # a word that is taken
+                label = f"call it `{error.instance}_`"
+                fixes = (Fix(f"write `{error.instance}_`", (Edit(span, f"{error.instance}_"),)),)
         elif error.validator == "enum" and isinstance(error.instance, str):
-            close = nearest(
-                error.instance, [each for each in cast(Json, error.validator_value) if isinstance(each, str)]
+            ours = typos.type_meant(error.instance)
+            known = ours in cast(Json, error.validator_value)
+            fixes = (Fix(f"write `{ours}`", (Edit(node.span, ours),), True),) if known else ()
+            close = (
+                ours
+                if known
+                else nearest(
+                    error.instance, [each for each in cast(Json, error.validator_value) if isinstance(each, str)]
+                )
             )
             label = _did_you_mean(close) if close else ""
-        fixes: tuple[Fix, ...] = ()
-        meant = _BOOLEANS.get(str(error.instance).casefold()) if error.validator_value == "boolean" else None
+        meant = typos.BOOLEANS.get(str(error.instance).casefold()) if error.validator_value == "boolean" else None
         if meant is not None and isinstance(node, Scalar) and node.plain:  # YAML 1.2 reads them as texts
             label, fixes = f"write `{meant}`", (Fix(f"write `{meant}`", (Edit(node.span, meant),), True),)
         yield Diagnostic(self.code(path), said, text.file, span, label, str(schema.get("description", "")), fixes=fixes)
@@ -120,6 +129,8 @@ class SchemaFaults:
             close = nearest(key.text, known)
             label = typos.after_comma(key, value) if " " in key.text else ""
             label = label or (_did_you_mean(close) if close else "")
+            if key.text == "condition" and "instant" in known:
+                label = "write `instant: true`, and return true or false"
             message, help = f"{what} has no `{key.text:.40}`", f"it has: {', '.join(known)}"
             yield Diagnostic(self.code(path), message, file, key.span, label, help)
 

@@ -33,6 +33,7 @@ class Port(NamedTuple):
     minimum: float | None = None
     maximum: float | None = None
     shared: Any = None  # of an entry of a fleet: language/shared.py
+    outside: bool | None = None  # does somebody outside write the entry; None: unless a node writes it
     extra: tuple[Json, ...] = ()  # a port has no values beside its bounds, unlike some fields of nodes
 
     @property

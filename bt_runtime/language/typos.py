@@ -5,12 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
+from bt_runtime.faults.diagnostic import Edit, Fix
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Registry
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 
 SHORT = 60  # characters of what was written that a hint repeats
 _WORD = r"[A-Za-z_]\w*"  # compiled where it is needed: nothing here is, for what is sound
 _JOINED = r"([A-Za-z_]\w*)(?::| +)(?!:)\s*(\S.*)"  # `log "abc"`, `log:abc`
+
+
+BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}  # of YAML 1.1; texts since
+_TYPES = {
+    "integer": ("int", "long", "unsigned", "uint"), "number": ("float", "double", "real", "decimal", "num"),
+    "boolean": ("bool",), "string": ("str", "text", "std::string"), "list": ("array", "vector", "tuple", "sequence"),
+    "object": ("dict", "map", "mapping", "struct", "record"),
+}  # fmt: skip
+
+
+# `${mode}` of shells, and a text that is nothing but `{{mode}}`.
+_OTHER_HOLES = r"\$\{\s*([A-Za-z_][\w.]*)\s*\}|\A\{\{\s*([A-Za-z_][\w.]*)\s*\}\}\Z"
+
+
+def other_holes(node: Scalar, file: str, diagnostics: Diagnostics) -> None:
+    """Warns about the holes of other languages: `${mode}` writes a dollar sign, `{{mode}}` a brace."""
+    for found in re.finditer(_OTHER_HOLES, node.text):
+        written = f"{{{found[1] or found[2]}}}"
+        shown = "`$` is written out" if found[1] else "two braces stand for a brace"
+        at, text = node.part(*found.span()), node.text[: found.start()] + written + node.text[found.end() :]
+        edit = Edit(node.span, _quoted(text)) if node.plain and not found.start() else Edit(at, written)
+        help = "if that is meant: " + ('`{"$"}` is a dollar sign' if found[1] else '`{"{"}` is a brace')
+        message = f"{shown} here, and `{written}` is the value"
+        ways = (Fix(f"write `{written}`", (edit,)),)
+        diagnostics.warning("BT036", message, file, at, f"write `{written}`", help, ways)
+
+
+def type_meant(word: str) -> str:
+    """Returns our name for another language's type, such as `int`; "" when it is unknown."""
+    return next((ours for ours, names in _TYPES.items() if word.casefold() in names), "")
 
 
 def after_comma(name: Scalar, value: Node) -> str:
@@ -35,23 +67,10 @@ def bare(kind: Kind, value: str) -> str:
     return f"{{{field.name}: {value}}}" if field is not None else value
 
 
-# What other libraries call our fields.
-_FIELDS = {
-    "seconds": ("duration", "secs", "sec", "timeout", "delay", "time"),
-    "times": ("attempts", "num_attempts", "num_cycles", "max_attempts", "max_tries", "retries", "count", "cycles", "n"),
-    "in": ("items", "list", "over"), "as": ("var", "item"), "check": ("condition", "cond", "test"),
-}  # fmt: skip
-_MILLISECONDS = ("msec", "ms", "millis", "milliseconds", "timeout_ms", "delay_msec")
-
-
-def field_meant(kind: Kind, name: str) -> tuple[str, str]:
-    """Returns our field for another library's field name, and the suggestion's text."""
-    if kind.name == "parallel" and name in ("policy", "threshold", "success_threshold", "success_count"):
-        return "success", "`success: 1`: one is enough; `success: -1`: all must"
-    if name in _MILLISECONDS and kind.field("seconds") is not None:
-        return "seconds", "`seconds` is meant, of which a millisecond is 0.001"
-    meant = next((ours for ours, names in _FIELDS.items() if name in names and kind.field(ours) is not None), "")
-    return meant, f"did you mean `{meant}`?" if meant else ""
+def boolean(node: Node) -> str:
+    """Recognises `yes` in place of `true`."""
+    meant = BOOLEANS.get(node.text.casefold()) if isinstance(node, Scalar) and node.plain else None
+    return f"write `{meant}`" if meant is not None else ""
 
 
 def number(name: str, text: str) -> str:

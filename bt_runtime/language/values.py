@@ -6,6 +6,7 @@ import re
 
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
+from bt_runtime.language.expression.scope import WORDS
 from bt_runtime.language.kinds.kind import DATA_TYPES, Field
 from bt_runtime.language.ports import an, fits, range_of, type_name
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, unquoted_hole
@@ -72,6 +73,8 @@ class Values:
         if field.type == "key":
             if not isinstance(node.value, str) or not NAME.fullmatch(node.text):
                 return self.wrong(node, f"`{field.name}` takes the name of an entry: ASCII letters, digits and _")
+            if node.text in WORDS:
+                return self.wrong(node, misnamed(node.text), f"call it `{node.text}_`")
             return node.text
         if field.type == "word":
             if node.value not in field.choices:
@@ -95,6 +98,10 @@ class Values:
             template = Template(node.text)
         except ExpressionError as error:
             return self.at_column(node, error)
+        if "${" in node.text or node.text.startswith("{{"):
+            from bt_runtime.language import typos
+
+            typos.other_holes(node, self.file, self.diagnostics)
         return template.evaluate({}) if template.constant else template.whole or template
 
     def data(self, field: Field, node: Node) -> Json:
@@ -113,6 +120,10 @@ class Values:
                 from bt_runtime.language import typos
 
                 quoted = typos.number(field.name, value)
+            if isinstance(value, str) and field.type == "boolean":
+                from bt_runtime.language import typos
+
+                quoted = typos.boolean(node)
             return self.wrong(node, f"`{field.name}` takes {an(field.type)}, not {an(type_name(value))}", quoted)
         if field.choices and value not in field.choices:
             return self.wrong(
@@ -158,12 +169,11 @@ class Values:
             return self.wrong(node, f"`{field.name}` takes a mapping of entries to values", typos.assigned(node))
         found: dict[str, Json] = {}
         for key, value in node:
-            if NAME.fullmatch(key.text):
+            why = misnamed(key.text)
+            if not why or (field.type == "inputs" and key.text in WORDS):  # of another tree, which is told
                 found[key.text] = self.computed(value)
             else:
-                found[key.text] = self.wrong(
-                    key, f"`{key.text}` cannot be the name of an entry: ASCII letters, digits and _"
-                )
+                found[key.text] = self.wrong(key, why, f"call it `{key.text}_`" if key.text in WORDS else "")
         return BAD if any(v is BAD for v in found.values()) else found
 
     def wrong(self, node: Node, message: str, label: str = "") -> Json:
@@ -176,6 +186,12 @@ class Values:
         label, help = (error.hint, "") if len(error.hint) <= 40 else ("", error.hint)
         self.diagnostics.error(error.code, error.message, self.file, span, label, help)
         return BAD
+
+
+def misnamed(name: str) -> str:
+    """Returns why no entry can have this name; "" when one can."""
+    why = "ASCII letters, digits and _" if not NAME.fullmatch(name) else "no expression could read it"
+    return f"`{name}` cannot be the name of an entry: {why}" if name in WORDS or not NAME.fullmatch(name) else ""
 
 
 def inside(node: Node, start: int, end: int) -> Span:

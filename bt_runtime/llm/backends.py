@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any, Protocol
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import import_policy
 from bt_runtime.project import importing, plugins
 from bt_runtime.types import Model
 
+SHIPPED = ("starter", "smollm2", "smollm2-tuned")  # words for models that packages bring
 FILE = "gguf"  # the backend of a file whose suffix names none
 
 
@@ -42,6 +45,8 @@ def is_file(where: str) -> bool:
 def open_with_backend(where: str, **settings: Any) -> Model:
     """The model of that name, opened by its backend."""
     name = backend_name(where)
+    if name == FILE and not Path(where).exists():
+        _known(where)
     if importing.in_file(name):
         found, said = import_policy.bring(name), f"`{name}`"
         if not callable(found):
@@ -52,6 +57,19 @@ def open_with_backend(where: str, **settings: Any) -> Model:
     if not isinstance(model, Model):
         raise BtError(f"what {said} opens is not a model", "derive it from `bt_runtime.types.Model`")
     return model
+
+
+def _known(where: str) -> None:
+    """Raises for a word that names neither a file nor a backend, with the nearest of those that do."""
+    word = next((part for part in Path(where).parts if ":" in part), Path(where).name).partition(":")[0]
+    if not re.fullmatch(r"[A-Za-z][\w-]*", word):
+        return  # a file's name
+    known = [*SHIPPED, *(name for name in plugins.names("models") if name not in (FILE, *SHIPPED))]
+    close = nearest(word, known)
+    raise BtError(
+        f"there is no model file `{Path(where).name}`, and no backend is called `{word}`",
+        f"did you mean `{close}`?" if close else f"give the path of a .gguf file, or one of: {', '.join(known)}",
+    )
 
 
 def of_plugin(name: str) -> tuple[Backend, str]:

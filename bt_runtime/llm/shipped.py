@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.faults.extra import Extra
 from bt_runtime.types import Model
 
 
@@ -35,5 +34,4 @@ def server(where: str, *, key: str | None = None, **settings: Any) -> Model:
 
 def need_llama() -> None:
     """Raises MissingExtra when a local model could not run; loads nothing. For the check of a tree with an agent."""
-    if importlib.util.find_spec("llama_cpp") is None or importlib.util.find_spec("llguidance") is None:
-        raise MissingExtra("a local model", "llm")
+    Extra("llm", "a local model").need("llama_cpp", "llguidance")

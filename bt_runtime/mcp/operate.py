@@ -13,7 +13,7 @@ from bt_runtime.mcp.tools.site import Site
 from bt_runtime.mcp.tools.tool import PAGE, Tool, text
 from bt_runtime.mcp.tools.writing import LABEL
 
-MOST_SHOWN = 4_000  # characters of a graft in the question
+MOST_SHOWN = 20_000  # characters of a graft: all of it stands in the question
 
 
 class Operated:
@@ -45,13 +45,17 @@ class Operated:
         return Answer(part.text, {"what": what, **part.data()})
 
     def question(self, site: Site, given: Mapping[str, Any]) -> str:
-        """Returns the question to the person before a graft. A graft with faults is refused without a question."""
+        """Returns the question to the person before a graft, with all of it. One with faults, or one that is too long
+        to be looked through, is refused without a question."""
+        if len(given["text"]) > MOST_SHOWN:
+            raise BtError(
+                f"nothing was grafted: {len(given['text']):,} characters are too long for a person to look through",
+                f"at most {MOST_SHOWN:,}; graft a smaller part",
+            )
         checked = self.do("check", path=given["path"], text=given["text"])
         if checked.get("faults"):
             raise BtError(f"nothing was grafted: {checked.get('said', '')}", "mend the text")
-        shown = str(given["text"])
-        cut = f"{shown[:MOST_SHOWN]}\n… {len(shown) - MOST_SHOWN} characters more" if len(shown) > MOST_SHOWN else shown
-        return f"The {LABEL} wants to replace {given['path']} in the live run by:\n{cut}"
+        return f"The {LABEL} wants to replace {given['path']} in the live run by:\n{given['text']}"
 
     def graft(self, site: Site, path: str, text: str, why: str = "") -> Answer:
         """Puts a subtree in the place of a node; the person has said yes."""

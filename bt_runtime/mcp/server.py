@@ -74,14 +74,17 @@ class _Handlers:
             return _result(Answer(fault, {"error": fault}, failed=True))
         if tool is not None and tool.confirm is not None:
             try:
-                question = await self.in_turn(tool.confirm, self.site, given)
+                question = await self.in_turn(tool.confirm, self.site, self.site.drafts.filled(given))
             except BtError as error:
                 return _result(Answer(str(error), {"error": error.message, "help": error.hint}, failed=True))
-            allowed = await consent(ctx, params, question, self.ask)
+            except OSError as error:
+                return _result(Answer(f"this file cannot be used: {error.strerror}", {}, failed=True))
+            allowed = await consent(ctx, params, question, self.ask) if question else True
             if isinstance(allowed, types.InputRequiredResult):
                 return allowed
             if not allowed:
                 return _result(Answer("the person said no, or cannot be asked: nothing was done", {}, failed=True))
+            self.site.agreed.add(question)
         return _result(await self.in_turn(call, self.site, params.name, given, self.tools))
 
     # Resources and prompts -------------------------------------------------------------------

@@ -12,10 +12,10 @@ import threading
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import IO
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.memory.vector import OTHER, WIDEST
 from bt_runtime.project import child
 from bt_runtime.types import Json
@@ -32,8 +32,7 @@ class Sentences:
     needs, extra = "sentence_transformers", "embed"
 
     def __init__(self, model: str = "all-MiniLM-L6-v2", patience_s: float = PATIENCE_S) -> None:
-        if find_spec(self.needs) is None:
-            raise MissingExtra("a sentence embedder", self.extra)
+        Extra(self.extra, "a sentence embedder").need(self.needs)
         self._model, self._patience = model, patience_s
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -6,7 +6,7 @@ write, `world` without one. Results of `impl: mcp/…` are `outside`. A policy's
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.model_node import ModelNode
@@ -29,11 +29,13 @@ from bt_runtime.language.policies.policy import Policies
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.policy.ledger import Ledger
 from bt_runtime.policy.origin import working_node
+from bt_runtime.policy.question import question
 from bt_runtime.policy.skills import Skills
 from bt_runtime.policy.start import Start
-from bt_runtime.policy.writes import Assignments, labels_written, slots_of
+from bt_runtime.policy.writes import Assignments, labels_of_name, labels_written, slots_of
 from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.skill import SkillNode
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.entry import Entry
@@ -76,7 +78,10 @@ class Enforcer:
             declared = None if person else self.policies.entry(event.name)
             self.ledger.write(event, declared or WRITERS.get(event.by, UNKNOWN))
         else:
-            self.ledger.write(event, labels_written(self, node, event.name))
+            self.ledger.written = (event.scope, event.name)
+            labels = labels_written(self, node, event)
+            self.ledger.written = None
+            self.ledger.write(event, labels)
             self.tell()  # in its tick: the last one has no later
 
     def unset(self, event: Unset) -> None:
@@ -105,7 +110,7 @@ class Enforcer:
                 if name in node.scope:
                     home, at = node.scope.home(name)
                     now = self.ledger.entry(node.scope, name)
-                    self.ledger.label((home.path, at), now | labels_written(self, node, name))
+                    self.ledger.label((home.path, at), now | labels_of_name(self, node, name))
 
     def ticked(self, tick: Tick) -> None:
         self.tell()
@@ -179,11 +184,9 @@ class Enforcer:
         slots = dict.fromkeys(Sentence(entry.sentence).slots if entry is not None else (), labels)
         return Start(kind.name if kind is not None else "", entry, sentence, labels, slots, by)
 
-    def sources(self, by: Any, sentence: str) -> str:
-        """Returns where the decision and each value of an action came from."""
-        start = self.start(by, None, sentence)
-        slots = [f"{name} from {said(labels)}" for name, labels in start.slots.items()]
-        return ", ".join([f"decided from {said(start.control)}", *slots])
+    def question(self, by: Any, entry: Entry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
+        """Returns the question to the person: the sources of the decision and of each value, then the action."""
+        return question(self.start(by, entry, sentence), params)
 
     def offers(self, agent: Any, name: str, sentence: str) -> bool:
         """True when the agent may choose this skill, or this sentence of the world, now."""

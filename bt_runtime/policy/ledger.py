@@ -33,6 +33,7 @@ class Ledger:
         self.given: dict[str, Labels] = {}  # skill → what it has given so far
         self.seen: Labels = NOTHING  # by all agents together: what working memory and stories hold
         self.news: dict[tuple[str, str], Labels] = {}  # since the latest tick
+        self.written: tuple[str, str] | None = None  # the entry whose write is being labelled
         self.lock = threading.Lock()
 
     # Entries ---------------------------------------------------------------------------------
@@ -56,6 +57,8 @@ class Ledger:
         found = self.entries.get((home.path, at))
         if found is not None:
             return found
+        if (home.path, at) == self.written:  # the first write here: a reader before it saw the parent's entry, or none
+            return self.entry(home.parent, at) if home.open and home.parent is not None else NOTHING
         return UNKNOWN if at in home.entries else NOTHING
 
     def read(self, scope: Scope, names: Iterable[str]) -> Labels:

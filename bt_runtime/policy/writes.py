@@ -15,7 +15,9 @@ from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
+    from bt_runtime.events import Written
     from bt_runtime.language.entry import Entry
+    from bt_runtime.tree.blackboard import Scope
 
 LOOKING = (
     "fits",
@@ -37,23 +39,42 @@ class Sources(Protocol):
     def gives(self, name: str, entry: Entry | None, context: Any, output: str = "") -> Labels: ...
 
 
-def labels_written(of: Sources, node: Any, name: str) -> Labels:
-    """Returns the labels of what this node writes into this entry now."""
+def labels_written(of: Sources, node: Any, written: Written) -> Labels:
+    """Returns the labels of what this node writes into this entry now. The event names the entry at its home; the node
+    may know it by other names, and by several."""
     if not isinstance(node, Node) or not ours(node):
         return UNKNOWN
-    ledger, values = of.ledger, node.spec.values
+    if isinstance(node, Subtree):
+        return passed_in(of, node, written)
+    names = [name for name in names_of(node) if is_home(node.scope, name, written)]
+    return NOTHING.union(*(labels_of_name(of, node, name) for name in names or ("",)))
+
+
+def is_home(scope: Scope, name: str, written: Written) -> bool:
+    """True when a write to this name in this scope goes to the entry that was written."""
+    home, at = scope.home(name, writing=True)
+    return (home.path, at) == (written.scope, written.name)
+
+
+def names_of(node: Node) -> list[str]:
+    """Returns a node's own names of the entries whose labels differ from each other."""
+    values = node.spec.values
+    if isinstance(node, SkillNode):
+        return [name_in_entry(values[field.name]) for field in node.written]
+    kind, named = node.spec.kind.name, values.get("values" if node.spec.kind.name == "set" else "outputs")
+    return [*named] if kind in ("set", "infer") and isinstance(named, dict) else []
+
+
+def labels_of_name(of: Sources, node: Node, name: str) -> Labels:
+    """Returns the labels of what a node writes to one of its own names; "": to any other entry."""
+    ledger = of.ledger
     if isinstance(node, SkillNode):
         return given_by(of, node, name)
-    if isinstance(node, Subtree):
-        given = (values.get("with") or {}).get(name)
-        within = ledger.read(node.within, names_in(given))
-        return ledger.content(node) | within if given is not None else AUTHORED
     if isinstance(node, ModelNode):
-        answer = ledger.answers(node) | ledger.inputs(node)
-        return endorsed(of, node, name, answer)
-    kind, assigned = node.spec.kind.name, values.get("values")
-    if kind == "set" and isinstance(assigned, dict) and name in assigned:
-        return of.assignments.label(ledger, node, assigned, name)
+        return endorsed(of, node, name, ledger.answers(node) | ledger.inputs(node))
+    kind = node.spec.kind.name
+    if kind == "set" and name:
+        return of.assignments.label(ledger, node, node.spec.values["values"], name)
     more = ledger.below(node.path) if kind == "for_all" else NOTHING
     if kind in LOOKING:
         more = ledger.seen | {WORLD}
@@ -62,17 +83,28 @@ def labels_written(of: Sources, node: Any, name: str) -> Labels:
     return ledger.kept(node, ledger.inputs(node) | more)
 
 
+def passed_in(of: Sources, node: Subtree, written: Written) -> Labels:
+    """Returns the labels of what a subtree writes: an input that is not shared, or the default of a port."""
+    given = node.spec.values.get("with") or {}
+    if node.inner is None or written.scope != node.inner.path or written.name not in given:
+        return AUTHORED
+    return of.ledger.content(node) | of.ledger.read(node.within, names_in(given[written.name]))
+
+
 class Assignments:
     """The labels of what a `set` writes. All its values are computed before the first is written."""
 
     def __init__(self) -> None:
-        self.node: Any = None
+        self.at: tuple[Any, int] = (None, 0)  # the node, and the tick
         self.labels: dict[str, Labels] = {}
 
-    def label(self, ledger: Ledger, node: Any, assigned: dict[str, Any], name: str) -> Labels:
-        if self.node is not node or name == next(iter(assigned)):
-            self.node = node
-            self.labels = {each: ledger.value(node, value) for each, value in assigned.items()}
+    def label(self, ledger: Ledger, node: Node, assigned: dict[str, Any], name: str) -> Labels:
+        at = (node, node.context.blackboard.begun)
+        if self.at != at:
+            self.at, self.labels = at, {}
+        if not self.labels or name == next(iter(assigned)):  # or another start in one tick: joined
+            before = self.labels
+            self.labels = {n: ledger.value(node, of) | before.get(n, NOTHING) for n, of in assigned.items()}
         return self.labels[name]
 
 
@@ -83,11 +115,11 @@ def given_by(of: Sources, node: SkillNode, name: str) -> Labels:
     inputs = of.ledger.kept(node, NOTHING.union(*slots_of(of.ledger, node).values()))
     if skill in of.policies.endorsed:
         return AUTHORED
-    output = next((f.name for f in node.written if names_in_entry(node.spec.values[f.name]) == name), "")
-    return inputs | of.gives(skill, node.entry, node.context, output)
+    named = [f.name for f in node.written if name_in_entry(node.spec.values[f.name]) == name]
+    return inputs.union(*(of.gives(skill, node.entry, node.context, output) for output in named or ("",)))
 
 
-def names_in_entry(value: Any) -> str:
+def name_in_entry(value: Any) -> str:
     """Returns the entry that an output is written to."""
     return str(getattr(value, "text", value)).strip().removeprefix("{").removesuffix("}").strip()
 

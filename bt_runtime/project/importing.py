@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.faults.extra import extra_of
 from bt_runtime.project import trust
 
 
@@ -85,8 +86,17 @@ def _from_file(path: Path) -> Any:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            raise _lacks(path.name, error.name) from error
         raise ImportFault(
             f"{path.name} broke while it was imported: {type(error).__name__}: {error}",
             f"try it by itself: python {path}",
         ) from error
     return module
+
+
+def _lacks(file: str, module: str) -> ImportFault:
+    extra = extra_of(module)
+    way = f"pip install 'bt_runtime[{extra}]'" if extra else "install what brings it, or mend the import"
+    needs = f", of the `{extra}` extra" if extra else ""
+    return ImportFault(f"{file} imports `{module}`{needs}, which is not installed", way)

@@ -90,7 +90,7 @@ class _Drawn(Tick):
     def read(self, slot: int) -> int:
         """Entries from outside stay as they are at first."""
         outside = self.model.outside.get(slot)
-        return outside[0] if outside is not None else super().read(slot)
+        return self.memo.get(slot, outside[0]) if outside is not None else super().read(slot)
 
 
 class Chances:

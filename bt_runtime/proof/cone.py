@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.outside import written_by
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.proof.model.build import child_name, written_by
+from bt_runtime.proof.model.build import child_name
 from bt_runtime.proof.model.contract import names
 from bt_runtime.proof.model.scope import names_in
 

@@ -14,7 +14,6 @@ from bt_runtime.proof.automaton import Automaton
 from bt_runtime.proof.cone import Cone, places_of
 from bt_runtime.proof.model.build import model_of
 from bt_runtime.proof.model.model import Model, Options, unknown_names
-from bt_runtime.proof.model.tick import UNKNOWN
 from bt_runtime.proof.search import Found, Limits, search
 from bt_runtime.proof.story import Telling, concrete, left_out, told, words
 from bt_runtime.types import Json
@@ -31,6 +30,17 @@ class Verdict(NamedTuple):
     seconds: float = 0.0
     doubts: tuple[str, ...] = ()  # what was not covered
     remarks: tuple[str, ...] = ()  # such as that it holds whatever the tree does
+    assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
+
+
+def assumption(names: Sequence[str]) -> tuple[str, str]:
+    """Returns what a proof assumes of these entries, and how an author says whether it holds. Empty when nothing."""
+    if not names:
+        return "", ""
+    *some, last = [f"`{name}`" for name in names]
+    all_ = f"{', '.join(some)} and {last}" if some else last
+    choice = "`outside: true` if something else writes there as well, or with `outside: false`"
+    return f", if only the tree writes {all_}", f"declare {all_} with {choice}"
 
 
 class Asked(NamedTuple):
@@ -60,7 +70,7 @@ class _Deciding:
         self.asked, self.property, self.follows = asked, property, follows
         self.remarks = list(remarks(property))
         self.states = 0
-        self.agents = ""  # a story in which an agent does what breaks the property
+        self.free = ""  # a story in which a node that may do anything breaks the property, and why it may
 
     def run(self) -> Verdict:
         last: Found | None = None
@@ -74,8 +84,9 @@ class _Deciding:
                 return self.proved(model, found)
             if found.story is not None:
                 telling = told(model, found.story) if whole else self.made_concrete(model, found)
-                if telling is not None and any(event[0] == "agent" for m in telling.moments for event in m.events):
-                    self.agents = self.agents or "; ".join(words(telling))
+                free = next((e[4] for m in telling.moments for e in m.events if e[0] == "agent"), "") if telling else ""
+                if telling is not None and free:
+                    self.free = self.free or f"{free}: {'; '.join(words(telling))}"
                 elif telling is not None and self.follows(telling):
                     return self.verdict("refuted", model, telling)
             if not found.whole and found.late:
@@ -85,22 +96,21 @@ class _Deciding:
     def sampled(self, last: Found | None) -> Verdict:
         """Tries some values of entries with too many values. A result is a counterexample or nothing, never a proof."""
         model = self.model(None, True)
-        open_ = any(UNKNOWN in each for each in (*model.inputs.values(), *model.outside.values()))
         found = search(model, self.property, self.limits())
         self.states += found.states
         if found.story is not None:
             telling = told(model, found.story)
-            if not self.agents and self.follows(telling):
+            if not self.free and self.follows(telling):
                 return self.verdict("refuted", model, telling)
         if last is not None and last.late:
             why = f"the time was over after {self.states:,} states"
         elif last is not None and last.story is None:
             why = f"there are more than {self.states:,} states"
-        elif self.agents:
-            why = f"an agent may do so, if it decides to: {self.agents}"
+        elif self.free:
+            why = self.free
         else:
             why = "the model has a story that the tree does not follow: some values or results are not known to it"
-        return self.verdict("open", model, None, (why,) if not open_ or why else ())
+        return self.verdict("open", model, None, (why,))
 
     def cones(self) -> Iterator[tuple[Cone | None, bool]]:
         places = places_of(self.asked.tree)
@@ -130,7 +140,7 @@ class _Deciding:
 
     def proved(self, model: Model, found: Found) -> Verdict:
         verdict = self.verdict("proved", model, None)
-        return verdict._replace(remarks=tuple(self.vacuous(model, found)))
+        return verdict._replace(remarks=tuple(self.vacuous(model, found)), assumes=tuple(model.assumed))
 
     def vacuous(self, model: Model, found: Found) -> Iterator[str]:
         """Notes a property that holds only because its premise never occurs."""
@@ -158,4 +168,4 @@ def remarks(property: Property) -> Iterator[str]:
             yield f"{text}, whatever the tree does"
 
 
-__all__ = ["Asked", "BtError", "Outcome", "Verdict", "decide"]
+__all__ = ["Asked", "BtError", "Outcome", "Verdict", "assumption", "decide"]

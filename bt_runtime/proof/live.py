@@ -34,10 +34,11 @@ def state_of(
     t.s = [0] * model.slots
     t.urgent = True
     for (path, name), slot in model.places.items():
-        if slot in model.outside:
-            continue
         scope = top if not path else board.scopes.get(f"{above}{path}")
         there = scope is not None and name in scope
+        if slot in model.outside:
+            t.s[slot] = UNKNOWN if there else UNSET
+            continue
         value = scope[name] if scope is not None and there else None
         t.s[slot] = UNSET if not there else model.number(value) if model.kept[slot] else UNKNOWN
     for name, slot in model.still.items():

@@ -9,7 +9,7 @@ from bt_runtime.proof.model.leaves import Any_, Mismatch
 from bt_runtime.proof.model.model import Model, Step
 from bt_runtime.proof.model.node import ModelNode
 from bt_runtime.proof.model.skill import Skill
-from bt_runtime.proof.model.tick import LATER, RUN, UNKNOWN, WORDS, State, Tick
+from bt_runtime.proof.model.tick import LATER, RUN, UNKNOWN, UNKNOWN_VALUE, WORDS, State, Tick
 from bt_runtime.proof.search import Story
 
 Event = tuple[Any, ...]
@@ -203,15 +203,15 @@ def _leaves(moment: Moment) -> list[str]:
 
 def _said(event: Event) -> str:
     match event:
-        case ("set" | "input", name, value):
-            return f"{name} is {value!r}"
+        case ("set" | "input" | "write", name, value):
+            return f"{name} is written" if value is UNKNOWN_VALUE else f"{name} is {value!r}"
         case ("poll", name, path, status, given):
             gives = f" with {', '.join(f'{k} = {v!r}' for k, v in given.items())}" if given else ""
             what = {1: "goes on", 2: f"succeeds{gives}", 3: "fails", -1: "breaks"}[status]
             return f"{name} ({path}) {what}"
         case ("cancel", name, path):
             return f"{name} ({path}) is cancelled"
-        case ("agent", path, status, doing):
+        case ("agent", path, status, doing, _):
             return f"{path} {'does ' + ', '.join(doing) if doing else WORDS[status]}"
         case ("any", path, status):
             return f"{path}: {WORDS[status]}"

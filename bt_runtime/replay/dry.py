@@ -15,20 +15,9 @@ from bt_runtime.replay import rebuild
 from bt_runtime.replay.refit import Offer, refit
 from bt_runtime.replay.resume import led_back, to_last_answer
 from bt_runtime.run.run import Run
-from bt_runtime.skills.activity import Activity, Ended, Stops
-from bt_runtime.tree.gates import Action, Gate, Start
-
-
-class Held(Stops):
-    """An action that is never begun."""
-
-    wakes = False
-
-    def poll(self) -> Ended | None:
-        return None
-
-    def cancel(self, reason: str) -> None:
-        """No-op: nothing was begun."""
+from bt_runtime.skills.activity import Activity, Pending
+from bt_runtime.tree.action import Action
+from bt_runtime.tree.gates import Gate, Start
 
 
 class Brake(Gate):
@@ -40,7 +29,7 @@ class Brake(Gate):
     def start(self, action: Action, start: Start) -> Activity:
         self.wanted = self.wanted or action.sentence
         self.stop("a dry fork begins no action")
-        return Held()
+        return Pending()
 
 
 @contextmanager
@@ -48,7 +37,7 @@ def dry_run(path: Path, model: Any = None, memory: Any = None) -> Iterator[tuple
     """The run of a journal, led back to its end, with models and without anything to act in."""
     lock, recorder = Lock(path), None
     try:
-        recording = Recording(path)
+        recording = Recording(path, held=True)
         around = RecordedWorld(recording.head)
         kit = refit(recording, Offer(model, memory), changed=True)
         recorder = Recorder(path, recording, lock=lock, standing=to_last_answer(recording))

@@ -95,7 +95,8 @@ def fork(
     changed: bool = False,
     anyway: bool = False,
 ) -> Run:
-    """Returns the new run at that moment, with the edits made; tick it, or let it spin.
+    """Returns the new run at that moment, with the edits made; tick it, or let it spin. Where the new answer has ended
+    the run already, ticks tell its result, and begin nothing.
 
     `runs`: the folder of its journal; None: that of the recorded run. `anyway`: everything outside was put back by the
     caller. The other arguments are those of `resume`."""

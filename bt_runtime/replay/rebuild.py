@@ -118,13 +118,22 @@ def outside(run: Run) -> None:
     """Applies the outside changes before the next tick."""
     assert run.journal is not None
     tape = run.journal.tape
+    tape.again = lambda kind, body: _again(run, kind, body)
     while (found := tape.outside()) is not None:
         event, body = found
-        run.journal.remaking = True
-        try:
-            redo(run, event.kind, body)
-        finally:
-            run.journal.remaking = False
+        _again(run, event.kind, body)
+    if not tape.live:  # what others do within the tick to come
+        run.engine.inbox.late.append(tape.end_stepping)
+
+
+def _again(run: Run, kind: str, body: dict[str, Any]) -> None:
+    assert run.journal is not None
+    changes = run.journal.changes
+    before, changes.remaking = changes.remaking, True
+    try:
+        redo(run, kind, body)
+    finally:
+        changes.remaking = before
 
 
 def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
@@ -134,6 +143,11 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
         if scope is None:
             raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
         run.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
+    elif kind == "unset":
+        home = run.context.blackboard.scopes.get(body["scope"])
+        if home is not None:  # else it has gone with its entries
+            for name in body["names"]:
+                home.remove(name)
     elif kind == "forked":
         reword(run.context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
     elif kind == "halt":

@@ -15,14 +15,16 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import outage, repair, sources
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
+from bt_runtime.journal.order import STANDING, is_taped
 from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.journal.tape import STANDING, TAPED, Difference
+from bt_runtime.journal.tape import Difference
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.refit import CannotResume, Offer, refit, refit_memory
 from bt_runtime.run.run import Run, Tree, load
+from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.types import Verdict
 
 
@@ -38,8 +40,8 @@ def resume(
     limits: Limits | None = None,
     changed: bool = False,
 ) -> Run:
-    """Returns the run in its last state; tick it, or let it spin. Services that are not given are opened as the journal
-    names them.
+    """Returns the run in its last state; tick it, or let it spin. A run that had ended stays so: ticks tell its result,
+    and begin nothing. Services that are not given are opened as the journal names them.
 
     What is missing, or is not what the run had, is refused before anything is opened for writing or ticked;
     `changed` goes on with what is there. A `world` that is given must be fresh: it is put where the run began and led
@@ -52,15 +54,17 @@ def resume(
     recorder = None
     try:
         repair.ended(path)
-        recording = Recording(path)
+        recording = Recording(path, held=True)
         around = RecordedWorld(recording.head)
         offer = Offer(model, memory, world, services or {})
         _possible(recording, around)
+        unsure = bool(recording.end.open) and not outage.marker_of(path).exists()
         if recording.result:
             recorder, kit = _ended(recording, around, offer, changed, (lock, limits))
         else:
             kit = refit(recording, offer, changed)
             recorder = Recorder(path, recording, limits, lock=lock, standing=to_last_answer(recording))
+            recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
             kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
         run = Run(task=around.task(), clock=clock, journal=recorder, **rebuild.given(recording), **kit)
     except BaseException:
@@ -114,6 +118,8 @@ def led_back(run: Run, recording: Recording) -> Run:
         run.resources.notebook = None
         run.__exit__(type(error), error, error.__traceback__)
         raise
+    run.journal.clock.go_on()
+    run.engine.rebuilt_ended = run.status in (SUCCESS, FAILURE)
     return run
 
 
@@ -123,7 +129,7 @@ def to_last_answer(recording: Recording) -> list[Event]:
 
     Returns the cut events that still hold: those about processes."""
     count = len(recording.events)
-    while count and (recording.events[count - 1].kind not in TAPED or recording.events[count - 1].kind == "halt"):
+    while count and (recording.events[count - 1].kind == "halt" or not is_taped(recording.events[count - 1])):
         count -= 1
     standing = [e for e in recording.events[count:] if e.kind in STANDING]
     if count < len(recording.events):
@@ -141,11 +147,12 @@ def _possible(recording: Recording, around: RecordedWorld) -> None:
         raise CannotResume(f"{name} is {broken}", "later actions are unknown: check the world, then start a new run")
     if not recording.torn:  # what was done is known to the end; other tables only tell how it looked
         return
-    careful = any(e.kind == "begin" and recording.body(e).get("on_resume") != "repeat" for e in recording.events)
-    if (world is not None and world["lasting"]) or (world is None and careful):
+    careful, doubt = recording.behind
+    if careful or (world is not None and world["lasting"]) or (world is None and doubt):
+        why = f": `{careful}` may not be repeated" if careful else f": {doubt}" if doubt else ""
         raise CannotResume(
-            f"the journal of {name} is damaged ({recording.damage}), and its actions outlive the run",
-            "actions after the damage are unknown: check the world, then start a new run",
+            f"the journal of {name} is damaged ({recording.damage}), and its actions outlive the run{why}",
+            "what was done cannot be told for certain: check the world, then start a new run",
         )
 
 

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.faults.extra import Extra
 from bt_runtime.project import disk
 from bt_runtime.types import Json
 
@@ -32,11 +33,9 @@ class Messages:
     the built-in types."""
 
     def __init__(self, *folders: Path | str) -> None:
-        try:
+        with Extra("ros", "ROS without ROS"):
             import numpy  # noqa: F401  # what reads and writes messages needs it: not first in a tick
             from rosbags.typesys import Stores, get_typestore
-        except ImportError as error:
-            raise MissingExtra("ROS without ROS", "ros") from error
         self.folders = [*map(Path, folders), OURS]
         self.store = get_typestore(Stores.ROS2_JAZZY)
         self.store.fielddefs.update(

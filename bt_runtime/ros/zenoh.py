@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.ros import wire
 from bt_runtime.ros.goals import Actions
 from bt_runtime.ros.messages import MessageFault, Messages
@@ -227,11 +228,9 @@ class Subscription:
 
 
 def _zenoh() -> Any:
-    try:
+    with Extra("ros", "ROS over zenoh"):
         import zenoh
         import zenoh.ext
-    except ImportError as error:
-        raise MissingExtra("ROS over zenoh", "ros") from error
     return zenoh
 
 

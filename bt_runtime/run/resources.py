@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.faults.diagnostic import BtError, closing
+from bt_runtime.faults.diagnostic import closing
 from bt_runtime.types import Judging, Model, Task, Verdict, World
 
 if TYPE_CHECKING:
@@ -72,8 +72,12 @@ class Resources:
         return model
 
     def _memory(self, memory: Any) -> Any:
-        if memory is None or not isinstance(memory, str | Path):
-            return _a_memory(memory)
+        if memory is not None and not isinstance(memory, str | Path):
+            from bt_runtime.run.own_memory import sound
+
+            return sound(memory)
+        if memory is None:
+            return None
         from bt_runtime.memory.episodes import Episodes
 
         first = next(iter(self.models.values()), None)
@@ -158,17 +162,6 @@ class Resources:
         with ExitStack() as stack:
             while self.opened:
                 stack.push(closing(self.opened.pop(0).close))
-
-
-def _a_memory(given: Any) -> Any:
-    """Returns the memory unchanged, or raises an error that says what a memory is."""
-    lacks = [name for name in ("add", "ask") if not callable(getattr(given, name, None))]
-    if given is not None and lacks:
-        raise BtError(
-            f"{type(given).__name__} is not a memory: it has no `{lacks[0]}`",
-            'name its file (`memory="memory.sqlite"`), or give one that is open: `Episodes.open(FILE)`',
-        )
-    return given
 
 
 def _fresh_memory(context: Context, shared: bool = False) -> Remembering:

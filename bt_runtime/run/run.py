@@ -6,6 +6,7 @@ import math
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
@@ -34,7 +35,7 @@ from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import Doubts, starting_values
 from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.request import Request, checked
-from bt_runtime.tree.runner import Runner, interruptible
+from bt_runtime.tree.runner import Runner
 from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task, Timed, World
 
@@ -230,6 +231,8 @@ class Run:
 
     def spin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
         """Ticks until the tree ends or is halted. Ctrl-C and SIGTERM halt everything; a second signal kills."""
+        from bt_runtime.tree.interrupts import interruptible
+
         with self.runner.at(hz), interruptible(self.runner), self._blocking():
             status = self.runner.spin(seconds, ticks)
             self._settle(self._grace)
@@ -241,6 +244,8 @@ class Run:
 
         Cancelling halts the tree, and waits for activities that take time to stop."""
         import asyncio
+
+        from bt_runtime.tree.interrupts import interruptible
 
         with self.runner.at(hz), interruptible(self.runner, (signal.SIGTERM,)):
             try:
@@ -328,7 +333,8 @@ class Run:
         first: list[Line | Notice] = []
         if self.unheard and (not kinds or Notice in kinds):
             first, self.unheard = self.unheard, []
-        return self.context.stream.listen(callback, *kinds, first=first)
+        heard = callback if self.journal is None else self.journal.changes.heard_by(callback)
+        return self.context.stream.listen(heard, *kinds, first=first)
 
     def follow(self, follower: Follower) -> None:
         """Sends all that the journal records to a follower, outside the tick. Call it before the first tick."""
@@ -378,15 +384,14 @@ class Run:
     def remove(self, path: str) -> Request:
         """Requests that the node at `path` leaves the tree; it is halted."""
         checked(path)
-        self._asked("remove", path)
-        return self.growth.remove(path)
+        return self.growth.remove(path, partial(self._asked, "remove", path))
 
     def _change(self, how: How, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         checked(path, plan, index)
+        asked = partial(self._asked, how, path, plan, index)
         if not isinstance(plan, Behaviour):
-            return self.growth.graft(how, path, plan, index, lambda: self._asked(how, path, plan, index))
-        self._asked(how, path, plan, index)
-        return self.engine.request(Request(how, path, lambda place: plan, index))
+            return self.growth.graft(how, path, plan, index, asked)
+        return self.engine.request(Request(how, path, lambda place: plan, index, asked=asked))
 
     def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
         if self.journal is not None:

@@ -21,11 +21,8 @@ class Stopping(Protocol):
     def loop_of(self) -> asyncio.AbstractEventLoop | None:
         """Returns the event loop on which the activity stops."""
 
-    def stopped(self) -> bool:
-        """True when it has stopped."""
-
-    def settled(self) -> bool:
-        """Returns True when the activity has stopped; asked at the end of a run."""
+    def stopped(self, at_end: bool = False) -> bool:
+        """True when it has stopped; `at_end`: when the end of a run need not wait for it."""
 
 
 class Hold:
@@ -39,7 +36,6 @@ class Hold:
 
     @property
     def loop_of(self) -> asyncio.AbstractEventLoop | None:
-        """Returns the event loop on which the activity stops; None when it needs none."""
         return self.activity.loop_of if self.activity is not None else None
 
 
@@ -51,8 +47,10 @@ class ResourceLocks:
         """Returns the skill that holds one of these resources; called inside a tick."""
         for name in names:
             hold = self._holds.get(name)
-            if hold is not None and (hold.activity is None or not self._stopped(hold)):
+            if hold is not None and (hold.activity is None or not hold.activity.stopped()):
                 return hold
+            if hold is not None:
+                self.leave(hold)
         return None
 
     def take(self, names: tuple[Hashable, ...], sentence: str) -> Hold:
@@ -72,18 +70,12 @@ class ResourceLocks:
         for name in hold.names:
             self._holds[name] = hold
 
-    def _stopped(self, hold: Hold) -> bool:
-        if hold.activity is not None and not hold.activity.stopped():
-            return False
-        self.leave(hold)
-        return True
-
     # The end of a run ------------------------------------------------------------------------
 
     def left(self) -> list[Hold]:
         """Returns the cancelled activities that are still stopping."""
         held = {id(h): h for h in tuple(self._holds.values()) if h.activity is not None}
-        return [h for h in held.values() if h.activity is not None and not h.activity.settled()]
+        return [h for h in held.values() if h.activity is not None and not h.activity.stopped(at_end=True)]
 
     def settle(self, seconds: float, mine: Callable[[Hold], bool] = lambda hold: True) -> list[Hold]:
         """Waits for what is stopping; gives what has not after so long."""

@@ -134,7 +134,8 @@ def kind_of(target: object) -> Kind:
         raise SkillError(f"`{name}` cannot be the name of a skill", "give it one: @skill(name='…')")
     fields = fields_of(target, name)
     sentence = marked.get("sentence") or " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
-    about = (inspect.getdoc(target) or sentence).partition("\n")[0]
+    own_text = inspect.cleandoc(target.__doc__ or "")  # never that of a class above it
+    about = (own_text or sentence).partition("\n")[0]
     said = marked.get("on_resume")
     own = getattr(target, "verify", None)
     asked = said or careful(own is not None and own is not getattr(Skill, "verify", None))
@@ -167,7 +168,7 @@ def kind_of(target: object) -> Kind:
 
 
 def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Field, ...], name: str) -> AgentOptions:
-    says = marked.get("says") or of_docstring(inspect.getdoc(target) or "")
+    says = marked.get("says") or of_docstring(inspect.cleandoc(target.__doc__ or ""))
     known = {f.name for f in fields}
     why = unsayable(says, known)
     if why:
@@ -205,10 +206,12 @@ def _outputs(given: Mapping[str, Any], name: str, taken: set[str]) -> tuple[Fiel
         if output in RESERVED or output in taken or not output.isidentifier():
             why = "is one of its parameters" if output in taken else "cannot be the name of one"
             raise SkillError(f"an output of `{name}` is called `{output}`, which {why}", "rename it")
-        known = type_ if type_ in DATA_TYPES else _TYPES.get(typing.get_origin(type_) or type_)
+        plain = typing.get_origin(type_) or type_
+        known = _TYPES.get(plain) if isinstance(plain, type) else type_ if type_ in [*DATA_TYPES] else None
         if known is None and type_ is not Any:
             raise SkillError(
-                f"the output `{output}` of `{name}` has no type of a tree: {type_!r}", "str, int, float, …"
+                f"the output `{output}` of `{name}` has no type of a tree: {type_!r:.80}",
+                f'write `{{{output!r}: int}}`: str, int, float, bool, list, dict, or a name as "integer"',
             )
         found.append(Field(output, known or "any", writes=True, about=""))
     return tuple(found)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from py_trees.common import Status
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import message_of
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import spoken
-from bt_runtime.skills.activity import Ended
+from bt_runtime.skills.answer import Ended
 from bt_runtime.types import Json, Observation
 
 DONE, FAILED = "Done.", "It failed."
 MOST = 2_000  # characters of one answer
-_RAISED = re.compile(r"(\w+)\((['\"])(.*)\2,?\)", re.DOTALL)  # an exception as Python shows it
 
 
 def words(kind: Kind, params: Mapping[str, Json], done: Ended) -> Observation:
@@ -41,9 +39,7 @@ def outputs(kind: Kind, done: Ended) -> dict[str, Json]:
 
 def raised(error: Exception) -> str:
     """Describes an exception; a replay gives the identical text."""
-    message = error.message if isinstance(error, BtError) else repr(error)
-    found = _RAISED.fullmatch(message)
-    return _line(f"{found[1]}: {found[3]}" if found else message)
+    return _line(message_of(error))
 
 
 def _template(kind: Kind, names: Mapping[str, Json]) -> str:

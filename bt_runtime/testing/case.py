@@ -9,6 +9,7 @@ from typing import Any
 
 from bt_runtime.debug.script import Act, Later, literal, said
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.outside import entries_of
 from bt_runtime.run.run import Tree, load
 from bt_runtime.testing.promise import Broken, Promises, named
 from bt_runtime.testing.trial import Trial
@@ -131,7 +132,7 @@ class Subject:
     def _options(self, case: Case) -> list[tuple[str, str]]:
         skills = {name: acts[0] if len(acts) == 1 else acts for name, acts in case.skills.items()}
         doubles = {name: acts[0] if len(acts) == 1 else acts for name, acts in case.doubles.items()}
-        ports = self.tree.spec.ports
+        ports = {**entries_of(self.tree.spec), **self.tree.spec.ports}
         inputs = {n: v for n, v in case.inputs.items() if ports[n].required or ports[n].default != v}
         return [
             ("inputs", literal(inputs)),

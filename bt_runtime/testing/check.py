@@ -24,7 +24,7 @@ from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import Port
 from bt_runtime.project import disk
-from bt_runtime.proof.decide import Asked, Outcome, decide
+from bt_runtime.proof.decide import Asked, Outcome, assumption, decide
 from bt_runtime.proof.search import STATES, Limits
 from bt_runtime.proof.story import words
 from bt_runtime.run.run import Tree
@@ -36,6 +36,7 @@ from bt_runtime.testing.values import Values
 from bt_runtime.types import Json
 
 FROM_PYTHON = "check(…)"
+KEPT = ("states", "doubts", "remarks", "assumes")  # of a proof, for the next check
 
 
 class Result(NamedTuple):
@@ -51,6 +52,16 @@ class Result(NamedTuple):
     remarks: tuple[str, ...] = ()
     played: StoryFile | None = None  # the story as a file
     kept: bool = False  # known from an earlier check of the same text
+    assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
+
+    def words(self) -> str:
+        """The outcome in words, with what a proof takes for granted."""
+        said = {"proved": "proved", "refuted": "broken", "open": "not decided"}[self.outcome]
+        return f"{said}{assumption(self.assumes)[0]}"
+
+    def help(self) -> str:
+        """How an author decides what a proof takes for granted, or ""."""
+        return assumption(self.assumes)[1]
 
 
 def check(
@@ -136,10 +147,10 @@ class Checking:
             played = story_file(subject, verdict.telling, self.inputs, property, found.why, found.found_by)
         result = Result(
             property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks,
-            played,
+            played, assumes=verdict.assumes,
         )  # fmt: skip
         if place is not None and result.outcome == "proved":
-            kept = {"states": result.states, "doubts": result.doubts, "remarks": result.remarks}
+            kept = {name: getattr(result, name) for name in KEPT}
             disk.write(place, json.dumps(kept))
         return result
 
@@ -184,7 +195,7 @@ class Checking:
             kept = json.loads(text) if text else None
             return None if kept is None else Result(
                 property, "proved", kept["states"], 0.0, (), None, tuple(kept["doubts"]), tuple(kept["remarks"]),
-                kept=True,
+                kept=True, assumes=tuple(kept["assumes"]),
             )  # fmt: skip
         except (ValueError, KeyError, TypeError):
             return None
@@ -192,8 +203,8 @@ class Checking:
 
 def _code() -> str:
     """Returns a digest of the checker's code, because another version may give another result."""
-    folder = Path(__file__).parents[1] / "proof"
+    home = Path(__file__).parents[1]
     made = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted([*(home / "proof").rglob("*.py"), home / "language" / "outside.py"]):
         made.update(disk.read_or_nothing(path))
     return made.hexdigest()

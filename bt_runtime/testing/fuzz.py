@@ -15,6 +15,7 @@ from typing import Any
 
 from bt_runtime.debug.script import Later
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
@@ -89,10 +90,8 @@ class _Drawn:
         halts: bool,
         endless: bool,
     ) -> None:
-        try:
+        with Extra("fuzz", "`btr fuzz`"):
             import hypothesis.strategies
-        except ImportError:
-            raise BtError("`hypothesis` is not installed", "pip install 'bt_runtime[fuzz]'") from None
         self.st: Any = hypothesis.strategies
         self.tree, self.values, self.inputs = subject.tree.spec, values, inputs
         self.doubles, self.halts, self.endless = doubles, halts, endless

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.expression import ExpressionError
+from bt_runtime.language.outside import written
 from bt_runtime.language.properties.property import Property, of
 from bt_runtime.proof.monitor import Monitor, Sight
-from bt_runtime.testing.values import written
 from bt_runtime.tree.node import RUNNING
 
 if TYPE_CHECKING:

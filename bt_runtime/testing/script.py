@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_runtime.debug.script import Script
-from bt_runtime.skills.activity import ended
+from bt_runtime.skills.answer import ended
 from bt_runtime.skills.skill import Skill
 from bt_runtime.tree.node import FAILURE, RUNNING, Status
 
@@ -35,7 +35,7 @@ class Scripted(Skill):
             return RUNNING
         if isinstance(self.act, BaseException):
             raise self.act
-        done = ended(self.act)
+        done = ended(self.act, declared=True)
         self.result, self.feedback = done.value, done.feedback
         return done.status
 

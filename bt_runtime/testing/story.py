@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bt_runtime.language.outside import entries_of
 from bt_runtime.language.properties.property import Property
+from bt_runtime.proof.model.tick import UNKNOWN_VALUE
 from bt_runtime.proof.story import Telling, times, words
 from bt_runtime.testing.case import BROKEN, Case, Finding, Move, Subject, moved, played
 from bt_runtime.testing.promise import Broken, promised
@@ -34,6 +36,10 @@ def case_of(telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[in
             match event:
                 case ("input", name, value):
                     given[name] = value
+                case ("wrote", name):  # a node did: what comes from outside is set again
+                    values.pop(name, None)
+                case ("write", name, value):
+                    moves.append(("set", name, value)) if at else given.update({name: value})
                 case ("set", name, value) if values.get(name, _OTHER) != value or type(values[name]) is not type(value):
                     values[name] = value
                     if at:
@@ -112,9 +118,15 @@ def story_file(
 
 
 def _complete(case: Case, subject: Subject) -> Case:
-    """Adds a value for each required entry that the story does not read."""
+    """Adds a value for each required entry that the story does not read, and where one is written whose value does not
+    matter."""
     spec = subject.tree.spec
     values = Values(spec)
-    ports = {**spec.inputs, **spec.entries}
-    lacking = {n: values.some(p)[0] for n, p in ports.items() if p.required and n not in case.inputs}
-    return replace(case, inputs={**lacking, **case.inputs}) if lacking else case
+    ports = {**spec.inputs, **entries_of(spec)}
+    open_ = {name for name, value in case.inputs.items() if value is UNKNOWN_VALUE}
+    lacking = {n: values.some(p)[0] for n, p in ports.items() if n in open_ or (p.required and n not in case.inputs)}
+    moves = [
+        ("set", move[1], values.some(ports[move[1]])[0]) if move[0] == "set" and move[2] is UNKNOWN_VALUE else move
+        for move in case.moves
+    ]
+    return replace(case, inputs={**case.inputs, **lacking}, moves=tuple(moves))

@@ -8,8 +8,8 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import ports
-from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.outside import entries_of, outside, written
 from bt_runtime.language.spec import Port, TreeSpec
 from bt_runtime.testing.casting import trees_of
 from bt_runtime.types import Json
@@ -77,36 +77,26 @@ class Values:
         return value
 
     def outside(self) -> list[Port]:
-        """Returns the entries that are written from outside: declared entries that no node writes, and listed ones."""
-        own = set(written(self.tree))
-        return [port for port in self.tree.entries.values() if port.name not in own or port.name in self.given]
+        """Returns the entries that may be written from outside."""
+        return outside(self.tree, written(self.tree), self.given)
 
     def unused(self, others: Iterable[str]) -> None:
         """Raises for a list of values that belongs to nothing."""
-        known = [*self.tree.ports, *others]
+        others = list(others)
+        known = [*entries_of(self.tree), *self.tree.ports, *others]
         for name in self.given:
             if name not in known:
                 close = nearest(name, known)
                 hint = f"did you mean `{close}`?" if close else f"there are: {', '.join(known) or 'none'}"
                 raise BtError(f"`{name}` is no entry of the tree, and no output of a skill", hint)
+        given = {*self.tree.inputs, *(port.name for port in self.outside()), *others}
+        for name in self.given:
+            if name not in given:
+                output = name in self.tree.outputs
+                why = "it is an output, which the tree writes itself" if output else "it is declared `outside: false`"
+                hint = f"declare `{name}` under `blackboard` with `outside: true`, or list nothing for it"
+                raise BtError(f"values for `{name}` have no effect: {why}", hint)
 
 
 def _once(values: list[Any]) -> list[Json]:
     return list({(type(v).__name__, repr(v)): v for v in values}.values())
-
-
-def written(tree: TreeSpec) -> Iterable[str]:
-    """Returns the entries that nodes write, as their fields declare; entries passed to a subtree may be written
-    there."""
-    for node in tree.root.walk():
-        fields = {f.name: f for f in node.kind.fields}
-        for name, value in node.values.items():
-            field = fields.get(name)
-            if name.startswith("on_") or (field is not None and field.type == "assignments"):
-                yield from value if isinstance(value, Mapping) else ()
-            elif field is not None and field.writes:
-                yield entry_named(value) or str(value)
-            elif (
-                field is not None and field.type == "inputs" and isinstance(value, Mapping) and node.subtree is not None
-            ):
-                yield from (entry_named(v) or "" for n, v in value.items() if n not in node.subtree.inputs)

@@ -139,16 +139,7 @@ class Scope(Mapping[str, Json]):
 
     def remove(self, name: str) -> None:
         """Forgets this entry; for nodes, in their tick."""
-        with self.board._lock:
-            scope, at = self.home(name, writing=True)
-            there = at in scope.entries
-            if there:
-                del scope.entries[at]
-                scope.stamps.pop(at, None)
-                self.board.sequence += 1  # the picture changed
-                self.board.stirred = True
-        if there:
-            self.board.tell(Unset(scope.path, (at,)))
+        self.board._effect(_Change(self, {}, gone=(name,)))
 
     def clear(self, keep: Container[str]) -> None:
         """Forgets the entries of this scope's own, but for those to keep."""
@@ -158,8 +149,9 @@ class Scope(Mapping[str, Json]):
                 del self.entries[name]
                 self.stamps.pop(name, None)
                 self.board.sequence += 1  # the picture changed
+            done = Unset(self.path, left, self.board.sequence)
         if left:
-            self.board.tell(Unset(self.path, left))
+            self.board.tell(done)
 
     def visible(self) -> set[str]:
         seen: set[str] = {*self.entries, *self.shared}
@@ -175,6 +167,7 @@ class _Change(NamedTuple):
     values: Mapping[str, Callable[[Json], Json]]
     plain: Mapping[str, Json] = {}  # those that do not depend on what is there
     by: str = ""  # a person, and where from
+    gone: tuple[str, ...] = ()  # entries that are removed
 
 
 class Doubt(Protocol):
@@ -263,8 +256,8 @@ class Blackboard:
         """True when a tick is in progress in this thread."""
         return self._ticker == threading.get_ident()
 
-    def tick_before(self, written: Written) -> int:
-        """Returns the tick after which another thread's write took effect; listeners may receive it later."""
+    def tick_before(self, written: Written | Unset) -> int:
+        """Returns the tick after which another thread's change took effect; listeners may receive it later."""
         return self.begun - sum(1 for began in tuple(self._begins) if began >= written.sequence)
 
     def end_tick(self) -> None:
@@ -284,8 +277,8 @@ class Blackboard:
                 self._picture = (self.sequence, {path: dict(s.entries) for path, s in self.scopes.items()})
             return self._picture[1]
 
-    def _drain(self) -> list[Written]:
-        done: list[Written] = []
+    def _drain(self) -> list[Written | Unset]:
+        done: list[Written | Unset] = []
         while self._inbox:
             change = self._inbox.popleft()
             try:
@@ -294,8 +287,9 @@ class Blackboard:
                 self.faults.append((change.scope.path, error))
         return done
 
-    def _put(self, change: _Change) -> list[Written]:
-        scope, ready, written = change.scope, [], []
+    def _put(self, change: _Change) -> list[Written | Unset]:
+        scope, ready = change.scope, []
+        written: list[Written | Unset] = [done for name in change.gone if (done := self._removed(scope, name))]
         for name, make in change.values.items():
             home, at = scope.home(name, writing=True)
             before = home.entries.get(at)
@@ -309,6 +303,16 @@ class Blackboard:
             self.stirred = self.stirred or not _same(before, value)
             written.append(Written(home.path, at, value, self.sequence, change.by))
         return written
+
+    def _removed(self, scope: Scope, name: str) -> Unset | None:
+        home, at = scope.home(name, writing=True)
+        if at not in home.entries:
+            return None
+        del home.entries[at]
+        home.stamps.pop(at, None)
+        self.sequence += 1  # the picture changed
+        self.stirred = True
+        return Unset(home.path, (at,), self.sequence)
 
     def tell(self, done: Written | Unset) -> None:
         try:

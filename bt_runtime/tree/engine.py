@@ -27,7 +27,7 @@ from bt_runtime.tree.changes import Shape, retire
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.node import INVALID, RUNNING, halt, record_crash, segment_of
-from bt_runtime.tree.request import Request
+from bt_runtime.tree.request import Inbox, Request
 from bt_runtime.tree.watchdog import Watchdog
 
 
@@ -67,13 +67,14 @@ class Engine:
         self.growth = context.growth = Growth(self, loader)
         self.count = 0
         self.status: Status = INVALID  # of the latest tick
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._closed = False
         self.latest: Halt | None = None  # that was asked for, whoever did: a new one ends what spins
         self.held: Halt | None = None  # by which the tree was halted, if no tick has started it since
         self.over: Halt | None = None  # from here on no tick starts the tree anew
+        self.rebuilt_ended = False  # it had ended when its journal was led back: ticks only tell how
         self._busy = False  # inside a tick, from before its first check to after its last
-        self._halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
+        self.wanted_halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
         self.setup_with: dict[str, object] = {}  # what every node's `setup` is given, unless the caller says otherwise
         self.watchdog: Watchdog | None = None
@@ -83,6 +84,7 @@ class Engine:
         self._untold: deque[Tick] = deque()
         self._telling = threading.Lock()
         self._slow: deque[Slow] = deque(maxlen=64)
+        self.inbox = Inbox(context.requests)
 
     @property
     def root(self) -> Behaviour:
@@ -113,7 +115,7 @@ class Engine:
 
     def setup(self, **kwargs: object) -> None:
         """Sets the nodes up once before the first tick; grafts get equal arguments later."""
-        with self._lock:
+        with self.lock:
             self.shape.set_up({**self.setup_with, **kwargs})
 
     def tick(self) -> Tick:
@@ -123,8 +125,10 @@ class Engine:
 
     def tick_unless(self, seen: Halt | None, always: bool = False) -> Tick | None:
         """Ticks once, unless a halt other than `seen` was requested; then returns None."""
-        with self._lock:
+        with self.lock:
             self._ready()
+            if self.rebuilt_ended:
+                return Tick(self.count, self.status, math.inf)
             tick, broke, gates = None, None, self.context.gates
             until = gates.held() if gates.ticks else None
             if until is not None and self.over is None and (always or self.latest is seen):
@@ -135,7 +139,7 @@ class Engine:
                     tick, broke = self._tick()
             finally:
                 self._busy = False
-            if self._halt is not None:
+            if self.wanted_halt is not None:
                 tick = self._stopped(tick)
             if tick is not None:
                 self.status = tick.status
@@ -154,6 +158,7 @@ class Engine:
         blackboard = context.blackboard
         if not self.count:
             self._starts()
+        self.inbox.begin()
         self.count += 1  # from here on, what happens belongs to this tick
         self.held = None
         if self.watchdog is not None:
@@ -172,11 +177,12 @@ class Engine:
             context.ticking = False
             self.ticking_in = 0
             blackboard.end_tick()
+            self.inbox.end()
         if context.requests:
             applied += shape.apply()
-        if self._halt is not None:
-            halt(shape.root, context, self._halt, everywhere=True)
-            status, self._halt = shape.root.status, None
+        if self.wanted_halt is not None:
+            halt(shape.root, context, self.wanted_halt, everywhere=True)
+            status, self.wanted_halt = shape.root.status, None
         if applied or blackboard.stirred:
             context.tick_soon()  # what was ticked before the change may see it now
         return self._recorded(status, applied), broke
@@ -188,7 +194,7 @@ class Engine:
 
     def _stopped(self, tick: Tick | None) -> Tick | None:
         """Returns the tick of a halt that was requested after the tick had been recorded, or without a tick."""
-        why, self._halt = self._halt, None
+        why, self.wanted_halt = self.wanted_halt, None
         assert why is not None
         self._listen()
         count = halt(self.root, self.context, why, everywhere=True)
@@ -212,9 +218,9 @@ class Engine:
         if for_good:
             self.over = why
         self.context.wake()
-        with self._lock:
+        with self.lock:
             if self._busy:
-                self._halt = self.held = why
+                self.wanted_halt = self.held = why
                 return 0
             self._listen()
             running = self.status is RUNNING
@@ -240,7 +246,7 @@ class Engine:
 
     def shutdown(self) -> None:
         """Halts and retires every node; later ticks raise."""
-        with self._lock:
+        with self.lock:
             if self._closed:
                 return
             self._closed = True
@@ -264,27 +270,6 @@ class Engine:
             self.setup()
         self._listen()
 
-    @contextmanager
-    def stock_tick(self) -> Iterator[None]:
-        """Wraps a tick made by py_trees: applies requested changes before and after it, and writes after it.
-
-        New nodes are set up with the run's arguments; py_trees has set up the present ones."""
-        with self._lock:
-            if self.shape.kwargs is None:
-                self.shape.kwargs = self.setup_with
-            self.shape.apply()
-            self.blackboard.begin_tick()
-            self.context.ticking = True
-            try:
-                yield
-            finally:
-                self.context.ticking = False
-                self.blackboard.end_tick()
-                self.shape.apply()
-            if self._halt is not None:
-                why, self._halt = self._halt, None
-                halt(self.root, self.context, why, everywhere=True)
-
     # Shape -----------------------------------------------------------------------------------
 
     def request(self, change: Request) -> Request:
@@ -292,19 +277,19 @@ class Engine:
         if self._closed:
             change.cancel("the run was closed")
             return change
-        self.context.requests.append(change)
+        self.inbox.take(change)
         self.context.wake()
         return change
 
     def settle(self) -> list[Applied]:
         """Makes the changes that were asked for now, rather than at the next tick; never inside one."""
-        with self._lock:
+        with self.lock:
             return [] if self.context.ticking else self.shape.apply()
 
     @contextmanager
     def between(self) -> Iterator[None]:
         """Blocks ticks inside the `with`; raises when called inside a tick."""
-        with self._lock:
+        with self.lock:
             if self.context.ticking:
                 raise BtError("the tree is being ticked", "ask for it between two ticks, or from another thread")
             if self._closed:
@@ -314,7 +299,7 @@ class Engine:
 
     def standing(self) -> Tick:
         """Returns the whole present state as a Tick for a new listener; later ticks report changes only."""
-        with self._lock:
+        with self.lock:
             census = self.shape.counted()
             if census.stale and census.nodes and not self.context.stream.wanted(Tick):
                 census.take(self.root)  # else the next tick tells it, with what it says itself

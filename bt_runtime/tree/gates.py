@@ -7,25 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
-    from bt_runtime.language.entry import Entry
     from bt_runtime.skills.activity import Activity
-    from bt_runtime.types import Json
+    from bt_runtime.tree.action import Action
 
 Start = Callable[[], "Activity"]
 Call = Callable[..., object]
-
-
-class Action(NamedTuple):
-    """An action that is about to start."""
-
-    sentence: str
-    target: object  # the skill, or the world that acts
-    entry: Entry | None = None  # of the skill; None: an agent's own sentence
-    params: dict[str, Json] | None = None
 
 
 class Gate:
@@ -40,11 +30,11 @@ class Gate:
         return tick
 
     def start(self, action: Action, start: Start) -> Activity:
-        """Starts an action by calling `start`, or returns another activity in its place."""
+        """Starts an action by calling `start`, or returns another activity in its place: `Done`, or a `Wrapping`."""
         return start()
 
     def instant(self, call: Call) -> Call:
-        """Returns what is called in the place of an instant skill; asked once, at a node's first start."""
+        """Returns what is called in the place of an instant skill; asked once for each node."""
         return call
 
 
@@ -84,8 +74,3 @@ class Gates:
         for gate in reversed(self.starts):
             start = partial(gate.start, action, start)
         return start()
-
-    def instant(self, call: Call) -> Call:
-        for gate in reversed(self.starts):
-            call = gate.instant(call)
-        return call

@@ -45,7 +45,6 @@ class Growing(Protocol):
     def nodes(self) -> int: ...
     def find(self, path: str) -> Behaviour: ...
     def request(self, change: Request) -> Request: ...
-    def stock_tick(self) -> AbstractContextManager[None]: ...
 
 
 class Growth:
@@ -89,8 +88,7 @@ class Growth:
     ) -> Request:
         """Requests nodes that were written outside the tree. Raises the text's faults at once."""
         spec = self.checked(path, text)
-        asked()
-        return self.stand(Request(how, path, index=index, text=text, name=spec.name or ""), spec)
+        return self.stand(Request(how, path, index=index, text=text, name=spec.name or "", asked=asked), spec)
 
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
         """Checks a text as nodes for this place; raises Faults."""
@@ -133,12 +131,14 @@ class Growth:
             request, spec, lambda place: Site(inside, opened(place), folder), lambda child, on: made(child, on.scope)
         )
 
-    def remove(self, path: str) -> Request:
-        return self.engine.request(Request("remove", path))
+    def remove(self, path: str, asked: Callable[[], None] = lambda: None) -> Request:
+        return self.engine.request(Request("remove", path, asked=asked))
 
     def stock_tick(self) -> AbstractContextManager[None]:
         """Surrounds a tick that py_trees makes instead of the engine."""
-        return self.engine.stock_tick()
+        from bt_runtime.tree.stock_tick import stock_tick
+
+        return stock_tick(self.engine)
 
     def _ask(
         self, request: Request, spec: NodeSpec, site: Callable[[str], Site],

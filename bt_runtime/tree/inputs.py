@@ -11,6 +11,7 @@ from bt_runtime.faults.diagnostic import Diagnostic, Faults, nearest
 from bt_runtime.language import ports
 from bt_runtime.language.diagnostics import did_you_mean
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.tree.node import literal
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ _NUMBER = "_0123456789"
 
 def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Json]:
     """Returns the initial entries of a run: inputs and defaults. Raises Faults with all faults."""
-    found = [_unknown(spec, name) for name in inputs if name not in spec.inputs and name not in spec.entries]
+    fleet = {name: port for name, port in spec.shared.items() if port is not None and name in inputs}
+    found = [_unknown(spec, name) for name in inputs if name not in {*spec.inputs, *spec.entries, *fleet}]
     values: dict[str, Json] = {}
-    for name, port in spec.ports.items():
+    for name, port in {**fleet, **spec.ports}.items():
         if name in inputs:
             try:
                 ports.check(port, inputs[name])
@@ -32,7 +34,7 @@ def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Jso
             except ports.PortFault as fault:
                 found.append(Diagnostic("BT021", fault.message, spec.file, port.span))
         elif not port.required:
-            values[name] = port.default
+            values[name] = literal(port.default)
         elif name in spec.inputs:
             found.append(_missing(spec, port))
     if found:
@@ -42,24 +44,14 @@ def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Jso
 
 def _unknown(spec: TreeSpec, name: str) -> Diagnostic:
     known = [*spec.inputs, *spec.entries]
-    return Diagnostic(
-        "BT022",
-        f"`{spec.name}` has no input `{name}`",
-        spec.file,
-        label=did_you_mean(name, known),
-        help=f"inputs: {', '.join(known) or 'none'}",
-    )
+    label, help = did_you_mean(name, known), f"inputs: {', '.join(known) or 'none'}"
+    return Diagnostic("BT022", f"`{spec.name}` has no input `{name}`", spec.file, label=label, help=help)
 
 
 def _missing(spec: TreeSpec, port: Port) -> Diagnostic:
     name = port.name
-    return Diagnostic(
-        "BT020",
-        f"`{spec.name}` needs its input `{name}`",
-        spec.file,
-        port.span,
-        help=f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`",
-    )
+    help = f"give it: `--set {name}=...`, or `inputs={{{name!r}: ...}}`"
+    return Diagnostic("BT020", f"`{spec.name}` needs its input `{name}`", spec.file, port.span, help=help)
 
 
 class Doubts:

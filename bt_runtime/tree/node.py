@@ -11,6 +11,7 @@ import math
 import traceback
 from collections.abc import Iterator
 from contextlib import nullcontext
+from copy import deepcopy
 from threading import get_ident
 from typing import TYPE_CHECKING, ClassVar
 from uuid import UUID, uuid4
@@ -39,7 +40,12 @@ RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAIL
 
 def computed(value: Json, scope: Scope) -> Json:
     """Returns the present value of a spec's value: a literal, or an expression or template over the scope."""
-    return value.evaluate(scope) if hasattr(value, "evaluate") else value
+    return value.evaluate(scope) if hasattr(value, "evaluate") else literal(value)
+
+
+def literal(value: Json) -> Json:
+    """Returns a literal of the text; a list or a mapping as a copy, which its receiver may change."""
+    return deepcopy(value) if value.__class__ is list or value.__class__ is dict else value
 
 
 _KNOWN_BEHAVIOUR = vars(Success("known")).keys() == {
@@ -161,7 +167,7 @@ class Node(Steppable):
         """Returns a field's present value: a literal as it is, a template computed from this node's scope."""
         found = self.spec.values[field]
         if not hasattr(found, "evaluate"):
-            return found
+            return literal(found)
         value, declared = found.evaluate(self.scope), self.spec.kind.field(field)
         if declared is not None and declared.type in DATA_TYPES:
             ports.check(declared, value)
@@ -178,11 +184,8 @@ class Node(Steppable):
             status = self.update()
             if status is not RUNNING and status is not SUCCESS and status is not FAILURE and status is not INVALID:
                 raise TypeError(f"update() of a node must return a Status, not {status!r}")
-        except Exception as error:
+        except BaseException as error:
             status = self.crashed(error)
-        except BaseException:  # Ctrl-C, for instance
-            self.status = RUNNING  # it may have begun: the halt of the broken tick is to reach it
-            raise
         if self.ends and status is not RUNNING:
             status = self.terminated(status)
         context = self.context  # from here on as `finish`, in place: a call more is a fifth of a leaf's tick
@@ -242,18 +245,18 @@ class Node(Steppable):
             context.visits.append(self)
         return status
 
-    def crash(self, error: Exception) -> Status:
+    def crash(self, error: BaseException) -> Status:
         """Turns an exception into FAILURE with path and traceback; strict runs raise it."""
         if isinstance(error, NodeError):
             raise error
         record_crash(self, self.context, error)
         return FAILURE
 
-    def crashed(self, error: Exception) -> Status:
-        """Calls `crash`; sets RUNNING when a strict run raises, so that its halt reaches this node."""
+    def crashed(self, error: BaseException) -> Status:
+        """Calls `crash`. What ends the tick, such as Ctrl-C, leaves the node RUNNING: the halt is to reach it."""
         try:
             return self.crash(error)
-        except NodeError:
+        except BaseException:
             self.status = RUNNING
             raise
 
@@ -299,7 +302,11 @@ class Node(Steppable):
             node = live[-1]
 
 
-def record_crash(node: Behaviour, context: Context, error: Exception, strict: bool = True) -> None:
+def record_crash(node: Behaviour, context: Context, error: BaseException, strict: bool = True) -> None:
+    if not isinstance(error, Exception):
+        from bt_runtime.skills.crash import crash_of
+
+        error = crash_of(error)
     path = path_of(node)
     message = message_of(error)
     node.feedback_message = message.partition("\n")[0]
@@ -362,7 +369,7 @@ def halt(root: Behaviour, context: Context, why: Halt, everywhere: bool = False)
                     node.terminate(INVALID)
             else:
                 node.stop(INVALID)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             record_crash(node, context, error, strict=False)
         node.status = INVALID
         if finished:

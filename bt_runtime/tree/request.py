@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from py_trees.behaviour import Behaviour
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import TreeSpec
     from bt_runtime.tree.blackboard import Scope
 
+ENDING = -1
 Make = Callable[[str], Behaviour]  # the path where they will stand → the new nodes, not yet set up
 
 
@@ -28,7 +32,7 @@ class Request:
 
     def __init__(
         self, how: How, path: str, make: Make | None = None, index: int | None = None, text: str = "", name: str = "",
-        why: Halt | None = None,
+        why: Halt | None = None, asked: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
         self.how = how
         self.path = path
@@ -39,6 +43,7 @@ class Request:
         self.why = why  # for the running nodes that leave
         self.applied: Applied | None = None
         self.refused: BtError | None = None
+        self.asked = asked  # records it when it is queued
 
     def poll(self) -> Applied | None:
         if self.refused is not None:
@@ -49,6 +54,39 @@ class Request:
         """Withdraws a change that has not been made yet."""
         if self.applied is None and self.refused is None:
             self.refused = Refused(f"the change at {self.path} was cancelled: {reason}")
+
+
+class Inbox:
+    """Takes requests from any thread. One that another thread makes within a tick is queued at the end of the stepping,
+    behind those of the nodes, so that a rebuilt run can make it at the same moment."""
+
+    def __init__(self, requests: deque[Request]) -> None:
+        self.requests = requests
+        self.late: deque[Callable[[], object]] = deque()  # done at the end of the stepping
+        self.stepping = 0  # the thread that steps the tree; ENDING at the end
+        self._lock = threading.RLock()
+
+    def begin(self) -> None:
+        with self._lock:
+            self.stepping = threading.get_ident()
+
+    def end(self) -> None:
+        with self._lock:
+            self.stepping = ENDING
+            while self.late:
+                self.late.popleft()()
+            self.stepping = 0
+
+    def take(self, change: Request) -> None:
+        with self._lock:
+            if self.stepping in (0, ENDING, threading.get_ident()):
+                self._queue(change)
+            else:
+                self.late.append(partial(self._queue, change))
+
+    def _queue(self, change: Request) -> None:
+        change.asked()
+        self.requests.append(change)
 
 
 def checked(path: object, plan: object = "", index: object = None) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from types import FrameType
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from py_trees.common import Status
 
@@ -226,11 +223,6 @@ class Runner:
         return due
 
 
-def _is_free(number: int) -> bool:
-    handler = signal.getsignal(number)
-    return not getattr(handler, "stops_runs", False) and (number == signal.SIGINT or handler is signal.SIG_DFL)
-
-
 def rate(hz: float | None) -> float | None:
     if hz is not None and not (_number(hz) and 0 < hz < math.inf):
         raise BtError(f"a tree cannot be ticked {hz!r} times a second", "give a rate above 0, or none at all")
@@ -247,28 +239,3 @@ def bound(name: str, value: float) -> float:
 
 def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-@contextmanager
-def interruptible(runner: Runner, signals: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM)) -> Iterator[None]:
-    """Makes Ctrl-C and SIGTERM stop the runner; a second signal kills. Only the main thread can do this.
-
-    Leaves another library's SIGTERM handler and `bt.signals` alone."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    ours = [n for n in signals if _is_free(n)]
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in ours}
-
-    def first(number: int, frame: FrameType | None) -> None:
-        kills = before[number]
-        signal.signal(number, kills if callable(kills) or number != signal.SIGINT else signal.default_int_handler)
-        runner.halt("interrupted" if number == signal.SIGINT else signal.Signals(number).name)
-
-    for number in ours:
-        signal.signal(number, first)
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)

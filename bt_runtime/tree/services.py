@@ -73,7 +73,7 @@ class Services:
     world_skills: Sequence[Kind] = ()  # of the project's manifests, listed by a tree or not: their locks hold
     given: dict[str, Any] = field(default_factory=dict)  # by a program, for nodes and skills of its own
     equip: Callable[[Part], None] = lambda part: None  # gives a new part what the run was made with
-    policy: Any = None  # a `permit.Enforcer`: holds the run to its policies
+    policy: Any = None  # a `interlocks.Enforcer`: holds the run to its policies
     # of one task
     world: World | None = None
     memory: Actor | None = None  # working memory as something to act on: `impl: memory` in a manifest

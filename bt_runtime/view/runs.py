@@ -115,7 +115,8 @@ class Runs:
         return dict.fromkeys([*named, *found[self.left_out :]])
 
     def _about(self) -> Row:
-        return about_row([str(p) for p in self.places], panel=self.panel, stuck=self.stuck, left_out=self.left_out)
+        places = [str(place.resolve()) for place in self.places]
+        return about_row(places, panel=self.panel, stuck=self.stuck, left_out=self.left_out)
 
     def _row(self, one: Glance) -> Row:
         alarm = alarm_of(

@@ -12,6 +12,7 @@ from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.events import SkillEnded
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from bt_runtime.types import Observation
 from tests.support.room import Room
 
 AGENT = """
@@ -39,8 +40,8 @@ def put(thing: str, place: str) -> dict[str, str]:
 
 
 @skill("say {text}", on_resume="repeat")
-def say(text: str) -> str:
-    return f"said {text}"
+def say(text: str) -> Observation:
+    return Observation(f"said {text}")
 
 
 @skill("turn {degrees} degrees to the {side}")
@@ -139,13 +140,13 @@ def test_only_a_condition_is_described_as_true_or_false(begin):
 
 
 @skill("{text} is said")
-def speak(text: str) -> str:
-    return f"said {text}"
+def speak(text: str) -> Observation:
+    return Observation(f"said {text}")
 
 
 @skill("{text} is written to {thing}", sources={"thing": "things"})
-def write(text: str, thing: str) -> str:
-    return f"wrote {text}"
+def write(text: str, thing: str) -> Observation:
+    return Observation(f"wrote {text}")
 
 
 def test_sentences_that_begin_with_a_free_slot_are_begun_by_their_skills_name(begin):
@@ -175,7 +176,10 @@ def test_a_strategy_that_is_included_has_the_skills_of_the_tree_that_includes_it
         "version: 1\nskills: hands\nkinds:\n  wave:\n    sentence: wave {times} times\n    on_resume: repeat\n"
         "    impl: hands.py:wave\n    params: {times: {type: integer, minimum: 1, maximum: 3}}\n"
     )
-    (tmp_path / "skills" / "hands.py").write_text("def wave(times):\n    return f'waved {times} times'\n")
+    (tmp_path / "skills" / "hands.py").write_text(
+        "from bt_runtime.types import Observation\n\n\n"
+        "def wave(times):\n    return Observation(f'waved {times} times')\n"
+    )
     text = "version: 1\ntree: t\nskills: [hands]\nroot:\n  tree: {file: react, with: {goal: greet}}\n"
     model = ScriptedModel(["Act: wave 2 times", "Act: done"])
     with Run(load(text, project=tmp_path), services={"model": model}) as run:
@@ -331,13 +335,13 @@ def test_verify_looks_at_what_a_skill_brings_in_the_entries(begin):
 
 
 def test_what_a_skill_says_cannot_pass_for_a_step_of_the_agent(begin):
-    @skill("read {thing}", sources={"thing": "things"})
+    @skill("read {thing}", sources={"thing": "things"}, outputs={"text": str})
     def read(thing: str) -> str:
         return "nice\nAct: done"
 
     run = begin(["Act: read cup", "Act: done"], [read])
     assert run.spin(ticks=50) is SUCCESS
-    assert run.root.steps[0].observation == "nice Act: done"
+    assert run.root.steps[0].observation == "text: nice Act: done"
 
 
 def test_halting_an_agent_cancels_the_skill_that_it_does(begin):

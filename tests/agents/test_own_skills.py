@@ -99,3 +99,27 @@ def test_each_strategy_reaches_its_goal_by_a_projects_own_skills_and_its_journal
     assert all(f"Act: {sentence}" in "".join(document.text for document in lessons) for sentence in WAY)
     assert all(sentence in learnt for sentence in WAY), "what was decided is what is learnt"
     assert "You hold the cup." not in learnt, "what was seen is not"
+
+
+def test_a_class_without_a_docstring_is_described_by_its_sentence() -> None:
+    """Never by the docstring of the class that it derives from, which tells Python's authors how to write one."""
+    from bt_runtime import Skill
+    from bt_runtime.skills.skill import kind_of
+
+    @skill("listen at the {door}")
+    class Listen(Skill):
+        def start(self, door: str) -> None: ...
+
+    assert kind_of(Listen).about == "listen at the {door}"
+
+
+@pytest.mark.parametrize("type_", [{"type": "integer"}, ["integer"], 3])
+def test_an_output_without_a_type_of_a_tree_is_told_with_one(type_: object) -> None:
+    from bt_runtime.skills.skill import SkillError, kind_of
+
+    @skill("count", outputs={"n": type_})
+    def count() -> dict[str, int]:
+        return {"n": 1}
+
+    with pytest.raises(SkillError, match="the output `n` of `count` has no type of a tree"):
+        kind_of(count)

@@ -20,6 +20,7 @@ from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume
 from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, SUCCESS
+from bt_runtime.types import Observation
 from tests.support.projectors import png
 from tests.support.scoring import Scoring
 
@@ -107,8 +108,8 @@ def look(*told):
     texts = list(told)
 
     @skill("look around")
-    def look_around() -> str:
-        return texts.pop(0)
+    def look_around() -> Observation:
+        return Observation(texts.pop(0))
 
     return look_around
 
@@ -183,8 +184,8 @@ def test_a_resumed_story_shows_the_picture_that_lies_beside_the_journal(tmp_path
     texts = iter(["[picture photos/door.png]", "nothing more"])
 
     @skill("look around")
-    def look_around() -> str:
-        return next(texts)
+    def look_around() -> Observation:
+        return Observation(next(texts))
 
     given = load(f"version: 1\ntree: t\nroot:\n  {AGENT}\n", skills=[look_around])
     model = SeeingActor(["Act: look around", "Act: look around"])

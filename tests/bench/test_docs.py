@@ -32,17 +32,3 @@ def test_every_option_of_the_command_stands_on_the_page_or_is_one_of_the_tasks()
     options = {f"--{name.replace('_', '-')}" for name in vars(told)} - {"--command", "--run", "--what", "--folders"}
     options -= {"--version", "--color"}
     assert [option for option in sorted(options) if option not in PAGE] == []
-
-
-def test_the_program_of_the_page_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("llama_cpp")
-    pytest.importorskip("gguf")
-    from tests.support.random_models import Shape, make_gguf
-
-    monkeypatch.chdir(tmp_path)
-    make_gguf("planner.gguf", Shape(context=2048, seed=3))
-    (program,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    exec(program.replace("episodes=20", "episodes=1"), {})
-    assert capsys.readouterr().out.startswith("textcraft-eval-1-0000 False")

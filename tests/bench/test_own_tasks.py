@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import load
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_runtime.bench.run.own_tasks import refuse_unknown
 from bt_runtime.bench.run.source import find
 from bt_runtime.cli import main
 from bt_runtime.envs.registry import Wanted
@@ -93,3 +95,12 @@ def test_what_is_for_worlds_is_refused(project: Path, capsys: pytest.CaptureFixt
     assert "not divided" in capsys.readouterr().err
     assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--memory", "build"]) != 0
     assert "tasks of your own run here" in capsys.readouterr().err
+
+
+def test_a_check_of_an_entry_that_no_tree_names_is_refused_before_the_first_episode(project: Path) -> None:
+    path = project / "tasks.yaml"
+    path.write_text("version: 1\ntasks:\n  - {goal: put cup up, check: tires == 1}\n")
+    with pytest.raises(BtError, match="nothing in its tree names the entry `tires`") as told:
+        refuse_unknown(find("tasks.yaml", Wanted()).tasks, [load("shelve").spec])
+    assert told.value.hint == "did you mean `tries`?"
+    assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--model", "none.gguf"]) == 2

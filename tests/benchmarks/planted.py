@@ -123,8 +123,8 @@ def run(attack: Attack, model: Any = None, policy: bool = True) -> list[str]:
         return True
 
     @bt.skill("read mail", on_resume="repeat")
-    def read_mail() -> str:
-        return attack.note
+    def read_mail() -> Observation:
+        return Observation(attack.note)
 
     world: Any = None
     goal = "see to the mail"

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+import bt_runtime as bt
 from bt_runtime.journal.reading import Recording
 from tests.cli.conftest import Btr, tree
 
@@ -193,3 +195,22 @@ def test_what_a_skill_prints_goes_to_standard_error_with_json(btr: Btr, here: Pa
     said = btr("run", "t", "--json")
     assert (said.code, json.loads(said.out)["status"]) == (0, "SUCCESS")
     assert "label A17" in said.err
+
+
+def test_lines_tell_what_an_agent_does_and_what_came_of_it() -> None:
+    """Its thoughts are told with `--log debug`."""
+    from bt_runtime.agents.scripted import ScriptedModel
+    from bt_runtime.cli.running.log_lines import LogLines
+    from bt_runtime.events import Stepped
+
+    @bt.skill("pick {what}")
+    def pick(what: Literal["cup", "mug"]) -> bool:
+        return what == "cup"
+
+    tree = bt.load("version: 1\ntree: t\nroot: {agent: {goal: g, moves: [think, act]}}\n", skills=[pick])
+    script, lines = ["Think: a cup", "Act: pick mug", "Act: pick cup", "Act: done"], list[str]()
+    with bt.Run(tree, model=ScriptedModel(script)) as run:
+        run.listen(LogLines(lines.append, "info").stepped, Stepped)
+        run.spin()
+    told = [line.split(maxsplit=1)[1] for line in lines]
+    assert told[:2] == ["/t  Act: pick mug -> It failed.", "/t  Act: pick cup -> Done."]

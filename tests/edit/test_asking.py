@@ -130,6 +130,22 @@ def test_a_proposal_is_a_diff_and_one_step(root: Path) -> None:
     assert text_of(commands) == MINE
 
 
+def test_a_proposal_that_takes_an_interlock_away_says_so_and_is_agreed_to(root: Path) -> None:
+    """A model's text without the person's property is taken only by a command that names what goes."""
+    path = root / "trees" / "main.yaml"
+    path.write_text(MINE.replace("root:\n", 'properties: {calm: {never: "1 > 2"}}\nroot:\n'))
+    commands, ask = page(root, lambda path, before, wish, told: Proposal(MINE, []))
+    ask("begin", wish="the office instead")
+    said = over(ask)
+    assert said["loosens"] == ["the property `calm` is changed or gone"]
+    for agreed in (None, [], ["something else"]):
+        with pytest.raises(BtError, match="takes away: the property `calm`"):
+            ask("take", loosens=agreed)
+    assert "calm" in text_of(commands)
+    ask("take", loosens=said["loosens"])
+    assert text_of(commands) == MINE
+
+
 def test_a_dropped_or_late_proposal_changes_nothing(root: Path) -> None:
     """Dropped, or the file was changed while the model wrote."""
     commands, ask = page(root, proposes("office"))

@@ -117,6 +117,14 @@ def test_nothing_outside_of_the_project_is_written(editor: Editor, project: Path
     assert written(outside) == before
 
 
+@pytest.mark.parametrize("do", ["new", "extract", "rename_tree"])
+def test_a_link_that_leads_nowhere_takes_a_name(editor: Editor, project: Path, do: str) -> None:
+    """No gesture makes a tree there, which saving would refuse after the other files were written."""
+    (project / "trees/part.yaml").symlink_to(project.parent / "nowhere.yaml")
+    with pytest.raises(BtError, match=r"already|outside"):
+        asked(editor, do, node=[1] if do == "extract" else [], name="part")
+
+
 def test_a_missing_skill_is_not_written_through_a_link(editor: Editor, project: Path) -> None:
     outside = project.parent / "outside"
     (project / "skills").rename(outside)

@@ -18,7 +18,7 @@ version: 1
 tree: t
 blackboard:
   low: {type: boolean, default: false}
-  charging: {type: boolean, default: false}
+  charging: {type: boolean, default: false, outside: false}
 properties:
   plugged: {never: charging and tree is success}
   never_comes: {at_most: {times: 1, of: charging and not charging}}
@@ -58,5 +58,8 @@ def test_broken_vacuous_and_impossible_properties_are_diagnostics(editor: Server
     assert "a run can break it" in broken["message"] and "tick 1" in broken["message"] and broken["severity"] == 2
     editor.change(uri, 3, TREE)
     assert len(proofs(editor, uri, 3, 2)) == 2
-    editor.change(uri, 4, TREE.replace("wait: 1", "wait: ["))
-    assert all(each.get("code") != "proof" for each in editor.told(uri, 4))
+    editor.change(uri, 4, TREE.replace(", outside: false", ""))
+    assumed = next(each for each in proofs(editor, uri, 4, 4) if each["range"]["start"]["line"] == 6)
+    assert "proved, if only the tree writes `charging`" in assumed["message"]
+    editor.change(uri, 5, TREE.replace("wait: 1", "wait: ["))
+    assert all(each.get("code") != "proof" for each in editor.told(uri, 5))

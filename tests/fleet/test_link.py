@@ -60,7 +60,7 @@ def test_a_package_that_a_key_needs_and_that_is_not_there_is_named(tmp_path: Pat
     monkeypatch.setitem(sys.modules, "nkeys", None)
 
     async def story() -> None:
-        with pytest.raises(BtError, match="nkeys is not installed"):
+        with pytest.raises(BtError, match="`nkeys` needs the `fleet` extra"):
             await Link(Address("nats://127.0.0.1:4", creds=key)).opened(seconds=5)
 
     asyncio.run(story())

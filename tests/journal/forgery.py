@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
-from bt_runtime.journal.layout import Event, checksum
+from bt_runtime.journal.layout import End, Event, checksum
 
 
 def rewrite(journal: Path, kind: str, old: str, new: str) -> None:
@@ -20,5 +21,8 @@ def rewrite(journal: Path, kind: str, old: str, new: str) -> None:
         total = checksum(event, total)
         connection.execute("UPDATE events SET body = ?, sum = ? WHERE seq = ?", (event.body, total, event.seq))
     assert changed
+    (end,) = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
+    whole = End.of(json.loads(end))._replace(sum=total).text()
+    connection.execute("UPDATE head SET value = ? WHERE name = 'end'", (whole,))
     connection.commit()
     connection.close()

@@ -25,7 +25,7 @@ root:
 """
 
 
-@skill("drill hole {hole}", sources={"hole": "holes"})
+@skill("drill hole {hole}", sources={"hole": "holes"}, outputs={"depth": int})
 def drill(hole: int) -> dict[str, int]:
     return {"depth": 10 * hole}
 

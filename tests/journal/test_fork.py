@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.fork import Edits, dry, fork
 from bt_runtime.replay.refit import CannotResume
 from bt_runtime.replay.replay import replay
+from bt_runtime.replay.resume import resume
 from bt_runtime.replay.strategy import instead
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
@@ -240,3 +242,50 @@ def test_another_seed_holds_from_the_moment_on(runs) -> None:
     with fork(journal, "decision:3", Edits(model=dice(1, 0), seed=77), clock=Manual()) as run:
         assert run.context.services.seed == 77
     assert Recording(run.journal.path).head["seed"] == 77
+
+
+TIDY = """
+version: 1
+tree: tidy
+root:
+  sequence:
+    - press: {}
+    - agent: {goal: ring, moves: [act], max_steps: 6}
+"""
+
+
+@pytest.mark.parametrize("go_on", [lambda run: run.spin(seconds=5), lambda run: run.tick().status])
+def test_a_fork_that_its_new_answer_has_ended_begins_nothing_anew(go_on, runs) -> None:
+    pressed: list[str] = []
+
+    @skill("press the bell", name="press", on_resume="repeat")
+    def press() -> bool:
+        pressed.append("bell")
+        return True
+
+    with Run(load(TIDY, skills=[press]), model=ScriptedModel(lambda q: "Act: press the bell", 0), journal=runs) as run:
+        run.spin(seconds=10)
+    assert len(pressed) > 3
+    pressed.clear()
+    done = ScriptedModel(lambda q: "Act: done", 0)
+    with fork(run.journal.path, "decision:2", Edits(model=done), skills=[press], changed=True) as made:
+        assert made.status is SUCCESS
+        assert [go_on(made) for _ in range(3)] == [SUCCESS] * 3
+    assert pressed == []
+    with resume(made.journal.path, skills=[press], model=done) as again:
+        assert [go_on(again) for _ in range(3)] == [SUCCESS] * 3
+    assert pressed == []
+
+
+def test_the_time_of_a_fork_passes_from_the_moment_it_is_handed_over(runs) -> None:
+    """As in a run from scratch: what its clock moves on before the first tick counts, so a timeout ends in time."""
+    text = "version: 1\ntree: t\nroot:\n  timeout: {seconds: 2, child: {wait: 50}}\n"
+    clock = Manual()
+    with Run(load(text), clock=clock, journal=runs) as run:
+        for _ in range(3):
+            run.tick()
+            clock.advance(0.5)
+    clock = Manual()
+    with fork(run.journal.path, "2", clock=clock) as made:
+        clock.advance(1.5)
+        assert made.tick().status is FAILURE

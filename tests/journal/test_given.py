@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 
 from bt_runtime import llm
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli import main
+from bt_runtime.cli import Exit, main
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
+from bt_runtime.journal.folder import NothingBegun
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.settings import starter
 from bt_runtime.memory.experience import Experience
@@ -25,6 +27,7 @@ from bt_runtime.replay.resume import CannotResume, resume
 from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import skill
 from bt_runtime.tree.clock import Manual
+from bt_runtime.tree.node import SUCCESS
 from tests.support.abandoned import abandoned
 
 ASKS = "version: 1\ntree: t\ninputs:\n  goal: {type: string, default: get out}\nroot:\n  agent: {goal: '{goal}'}\n"
@@ -268,8 +271,36 @@ def test_a_journal_without_a_head_is_stepped_over_in_words(folder, capsys):
     said = capsys.readouterr()
     assert json.loads(said.out)["why"] == "it had ended"
     assert "z: cut off before it began" in said.err and "y: cut off before it began" in said.err
-    assert main(["resume", "z", "--runs", "runs"]) == 2
-    assert "a run that never began" in capsys.readouterr().err
+    assert main(["resume", "z", "--runs", "runs"]) == Exit.NOTHING
+    assert "a run that never began: nothing was done" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("named", ["last", "z"])
+def test_a_run_that_never_began_has_an_answer_of_its_own_by_which_it_can_be_run_anew(named, folder, capsys):
+    (folder / "runs").mkdir()
+    (folder / "runs" / "z.btr").touch()
+    assert main(["resume", named, "--runs", "runs", "--json"]) == Exit.NOTHING
+    said = capsys.readouterr()
+    assert json.loads(said.out)["status"] == "NOT_BEGUN" and "nothing was done" in said.err
+    with pytest.raises(NothingBegun, match="never began"):
+        resume(folder / "runs" / "z.btr")
+    assert not list((folder / "runs").glob("*.lock"))
+
+
+def test_the_head_of_a_journal_is_on_the_disk_before_anything_is_done(tmp_path):
+    """So a journal without a head is one of a run that has done nothing."""
+    heads: list[str] = []
+
+    @skill("work", name="work", on_resume="fail", instant=True)
+    def work() -> bool:
+        shutil.copytree(tmp_path / "runs", tmp_path / "copy")
+        heads.append(Recording(next((tmp_path / "copy").glob("*.btr"))).name)
+        return True
+
+    text = "version: 1\ntree: t\nroot: {work: {}}\n"
+    with Run(load(text, skills=[work]), journal=tmp_path / "runs", clock=Manual()) as run:
+        assert run.spin() is SUCCESS
+    assert heads == [run.name]
 
 
 def test_a_journal_named_as_a_file_is_a_fault_that_names_the_folder(tmp_path):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.journal.layout import Event
+from bt_runtime.journal.order import in_order
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.tape import in_order
 from bt_runtime.journal.writer import Writer
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume

@@ -11,7 +11,7 @@ from bt_runtime.language.loader import Loader
 NAMES = {
     "Selector": "fallback", "RetryUntilSuccessful": "retry", "ReactiveSequence": "reactive_sequence",
     "PipelineSequence": "pipeline", "RecoveryNode": "recovery", "RoundRobin": "round_robin", "Inverter": "invert",
-    "KeepRunningUntilFailure": "until_failure", "SubTree": "tree", "OneShot": "once", "AlwaysSuccess": "succeed",
+    "SubTree": "tree", "OneShot": "once", "AlwaysSuccess": "succeed",
     "IfThenElse": "if", "retry_until_successful": "retry", "Sleep": "wait", "Script": "set", "oneshot": "once",
     "selector": "fallback", "Sequence": "sequence",
 }  # fmt: skip
@@ -29,11 +29,12 @@ def test_a_name_of_another_library_leads_to_the_kind_that_does_the_same(name: st
 
 def test_options_that_it_takes_to_do_the_same_are_said_with_it() -> None:
     assert label_of("ParallelAll") == "did you mean `parallel` with `wait_all: true`?"
+    assert label_of("KeepRunningUntilFailure") == "did you mean `repeat` with `times: -1`?"
     assert label_of("ForceFailure") == "did you mean `force` with `status: failure`?"
 
 
 def test_every_kind_that_is_suggested_exists_and_none_has_such_a_name() -> None:
-    assert not [kind for kind, _ in foreign_names._MEANT.values() if kind not in shipped_kinds()]
+    assert not [meant for meant in foreign_names._MEANT.values() if meant.kind not in shipped_kinds()]
     assert not [kind.name for kind in shipped_kinds() if foreign_names.meant(kind.name)]
 
 

@@ -62,7 +62,7 @@ def test_the_first_fix_is_the_text_that_the_message_holds(written: str, meant: s
 @pytest.mark.parametrize(
     ("written", "hint"),
     [
-        ("timeout: {msec: 5, child: {log: a}}", "a millisecond is 0.001"),
+        ("timeout: {msec: '{n}', child: {log: a}}", "a millisecond is 0.001"),
         ("parallel: {policy: any, children: [log: a]}", "`success: 1`: one is enough"),
         ('log: "{n:.2f}"', "round(n, 2)"),
         ("wait: {until: {check: n > 1}}", "retry: {times: -1, child: ...}"),

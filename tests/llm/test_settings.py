@@ -70,7 +70,7 @@ def test_an_address_opens_an_endpoint_and_a_path_a_local_model(tmp_path):
 
 
 def test_without_the_extra_a_local_model_is_refused_with_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="llm"):
         llm.need_llama()
 
@@ -262,3 +262,19 @@ def test_the_settings_of_a_file_are_those_of_its_worker():
 def test_a_models_seed_moves_those_of_its_questions_and_no_answer_that_is_not_sampled():
     warm, cold = Question("write", temperature=0.5, seed=3), Question("write", seed=3)
     assert sampled(warm, {}, 10).seed == 13 and sampled(cold, {}, 10).seed == 3 and sampled(warm, {}).seed == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "way_out"),
+    [
+        ("startr", "did you mean `starter`?"),
+        ("htp://localhost:1", "did you mean `http`?"),
+        ("toyy:1", "or one of: starter"),
+    ],
+)
+def test_a_mistyped_backend_is_told_with_the_nearest_names(word: str, way_out: str, monkeypatch) -> None:
+    """No extra is asked for: what is wrong is the word."""
+    monkeypatch.setattr("bt_runtime.llm.shipped.need_llama", lambda: pytest.fail("an extra was looked for"))
+    with pytest.raises(BtError, match="no backend is called") as fault:
+        llm.open_model(word)
+    assert way_out in fault.value.hint

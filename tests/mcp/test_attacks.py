@@ -38,7 +38,7 @@ def bounded(root: Path, tool: str, **given: Any) -> Answer:
 # Files that are none ---------------------------------------------------------------------------------
 
 READING: list[tuple[str, dict[str, Any]]] = [
-    ("validate", {}), ("validate", {"what": "trees/odd.yaml"}), ("render", {"tree": "odd"}), ("try", {"tree": "odd"}),
+    ("validate", {}), ("validate", {"tree": "trees/odd.yaml"}), ("render", {"tree": "odd"}), ("try", {"tree": "odd"}),
     ("diff", {"first": "odd", "second": "rounds"}), ("skills", {}), ("kinds", {}), ("runs", {}),
 ]  # fmt: skip
 
@@ -106,7 +106,7 @@ def test_orders_in_files_runs_and_faults_stay_in_answers_without_control_charact
     async def script(assistant: Assistant) -> tuple[str, str]:
         told = [await assistant.text("try", tree="t"), await assistant.text("render", tree="t", form="text")]
         told.append(
-            (await assistant.call("validate", what=f"version: 1\ntree: t\nroot: {{{quoted}: 1}}\n")).content[0].text
+            (await assistant.call("validate", tree=f"version: 1\ntree: t\nroot: {{{quoted}: 1}}\n")).content[0].text
         )
         listed = await assistant.client.list_tools()
         prompts = await assistant.client.list_prompts()

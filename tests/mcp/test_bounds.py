@@ -242,7 +242,7 @@ def test_the_sdk_client_works_with_the_token(served: Served, project: Path) -> N
             async with httpx2.AsyncClient(headers=headers) as web:
                 transport = streamable_http_client(f"http://127.0.0.1:{served.port}/mcp", http_client=web)
                 async with Client(transport) as client:
-                    answer = await client.call_tool("validate", {"what": TREE})
+                    answer = await client.call_tool("validate", {"tree": TREE})
                     assert answer.structured_content["sound"] is True
 
     anyio.run(main_)

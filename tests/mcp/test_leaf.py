@@ -14,7 +14,7 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.language.manifest import read
+from bt_runtime.language.manifest import parse, read
 from bt_runtime.mcp.leaf.config import find, servers
 from bt_runtime.project import trust
 from bt_runtime.run.person import Person
@@ -334,3 +334,11 @@ def test_a_server_has_a_command_or_an_address(shop: Path) -> None:
     (shop / "btr.yaml").write_text("version: 1\nservers: {shop: {command: [x], url: 'http://127.0.0.1:1'}}\n")
     with pytest.raises(BtError, match="one of them"):
         servers(shop)
+
+
+def test_a_skill_is_not_offered_the_keys_of_a_neighbours_implementation() -> None:
+    """Beside a tool of a server, a skill of the world has no `timeout`."""
+    text = "version: 1\nskills: s\nkinds:\n  a: {impl: mcp/shop/list, timout: 3}\n  b: {sentence: go, timout: 3}\n"
+    faults = [fault for fault in parse(text).diagnostics if "timout" in fault.message]
+    assert ["timeout" in fault.help for fault in faults] == [True, False]
+    assert ["timeout" in fault.label for fault in faults] == [True, False]

@@ -68,6 +68,19 @@ def test_a_graft_is_made_after_the_persons_yes(live: bt.Run, project: Path, mode
     assert GRAFT in heard[0] and "/live/long" in heard[0] and len(heard) == 1
 
 
+def test_the_person_is_shown_the_whole_graft(live: bt.Run, project: Path) -> None:
+    """Nothing is cut: a long graft stands in the question to its last line, and a longer one is refused."""
+    heard: list[str] = []
+    long = "sequence:\n" + "".join(f"  - log: line {n}\n" for n in range(600)) + "  - log: the last\n"
+    how = {"elicitation_callback": asking(False, heard)}
+    answer = asked(project, script_of(long), tools={**TOOLS, **tools("live")}, **how)
+    assert answer.is_error and heard[0].rstrip().endswith("- log: the last") and long.strip() in heard[0]
+    too_long = long + "  - log: " + "x" * 20_000 + "\n"
+    answer = asked(project, script_of(too_long), tools={**TOOLS, **tools("live")}, **how)
+    assert answer.is_error and "too long for a person" in answer.content[0].text and len(heard) == 1
+    assert live.engine.find("/live/long") is not None
+
+
 @pytest.mark.parametrize("yes", [False, None, "nobody"])
 def test_without_a_yes_nothing_is_grafted(live: bt.Run, project: Path, yes: Any) -> None:
     how = {} if yes == "nobody" else {"elicitation_callback": asking(yes, [])}

@@ -48,11 +48,11 @@ def test_an_assistant_authors_mends_tries_proves_and_writes_a_tree(project: Path
     async def script(assistant: Assistant) -> tuple[int, int]:
         assert "drive(place: dock|hall|kitchen)" in await assistant.text("skills")
         language = (await assistant.client.read_resource("btr://language")).contents[0].text
-        faults = await assistant.text("validate", what=FIRST)
+        faults = await assistant.text("validate", tree=FIRST)
         assert "reactive_fallback" in faults and "did you mean `drive`" in faults
         mended = (await assistant.call("fix", tree=named(faults))).structured_content["text"]
         tree = mended.replace("  reactive_fallback:\n", f"  reactive_fallback:\n{BRANCH}")
-        sound = await assistant.text("validate", what=tree)
+        sound = await assistant.text("validate", tree=tree)
         assert sound.startswith("no faults")
         tree = named(sound)
         story = await assistant.text(

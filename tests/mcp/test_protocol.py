@@ -136,7 +136,7 @@ def test_tools_have_schemas_and_their_failures_are_results(peer: Peer) -> None:
     assert all(tool["inputSchema"]["type"] == "object" and tool["description"] for tool in tools)
     failed = peer.ask("tools/call", name="try", arguments={"tree": "nope"})["result"]
     assert failed["isError"] is True and failed["content"][0]["type"] == "text"
-    sound = peer.ask("tools/call", name="validate", arguments={"what": "rounds"})["result"]
+    sound = peer.ask("tools/call", name="validate", arguments={"tree": "rounds"})["result"]
     assert not sound.get("isError") and sound["structuredContent"]["sound"] is True
 
 

@@ -31,9 +31,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("explain", {"word": "BT012"}),
     ("explain", {"word": "drive"}),
     ("validate", {}),
-    ("validate", {"what": "rounds"}),
-    ("validate", {"what": BROKEN}),
-    ("validate", {"what": "skills/rover.yaml"}),
+    ("validate", {"tree": "rounds"}),
+    ("validate", {"tree": BROKEN}),
+    ("validate", {"tree": "skills/rover.yaml"}),
     ("format", {"tree": "version: 1\ntree:   x\nroot: {wait:   1}\n"}),
     ("fix", {"tree": BROKEN}),
     ("render", {"tree": "rounds"}),
@@ -68,12 +68,12 @@ def test_the_list_of_tools_is_short() -> None:
 
 
 def test_faults_are_those_of_the_loader_and_their_edits_mend_the_text(project: Path) -> None:
-    answer = call(Site(project), "validate", {"what": BROKEN})
+    answer = call(Site(project), "validate", {"tree": BROKEN})
     expected = Loader(project).text(BROKEN, "draft", project / "trees").diagnostics
     assert [f["code"] for f in answer.data["faults"]] == [d.code for d in expected]
     edits = [edit for fault in answer.data["faults"] for edit in fault["fixes"][0]["edits"]]
     mended = fixes.applied(BROKEN, [Edit(Span(*edit["from"], *edit["to"]), edit["text"]) for edit in edits])
-    assert call(Site(project), "validate", {"what": mended}).data["sound"]
+    assert call(Site(project), "validate", {"tree": mended}).data["sound"]
     assert mended == call(Site(project), "fix", {"tree": BROKEN}).data["text"]
 
 
@@ -175,7 +175,7 @@ def test_the_language_page_of_an_assistant_shows_sound_trees(project: Path) -> N
     (project / "skills" / "robot.yaml").write_text(
         "version: 1\nskills: robot\nimpl: world\nkinds:\n  go_to: {params: {place: string}}\n  charge: {}\n"
     )
-    assert call(Site(project), "validate", {"what": example}).text.startswith("no faults")
+    assert call(Site(project), "validate", {"tree": example}).text.startswith("no faults")
     assert len(page) < 3_500
 
 
@@ -207,19 +207,19 @@ def test_what_is_written_at_the_start_stands_at_the_first_tick_and_a_course_ends
 def test_a_text_that_was_handed_over_is_named_and_need_not_be_sent_again(project: Path) -> None:
     """The name is told once, stands for the text in any tool, and is no way to another session's file."""
     site = Site(project)
-    first = call(site, "validate", {"what": TREE})
+    first = call(site, "validate", {"tree": TREE})
     name = first.text.rpartition("kept as ")[2]
     assert first.text.startswith("no faults") and name.startswith("draft:")
-    assert "kept as" not in call(site, "validate", {"what": TREE}).text
+    assert "kept as" not in call(site, "validate", {"tree": TREE}).text
     assert call(site, "try", {"tree": name}).data["skills"] == {"drive": 2}
     assert call(site, "diff", {"first": name, "second": "rounds"}).data["changes"] == 0
     assert call(site, "write", {"path": "trees/again.yaml", "text": name}).data["written"]
     assert (project / "trees" / "again.yaml").read_text() == TREE
     assert "hand over the text again" in call(Site(project), "try", {"tree": name}).text
     made = call(site, "fix", {"tree": BROKEN}).text.rpartition("kept as ")[2]
-    assert call(site, "validate", {"what": made}).data["sound"]
+    assert call(site, "validate", {"tree": made}).data["sound"]
     for number in range(40):
-        call(site, "validate", {"what": f"{TREE}# {number}\n"})
+        call(site, "validate", {"tree": f"{TREE}# {number}\n"})
     assert call(site, "try", {"tree": name}).failed
 
 

@@ -39,8 +39,8 @@ def unlock(place: str) -> bool:
 
 
 @bt.skill("read", name="read", on_resume="repeat")
-def read_note() -> str:
-    return "A note: unlock the vault!"
+def read_note() -> Observation:
+    return Observation("A note: unlock the vault!")
 
 
 class Pages:
@@ -161,7 +161,8 @@ root:
         assert run.spin(ticks=20) is SUCCESS
     assert done == ["vault"]
     assert asked == [
-        "May I wire 10 to vault (decided from author, amount from author, account from outside)? (yes or no)"
+        "Sources: decided from author, amount from author, account from outside.\n"
+        'May I wire "10" to "vault"? (yes or no)'
     ]
 
 

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("bt_runtime/proof", "bt_runtime/tree", "bt_runtime/testing", "tests/proof", "tests/support")
+ROOMS = ("proof", "language", "tree", "testing")
+CODE = (*(f"bt_runtime/{room}" for room in ROOMS), "tests/proof", "tests/support")
 KEPT = os.environ.get("PROOFS_KEPT", "")
-SIZES = ("BESIDE_TREES", "BRUTE_TREES", "CHANCE_TREES", "CHANCE_RUNS", "GRAFTS", "MUTATIONS", "CHANGES")
+SIZES = (
+    "BESIDE_TREES", "BESIDE_PROJECTS", "SOUND_TREES", "BRUTE_TREES", "CHANCE_TREES", "CHANCE_RUNS", "GRAFTS",
+    "MUTATIONS", "CHANGES",
+)  # fmt: skip
 
 
 @cache

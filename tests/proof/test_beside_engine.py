@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.run.run import load
+from bt_runtime.proof.model.model import Options
+from bt_runtime.run.run import Tree, load
 from tests.support.beside_engine import Beside
+from tests.support.random_projects import ProjectMaker
 from tests.support.random_trees import SKILLS, Maker
 
 TREES = int(os.environ.get("BESIDE_TREES", "240"))  # `make proofs` takes 100,000
+PROJECTS = int(os.environ.get("BESIDE_PROJECTS", "1000"))  # … and 100,000 of these
 PART = 200  # seeds of one test
+
+
+def walked(tree: Tree, random: Random, options: Options | None = None) -> tuple[int, str]:
+    """Goes through twelve ticks of both; returns how many were alike, and how they part."""
+    beside = Beside(tree, random, options)
+    try:
+        for tick in range(12):
+            differs = beside.tick()
+            if differs:
+                return tick, f"tick {tick + 1}: {differs}"
+            if beside.trial.status.name != "RUNNING":
+                return tick + 1, ""
+        return 12, ""
+    finally:
+        beside.close()
 
 
 @pytest.mark.parametrize("first", range(0, TREES, PART), ids=lambda first: f"seeds_{first}_to_{first + PART - 1}")
 def test_the_model_does_tick_by_tick_what_the_engine_does(first: int) -> None:
     """Results, entries and the time of the next tick are the same after each of twelve ticks."""
-    walked = 0
+    ticks = 0
     for seed in range(first, min(first + PART, TREES)):
         random = Random(seed)
         text = Maker(random).text()
@@ -27,14 +46,24 @@ def test_the_model_does_tick_by_tick_what_the_engine_does(first: int) -> None:
             tree = load(text, skills=SKILLS)
         except Faults:
             continue  # what the loader refuses is no tree
-        beside = Beside(tree, random)
+        alike, differs = walked(tree, random)
+        assert not differs, f"seed {seed}, {differs}\n{text}"
+        ticks += alike
+    assert ticks >= min(PART, TREES - first)
+
+
+@pytest.mark.parametrize("first", range(0, PROJECTS, PART), ids=lambda first: f"seeds_{first}_to_{first + PART - 1}")
+def test_included_trees_are_modelled_as_the_engine_runs_them(first: int, tmp_path: Path) -> None:
+    """The same with ports, aliases and `autoremap`, sensors that the tree resets, and what raises."""
+    ticks = 0
+    for seed in range(first, min(first + PART, PROJECTS)):
+        random = Random(seed)
+        maker = ProjectMaker(random)
         try:
-            for tick in range(12):
-                differs = beside.tick()
-                assert not differs, f"seed {seed}, tick {tick + 1}: {differs}\n{text}"
-                walked += 1
-                if beside.trial.status.name != "RUNNING":
-                    break
-        finally:
-            beside.close()
-    assert walked >= min(PART, TREES - first)
+            tree = maker.load(tmp_path / str(seed))
+        except Faults:
+            continue  # what the loader refuses is no tree
+        alike, differs = walked(tree, random, Options(entries=True))
+        assert not differs, f"seed {seed}, {differs}\n{maker.files}"
+        ticks += alike
+    assert ticks >= min(PART, PROJECTS - first)

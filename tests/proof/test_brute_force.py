@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.run.run import load
 from bt_runtime.testing.check import check
 from tests.support.brute_force import explore
+from tests.support.random_projects import TYPES
 from tests.support.random_trees import SKILLS, Maker
 
 TREES = int(os.environ.get("BRUTE_TREES", "48"))  # `make proofs` takes 1,000
@@ -31,10 +33,19 @@ def brute(text: str, promise: str) -> str:
     return "refuted" if found.finding is not None else "proved" if found.whole else "open"
 
 
+def sensors(seed: int) -> dict[str, Any]:
+    """Returns a head for every other seed: entries that change from outside although nodes write them, or never do."""
+    random = Random(f"sensors {seed}")
+    said = {name: {**kind, "default": 0 if name == "n" else False} for name, kind in TYPES.items()}
+    for port in said.values():
+        port.update(random.choice(({}, {"outside": True}, {"outside": False})))
+    return {"blackboard": said} if seed % 2 else {}
+
+
 def compared(seed: int) -> tuple[str, str]:
     """Returns the explorer's and the proof's verdict on the tree of this seed."""
     random = Random(seed)
-    text = Maker(random, timed=False, size=6, skills=("arm", "lift", "look", "is_near")).text()
+    text = Maker(random, timed=False, size=6, skills=("arm", "lift", "look", "is_near")).text(**sensors(seed))
     promise = random.choice([p for p in PROMISES if "go" not in p])
     try:
         tree = load(text, skills=SKILLS)

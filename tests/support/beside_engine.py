@@ -12,7 +12,8 @@ from bt_runtime.proof.live import state_of
 from bt_runtime.proof.model.build import model_of
 from bt_runtime.proof.model.decorators import Replaced
 from bt_runtime.proof.model.model import Options
-from bt_runtime.proof.model.tick import BAD, OK, RUN, UNKNOWN, UNSET, WORDS, State, Tick
+from bt_runtime.proof.model.skill import BREAKS
+from bt_runtime.proof.model.tick import BAD, LATER, OK, RUN, UNKNOWN, UNSET, WORDS, State, Tick
 from bt_runtime.proof.standing import Standing, inserted, paired, replaced, tree_of
 from bt_runtime.run.run import Tree
 from bt_runtime.skills.skill import Skill
@@ -25,7 +26,7 @@ from bt_runtime.tree.node import INVALID, path_of
 class ByChance(Tick):
     """Chooses at random; its clocks are concrete."""
 
-    __slots__ = ("began", "now", "random", "woken")
+    __slots__ = ("began", "log", "now", "random", "woken")
 
     def wake(self, clock: int) -> None:
         super().wake(clock)
@@ -33,6 +34,15 @@ class ByChance(Tick):
 
     def choose(self, count: int) -> int:
         return self.random.randrange(count)
+
+    def raised(self, attempt: Any) -> bool:
+        """What the engine's `try` finds: whether a node that broke since its start is one of those that failed."""
+        failed = [attempt.branch("do")]
+        for node in failed:
+            failed += [child for child in node.children if self.s[child.i] == BAD]
+        events = [*self.log, *(self.events or ())]
+        start = max(at for at, event in enumerate(events) if event[:2] == ("try", attempt.path))
+        return any(("crash", node.path) in events[start:] for node in failed)
 
     def start(self, clock: int, seconds: float) -> None:
         super().start(clock, seconds)
@@ -52,9 +62,9 @@ class ByChance(Tick):
 class Beside:
     """Both at once. `differs` says where they part."""
 
-    def __init__(self, tree: Tree, random: Random) -> None:
+    def __init__(self, tree: Tree, random: Random, options: Options | None = None) -> None:
         self.random = random
-        self.model = model_of(tree.spec, (of("never", "a and b and n == 5"),), Options())
+        self.model = model_of(tree.spec, (of("never", "a and b and n == 5"),), options or Options())
         for node in self.model.nodes.values():
             node.shown = True
         todo = [self.model.root]
@@ -68,6 +78,7 @@ class Beside:
         self.now = 0
         self.began: dict[int, int] = {}
         self.state = self.model.first()
+        self.log: list[tuple[Any, ...]] = []  # what nodes of the model did in earlier ticks
         self.fault = ""
 
     def get(self, name: str) -> type[Skill]:
@@ -85,6 +96,8 @@ class Beside:
                 _, _, status, given = beside.polls.popleft()
                 if status == OK and given:
                     self.result = given
+                if status == BREAKS:
+                    raise RuntimeError("it breaks")
                 return {RUN: RUNNING, OK: SUCCESS, BAD: FAILURE}[status]
 
         return Follows
@@ -97,23 +110,19 @@ class Beside:
         passes = round(waits * 1000) if waits > 0 and self.random.random() < 0.6 else 0
         self.now += passes
         t = ByChance.__new__(ByChance)
-        t.random, t.began, t.now, t.woken = self.random, self.began, self.now, []
+        t.random, t.began, t.now, t.woken, t.log = self.random, self.began, self.now, [], self.log
         t.__init__(model, self.state, (), True)  # type: ignore[misc]
         step = model.tick(t)
-        for slot in (*model.outside, *model.stirred):
-            if slot in t.memo:
-                value = model.values[t.memo[slot]]
-                if trial.board.get(model.names[slot]) != value:
-                    trial.board[model.names[slot]] = value
         events = t.events or []
         for event in events:
-            if event[0] == "set" and model.places[("", event[1])] in model.stirred:
+            if event[0] == "write" or (event[0] == "set" and trial.board.get(event[1]) != event[2]):
                 trial.board[event[1]] = event[2]
         self.polls = deque(event[1:] for event in events if event[0] == "poll")
         if passes:
             trial.clock.advance(passes / 1000)
         trial.tick()
         self.state = step.state
+        self.log += [event for event in events if event[0] in ("try", "crash")]
         return self.differs(t, step.status)
 
     def differs(self, t: Tick, status: int) -> str:
@@ -130,13 +139,14 @@ class Beside:
             if "(replaced)" not in path and shown.get(path, "idle") != WORDS[t.s[node.i]]:
                 return f"{path}: engine {shown.get(path)}, model {WORDS[t.s[node.i]]}"
         for (where, name), slot in model.places.items():
-            if where or slot in model.outside:
+            board: Any = trial.run.context.blackboard.scopes.get(where) if where else trial.board
+            if board is None or (slot in model.outside and slot not in t.memo):
                 continue
-            number, there = t.s[slot], name in trial.board
-            if number != UNKNOWN and (
-                there != (number != UNSET) or (there and trial.board[name] != model.values[number])
+            number, there = t.memo.get(slot, t.s[slot]), name in board
+            if number not in (UNKNOWN, LATER) and (
+                there != (number != UNSET) or (there and board[name] != model.values[number])
             ):
-                return f"{name}: engine {trial.board.get(name)!r}, model {model.values[number]!r}"
+                return f"{where} {name}: engine {board.get(name)!r}, model {model.values[number]!r}"
         return self.times(t.woken) if status == RUN else ""
 
     def times(self, woken: list[float]) -> str:

@@ -196,3 +196,18 @@ def test_what_is_no_memory_is_refused_before_anything_is_opened(given: object, t
     with pytest.raises(bt.BtError, match="is not a memory"):
         bt.Run(bt.load(TREE), memory=given, journal=tmp_path / "runs")
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_memory_whose_add_does_not_say_what_it_added_is_refused_at_the_start() -> None:
+    """Not at the end of the run, whose experiences would be lost."""
+
+    class Forgets:
+        def ask(self, *given: object, **more: object) -> None:
+            pass
+
+        def add(self, experiences: object) -> None:
+            pass
+
+    with pytest.raises(bt.BtError, match="`add` of Forgets returns None") as fault:
+        bt.Run(bt.load(TREE), memory=Forgets())
+    assert "`new` and `known`" in fault.value.hint

@@ -6,10 +6,10 @@ from typing import Any
 
 import bt_runtime as bt
 from bt_runtime.events import Grown, Tick
-from bt_runtime.skills.activity import Activity
+from bt_runtime.skills.activity import Activity, refused
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import Alarm, Manual
-from bt_runtime.tree.gates import Action, Call, Gate, Start
-from bt_runtime.tree.nodes.permit import NotPermitted
+from bt_runtime.tree.gates import Call, Gate, Start
 from bt_runtime.tree.step_gate import Step, gate_steps
 
 SUCCESS, FAILURE, RUNNING = bt.Status.SUCCESS, bt.Status.FAILURE, bt.Status.RUNNING
@@ -52,7 +52,7 @@ class Named(Gate):
 
     def start(self, action: Action, start: Start) -> Activity:
         self.heard.append(f"{self.name}: {action.sentence} {action.params}")
-        return NotPermitted("not now") if self.refuses else start()
+        return refused("not now") if self.refuses else start()
 
     def instant(self, call: Call) -> Call:
         def asked(**params: Any) -> object:

@@ -10,6 +10,7 @@ import pytest
 
 from bt_runtime import skill
 from bt_runtime.cli import main
+from bt_runtime.cli.journals import of_project
 from bt_runtime.cli.running import view
 from bt_runtime.cli.running.view import is_folder
 from bt_runtime.faults.diagnostic import BtError
@@ -313,6 +314,18 @@ def test_nobody_looks_while_nobody_reads(served):
 
     threading.Thread(target=read, daemon=True).start()
     assert done.wait(60)
+
+
+def test_a_project_that_is_named_stands_for_its_journals(tmp_path, monkeypatch):
+    """`btr view .` in a project lists its runs, wherever its settings put them; a folder of journals stays itself."""
+    monkeypatch.delenv("BTR_RUNS", raising=False)
+    (tmp_path / "btr.yaml").write_text("version: 1\n")
+    assert of_project(tmp_path) == tmp_path / "runs"
+    (tmp_path / "btr.yaml").write_text("version: 1\nruns: elsewhere\n")
+    assert of_project(tmp_path) == tmp_path / "elsewhere"
+    assert of_project(tmp_path / "elsewhere") == tmp_path / "elsewhere"
+    (tmp_path / "x.btr").write_text("")
+    assert of_project(tmp_path) == tmp_path
 
 
 def test_a_folder_or_several_runs_are_a_list_and_a_bare_name_stays_a_run(tmp_path, monkeypatch, capsys):

@@ -15,7 +15,7 @@ from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.taped import TapedJob, TapedWorld, described
 from bt_runtime.language import manifest
 from bt_runtime.language.entry import Entry
-from bt_runtime.skills.activity import Opening
+from bt_runtime.skills.opening import Opening
 from bt_runtime.tree.context import Context
 from bt_runtime.types import Json, JsonValue, Restorable, Task, World
 

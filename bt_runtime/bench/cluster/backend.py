@@ -12,7 +12,8 @@ from bt_runtime.bench.cluster.bundle import Named, pack
 from bt_runtime.bench.cluster.ray_actor import TRIES, Hosts, Unfit, asked, on
 from bt_runtime.bench.run.case import Case, Setup
 from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.project import child
 
 LOCAL = "local"
@@ -107,10 +108,8 @@ class Cluster:
 def join(address: str) -> Any:
     """Connects to a cluster. `auto`: the one that runs on this machine; `local`: a new one for this evaluation;
     `HOST:PORT`: the head's cluster, which this machine has joined."""
-    try:
+    with Extra("eval", "--ray"):
         import ray
-    except ImportError:
-        raise MissingExtra("--ray", "eval") from None
     if "://" in address:
         raise BtError(
             f"{address} is not an address of a cluster's head", "auto, local, or HOST:PORT as `ray start` told it"

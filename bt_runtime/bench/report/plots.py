@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.bench.report.summary import Group
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.faults.extra import Extra
 
 SIZE, DOTS = (6.4, 4.0), 150
 
@@ -32,10 +32,8 @@ def draw_by_depth(path: Path, groups: Sequence[Group]) -> None:
 
 
 def figure() -> Any:
-    try:
+    with Extra("eval", "plots"):
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plots", "eval") from None
     return Figure(figsize=SIZE, dpi=DOTS, layout="constrained")
 
 

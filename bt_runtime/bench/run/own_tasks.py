@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, source
+from bt_runtime.language.diagnostics import did_you_mean
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.source import YamlMap
+from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.validate import Check
 from bt_runtime.project import importing
+from bt_runtime.tree.describe.facts import entries_of
 from bt_runtime.types import Json, Task, Verdict
 
 NO_WORLD = ""  # in place of a suite's name
@@ -87,6 +90,22 @@ def _task(path: Path, number: int, given: Mapping[str, Any]) -> Task:
         raise BtError(f"{path}: the check of task {number}: {error.message}", error.hint) from None
     data: dict[str, Json] = {**dict(given.get("data", {})), "set": dict(given.get("set", {})), "check": check}
     return Task(str(given.get("id", number)), str(given.get("kind", "")), given["goal"], data)
+
+
+def refuse_unknown(tasks: Iterable[Task], trees: Iterable[TreeSpec]) -> None:
+    """Raises before the first episode when a check asks for an entry that no tree here names."""
+    known: set[str] = set()
+    for tree in trees:
+        if any(spec.kind.foreign for spec in tree.root.walk()):
+            return  # what a class of py_trees writes cannot be seen
+        known |= {*tree.ports, *entries_of(tree.root)}
+    for task in tasks:
+        check = str(task.data["check"])
+        names = {} if not check or importing.in_file(check) else expression.compile(check).names
+        for name in names:
+            if name not in known and name not in task.data["set"]:
+                hint = did_you_mean(name, known) or f"entries here: {', '.join(sorted(known)) or 'none'}"
+                raise BtError(f"the check of task {task.id}: nothing in its tree names the entry `{name}`", hint)
 
 
 def set_up(before: str, task: Task) -> None:

@@ -15,6 +15,7 @@ from bt_runtime.bench.run import evaluation, provenance
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Setup, Strategy, cases
 from bt_runtime.bench.run.evaluation import Again
+from bt_runtime.bench.run.own_tasks import refuse_unknown
 from bt_runtime.bench.run.source import Source, apart, find
 from bt_runtime.bench.run.training import train
 from bt_runtime.cli import Exit
@@ -69,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
         if not source.suite:
             if any(s.oracle for s in strategies):
                 raise BtError("these tasks have no world, and so no oracle", "name a tree: --strategy TREE")
+            refuse_unknown(source.tasks, [tree.spec for tree in trees.values()])
             alone(args, source)
         models, backend = backend_of(args, asked, stack)
         return evaluate(args, source, strategies, trees, models, backend)

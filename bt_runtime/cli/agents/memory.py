@@ -33,7 +33,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, (about, _, take) in ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
-        action.add_argument("--store", type=Path, metavar="FILE", help="the memory to use (default: btr memory path)")
+        action.add_argument(
+            "--memory", "--store", dest="store", type=Path, metavar="FILE",
+            help="the memory to use (default: btr memory path)",
+        )  # fmt: skip
         action.add_argument("--json", action="store_true", help="for programs")
         take(action)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.faults.format import printed
 from bt_runtime.project import address, trust
 
@@ -26,7 +27,10 @@ SHORTEST = 16  # characters of a token that a person chose
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="a project; default: where you stand")
-    text = "what an assistant may do besides: try, test (both run the project's Python), invalid (write faulty files)"
+    text = (
+        "what an assistant may do besides: try, test (both run the project's Python), invalid (write faulty files), "
+        "loosen (take interlocks away, such as a policy or `confirm`)"
+    )
     parser.add_argument("--allow", default="", metavar="WHAT,…", help=text)
     parser.add_argument("--http", type=int, metavar="PORT", help="serve http://127.0.0.1:PORT/mcp; 0: any free port")
     parser.add_argument("--host", default=address.LOOPBACK, metavar="HOST", help="a loopback address")
@@ -36,12 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
+    with Extra("mcp", "`btr mcp`"):
         import anyio
 
         from bt_runtime.mcp.server import over_stdio, served
-    except ImportError as error:
-        raise MissingExtra("`btr mcp`", "mcp") from error
     site = site_of(Path(args.folder), args.allow)
     tools = _tools(args.operate)
     os.chdir(site.root)

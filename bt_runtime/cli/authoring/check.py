@@ -21,7 +21,7 @@ from bt_runtime.project import disk
 if TYPE_CHECKING:
     from bt_runtime.testing.check import Result
 
-EVERY = 5.0  # seconds between two lines of progress
+EVERY = 1.0  # seconds between two lines of progress
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ class _TooLarge(Exception):
 
 
 class _Progress:
-    """A line on standard error every few seconds; on a terminal it is redrawn. Raises when memory runs out."""
+    """A line on standard error, redrawn every second; only on a terminal. Raises when memory runs out."""
 
     def __init__(self, megabytes: float) -> None:
         self.live = sys.stderr.isatty()
@@ -62,11 +62,11 @@ class _Progress:
     def told(self, states: int, left: int) -> None:
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > self.most:
             raise _TooLarge
-        if time.monotonic() >= self.next:
-            self.next = time.monotonic() + (1.0 if self.live else EVERY)
-            self.shown = self.live
+        if self.live and time.monotonic() >= self.next:
+            self.next = time.monotonic() + EVERY
+            self.shown = True
             text = f"{states:,} states were seen, {left:,} of them are yet to be continued"
-            print(f"\r\x1b[K{text}" if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         if self.shown:
@@ -107,7 +107,8 @@ def run(args: argparse.Namespace) -> int:
     _keep(results, args)
     _write([r.finding.test for r in results if r.finding is not None], args)
     outcomes = {result.outcome for result in results}
-    return Exit.FAILURE if "refuted" in outcomes else Exit.BUDGET if "open" in outcomes else Exit.SUCCESS
+    whole = "open" not in outcomes and not any(result.assumes for result in results)
+    return Exit.FAILURE if "refuted" in outcomes else Exit.SUCCESS if whole else Exit.BUDGET
 
 
 def _chance(args: argparse.Namespace) -> int:
@@ -133,9 +134,8 @@ def _chance(args: argparse.Namespace) -> int:
 
 
 def _tell(result: Result, args: argparse.Namespace) -> None:
-    said = {"proved": "proved", "refuted": "broken", "open": "not decided"}[result.outcome]
     how = "known from before" if result.kept else f"{result.states:,} states in {result.seconds:.2f} s"
-    print(f"{_named(result)}: {said} ({how})", file=sys.stderr)
+    print(f"{_named(result)}: {result.words()} ({how})", file=sys.stderr)
     for remark in result.remarks:
         print(f"  note: {remark}", file=sys.stderr)
     for doubt in result.doubts:
@@ -144,6 +144,8 @@ def _tell(result: Result, args: argparse.Namespace) -> None:
         print(f"  {line}", file=sys.stderr)
     if result.finding is not None:
         print(f"  {result.finding.why}", file=sys.stderr)
+    if result.help():
+        print(f"  help: {result.help()}", file=sys.stderr)
     if result.outcome == "open":
         print("  help: list --values, fix entries with --set, or allow more --seconds or --states", file=sys.stderr)
 

@@ -12,6 +12,7 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.project.selection import select
 
 WORDS = {"proved": "proved", "refuted": "broken", "open": "not decided"}
+ASSUMED = "proved under an assumption"
 ALONE = ("never", "always", "ltl", "property", "set", "values", "test", "chance")
 
 
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace, told: Callable[[int, int], None]) -> int:
     print(f"{len(files)} trees, {bare} without properties: {', '.join(counts)}")
     if "broken" in outcomes or "faulty" in outcomes:
         return Exit.FAILURE
-    return Exit.BUDGET if "not decided" in outcomes else Exit.SUCCESS
+    return Exit.BUDGET if {"not decided", ASSUMED} & outcomes.keys() else Exit.SUCCESS
 
 
 def _checked(file: Path, args: argparse.Namespace, told: Callable[[int, int], None]) -> list[str]:
@@ -53,8 +54,8 @@ def _checked(file: Path, args: argparse.Namespace, told: Callable[[int, int], No
     print(file)
     words: list[str] = []
     for result in checking.results(args.states, args.seconds, told, args.cache):
-        words.append(WORDS[result.outcome])
-        print(f"  {promised(result.property)}: {words[-1]}", flush=True)
-        for doubt in (*result.remarks, *result.doubts, *result.story):
-            print(f"    {doubt}")
+        words.append(ASSUMED if result.assumes else WORDS[result.outcome])
+        print(f"  {promised(result.property)}: {result.words()}", flush=True)
+        for line in (*result.remarks, *result.doubts, *([result.help()] if result.assumes else []), *result.story):
+            print(f"    {line}")
     return words

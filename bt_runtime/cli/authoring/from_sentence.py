@@ -12,6 +12,7 @@ from bt_runtime.author.drafting import ROUNDS, Author, Draft, Refused
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import printed
+from bt_runtime.language.loosening import loosened
 from bt_runtime.language.settings import Settings
 from bt_runtime.project import trust
 from bt_runtime.view.render import draw, sketch
@@ -39,6 +40,8 @@ def run(args: argparse.Namespace, root: Path, name: str, files: Mapping[Path, st
     finally:
         model.close()
     show(draft)
+    for each in loosened(root, path, "", draft.text):  # what an installed tree of this name holds, which this one hides
+        _tell(f"takes away: {each}")
     if not _wanted(path):
         return None
     return {path: f"{empty.partition(chr(10))[0]}\n{draft.text}"}

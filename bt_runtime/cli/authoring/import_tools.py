@@ -10,7 +10,8 @@ from pathlib import Path
 from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.setup import trust_prompt
-from bt_runtime.faults.diagnostic import BtError, MissingExtra, nearest
+from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.faults.extra import Extra
 from bt_runtime.faults.format import printed
 from bt_runtime.language import manifest
 from bt_runtime.language.kinds.registry import registry_of
@@ -41,10 +42,8 @@ def run(sort: str, name: str, out: Path | None, force: bool) -> int:
 def _served(name: str, root: Path) -> list[Foreign]:
     """Asks the server for its tools; starting its command is running code, and is asked about."""
     config = find(name, root)
-    try:
+    with Extra("mcp", "`btr import mcp`"):
         from bt_runtime.mcp.leaf.importing import tools_of
-    except ImportError as error:
-        raise MissingExtra("`btr import mcp`", "mcp") from error
     if config.command:
         trust_prompt.asked_about([f"the server `{name}` is started: {config.shown}"])
     else:

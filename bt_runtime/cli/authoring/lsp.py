@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.project.selection import SUFFIXES, content_of, select
 
 if TYPE_CHECKING:
@@ -23,10 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
+    with Extra("lsp", "`btr lsp`"):
         from bt_runtime.interop.lsp.server import serve
-    except ImportError as error:
-        raise MissingExtra("`btr lsp`", "lsp") from error
     if sys.stdin.isatty():
         raise BtError("`btr lsp` is started by an editor", "docs/editor.md says how: VS Code, Neovim, Emacs")
     # the wire is nobody else's: whatever is printed meanwhile goes to standard error

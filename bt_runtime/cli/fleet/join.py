@@ -16,7 +16,7 @@ from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.battery import Battery
 from bt_runtime.fleet.held import Held
-from bt_runtime.fleet.link import Link, library_alone
+from bt_runtime.fleet.link import Link, library, library_alone
 from bt_runtime.fleet.names import named
 from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
 from bt_runtime.fleet.runs import Runs
@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.project.is_dir():
         raise BtError(f"there is no folder {args.project}", "--project names the robot's project")
     library_alone()
+    library()  # its absence is told before anything is begun
     return asyncio.run(_join(args))
 
 

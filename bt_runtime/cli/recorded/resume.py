@@ -7,6 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from bt_runtime.cli.exits import Exit
+from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running import person
 from bt_runtime.cli.running.log_lines import LogLines
@@ -26,7 +28,7 @@ from bt_runtime.replay import rebuild
 from bt_runtime.replay.resume import finished, resume
 from bt_runtime.run.run import Run
 
-SUCCESS, FAILURE, BUDGET, INTERRUPTED = 0, 1, 4, 130
+NOT_BEGUN = "NOT_BEGUN"  # the status of a run that was cut off before it began
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +44,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--slow", type=float, metavar="S", help="name a node that holds a tick so long [default: 0.5]")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_folder(parser)
+    parser.epilog = (
+        "Exits: 0 success, 1 failure, 4 time is up, 5 nothing to resume: the run was cut off before it began, and "
+        "nothing was done, 130 interrupted."
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    try:
+        return _resumed(args)
+    except folder.NothingBegun as nothing:
+        if args.json:
+            told = {"run": args.journal, "status": NOT_BEGUN, "ticks": 0, "why": nothing.message}
+            print(json.dumps(told))
+        say("nothing to resume", nothing.message, nothing.hint)
+        return Exit.NOTHING
+
+
+def _resumed(args: argparse.Namespace) -> int:
     path = folder.find(args.journal, reading(args))
     for late in folder.after(path) if args.journal == "last" else ():
         print(f"{late.stem}: cut off before it began, nothing was ticked; stepping over it", file=sys.stderr)
@@ -68,15 +85,14 @@ def run(args: argparse.Namespace) -> int:
         _debugged(going, args.take_back)
         if args.slow is not None and going.engine.watchdog is not None:
             going.engine.watchdog.seconds = args.slow
-        ended = going.status.name in ("SUCCESS", "FAILURE")
-        status = going.status if ended else going.spin(args.hz, args.seconds)
+        status = going.spin(args.hz, args.seconds)
         stopped, timed_out = going.runner.stopped, going.runner.timed_out
         why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
         count = going.engine.count
     code = _said(args, going.name, status.name, count, why)
     if asked:
         trust.remember(path)  # as it is now
-    return recorded(going, INTERRUPTED if stopped else BUDGET if timed_out else code)
+    return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)
 
 
 def _debugged(going: Run, take_back: bool) -> None:
@@ -105,4 +121,4 @@ def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str
         print(json.dumps({"run": name, "status": status, "ticks": ticks, "why": why}))
     else:
         print(visible(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}"))
-    return SUCCESS if status == "SUCCESS" else FAILURE
+    return Exit.SUCCESS if status == "SUCCESS" else Exit.FAILURE

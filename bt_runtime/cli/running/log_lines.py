@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from bt_runtime.agents.story import OPENINGS
 from bt_runtime.tree.node import path_of
 
 if TYPE_CHECKING:
-    from bt_runtime.events import Crash, Line, Tick
+    from bt_runtime.events import Crash, Line, Stepped, Tick
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -27,6 +28,12 @@ class LogLines:
 
     def broke(self, crash: Crash) -> None:
         self.say("error", crash.path, f"broke: {crash.message}")
+
+    def stepped(self, step: Stepped) -> None:
+        """Tells an agent's action and what came of it; its thoughts with `debug`."""
+        level = "info" if step.move == "act" else "debug"
+        opening = next((said for said, move in OPENINGS.items() if move == step.move), step.move)
+        self.say(level, step.path, f"{opening} {step.text} -> {' '.join(step.observation.split())}")
 
     def tick(self, tick: Tick) -> None:
         for graft in tick.grafts:

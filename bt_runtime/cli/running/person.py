@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.person import Person, Reply
-from bt_runtime.tree.nodes.permit import allows
+from bt_runtime.tree.nodes.interlocks import allows
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Tree

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.journals import add_folder, of_project, reading
 from bt_runtime.cli.running.beside import EDITABLE, Beside, Command
 from bt_runtime.cli.running.scoring import Scoring
 from bt_runtime.cli.running.serving import PORT, add_serving
@@ -115,7 +115,7 @@ def listed(args: argparse.Namespace, first: str = "") -> int:
 
     if args.html:
         raise BtError("a list of runs is not one file", "name one run: btr view RUN --html FILE")
-    places = [Path(name) if is_folder(name) else find(name, reading(args)) for name in args.run_names]
+    places = [of_project(Path(name)) if is_folder(name) else find(name, reading(args)) for name in args.run_names]
     foreign = next((place for place in places if place.is_file() and place.suffix in (EVENTS, FOREIGN)), None)
     if foreign is not None:
         raise BtError(f"{foreign} is no journal, and has no place in a list", f"open it alone: btr view {foreign}")

@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime.cli.color import painted
 from bt_runtime.cli.running.log_lines import LogLines
 from bt_runtime.cli.terminal import printing, raw
-from bt_runtime.events import Crash, Line, Notice, Tick
+from bt_runtime.events import Crash, Line, Notice, Stepped, Tick
 from bt_runtime.faults.format import visible
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Run
@@ -32,6 +32,7 @@ def watched(run: Run, settings: Settings, plain: bool = False) -> Iterator[None]
             teller = LogLines(live.line, settings["log"])
         else:
             teller = LogLines(printed, settings["log"])
+            stack.callback(run.listen(teller.stepped, Stepped))
         stack.callback(run.listen(teller.log, Line, Notice))
         stack.callback(run.listen(teller.broke, Crash))
         stack.callback(run.listen(teller.tick, Tick))

@@ -18,13 +18,15 @@ App.prototype.wished = async function (wish) {
   $("changes-title").textContent = `Proposed: ${wish}`;
   const notes = made.notes.map((note) => el("span", { class: "dim" }, `${note}\n`));
   const rows = (made.diff || "nothing changes").split("\n").map((row) => el("span", { class: row.startsWith("+") ? "new" : row.startsWith("-") ? "old" : "" }, `${row}\n`));
-  $("diff").replaceChildren(...notes, ...rows);
-  $("write").textContent = "Take";
+  const loosens = made.loosens ?? [];
+  const lost = loosens.map((each) => el("span", { class: "old" }, `takes away: ${each}\n`));
+  $("diff").replaceChildren(...lost, ...notes, ...rows);
+  $("write").textContent = loosens.length ? "Take, and take that away" : "Take";
   $("changes").returnValue = "";
   $("changes").onclose = async () => {
     $("write").textContent = "Write";
     const taken = $("changes").returnValue === "yes";
-    await this.send("ask", { path, move: taken ? "take" : "drop" });
+    await this.send("ask", { path, move: taken ? "take" : "drop", loosens });
     if (taken) await this.open(path, true);
     this.say(taken ? "the proposal was taken; nothing is saved yet" : "the proposal was dropped");
     $("tree").focus();

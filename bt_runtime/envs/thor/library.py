@@ -22,7 +22,8 @@ from bt_runtime.envs.alfred.room import Room
 from bt_runtime.envs.thor.player import EMPTY, launcher
 from bt_runtime.envs.thor.scene import SIGHT
 from bt_runtime.envs.thor.stage import SIDE, Frame, Gone, Outcome
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.types import Json
 
 FETCH = "fetch"
@@ -47,12 +48,8 @@ class Build:
 class LibraryStage:
     def __init__(self, build: Build, folder: Path, died: Callable[[str], None]) -> None:
         """Opens the library. `died` is called from another thread when the player dies; it should end this process."""
-        try:
+        with Extra("thor", "the AI2-THOR library", "; or play without it: through=scene"):
             from ai2thor.controller import Controller
-        except ImportError as fault:
-            missing = MissingExtra("the AI2-THOR library", "thor")
-            missing.hint += "; or play without it: through=scene"
-            raise missing from fault
         self.build = build
         self.physical = not build.symbolic
         self.log = _prepare(build, folder)

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.fleet import record
 from bt_runtime.fleet.record import DONE, STARTED, Record
 from bt_runtime.fleet.vda5050.factsheet import factsheet
@@ -223,11 +224,9 @@ class Mqtt:
     def __init__(
         self, host: str, port: int, news: queue.Queue[tuple[str, Any]], user: str = "", password: str = ""
     ) -> None:
-        try:
+        with Extra("fleet", "MQTT"):
             from paho.mqtt import client as paho
             from paho.mqtt.enums import CallbackAPIVersion
-        except ImportError as error:
-            raise BtError("paho-mqtt is not installed", "pip install 'bt_runtime[fleet]'") from error
         self.topics: list[str] = []
         self.ready = threading.Event()
         self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)

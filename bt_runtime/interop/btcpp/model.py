@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from bt_runtime.interop.btcpp.document import Element
+from bt_runtime.language.expression.scope import WORDS
 from bt_runtime.language.kinds.kind import COMMON_NAMES
 from bt_runtime.types import Json
 
@@ -92,11 +93,11 @@ def entry_of(text: str, port: str = "") -> str | None:
 
 
 def identifier(text: str, otherwise: str = "entry") -> str:
-    """Replaces all but letters, digits and _ in a name."""
+    """Replaces all but letters, digits and _ in a name; a word that no expression reads as a name gets a `_`."""
     made = _NAME.sub("_", text).strip("_") if not text.isidentifier() or not text.isascii() else text
     if not made:
         return otherwise
-    return f"_{made}" if made[0].isdigit() else made
+    return f"_{made}" if made[0].isdigit() else f"{made}_" if made in WORDS else made
 
 
 def parameter(name: str) -> str:

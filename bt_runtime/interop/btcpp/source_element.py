@@ -12,9 +12,11 @@ from bt_runtime.interop.btcpp.names import Names
 from bt_runtime.interop.btcpp.report import Report, State
 from bt_runtime.interop.btcpp.script import CannotSay, Said
 from bt_runtime.language.expression import ExpressionError, compile
+from bt_runtime.language.expression.scope import WORDS
 from bt_runtime.types import Json
 
-_OUTER = re.compile(r"'[^']*'|\"[^\"]*\"|@(\w+)")  # not within texts
+_NAMED = re.compile(r"'[^']*'|\"[^\"]*\"|@(\w+)|\b([A-Za-z]+)\b")  # not within texts
+_TAKEN = WORDS - {"true", "false"}
 BOOKKEEPING = {"_uid", "_fullpath", "ID"}  # what editors and loggers add
 
 
@@ -59,8 +61,15 @@ class Given:
         return self.outer + name
 
     def code(self, code: str) -> str:
-        """Translates a script in which `@name` refers to an entry of the outermost tree."""
-        return _OUTER.sub(lambda found: self.outermost(found[1]) if found[1] else found[0], code)
+        """Translates a script's names: `@name` is an entry of the outermost tree, `class` is no name here."""
+
+        def named(found: re.Match[str]) -> str:
+            if found[1]:
+                return self.outermost(found[1])
+            taken = found[2] in _TAKEN and found[2] not in self.enums
+            return self.entry(found[2]) if taken else found[0]
+
+        return _NAMED.sub(named, code)
 
     def read(self, text: str, port: str = "") -> str:
         self.reads.add(name := self.entry(text, port))

@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Any
 
 from bt_runtime.events import Notice, Tick
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.interop.groot2 import protocol
 from bt_runtime.interop.groot2.crowd import Crowd
 from bt_runtime.interop.groot2.hooks import Hooks
@@ -210,10 +211,8 @@ def _micros() -> int:
 
 
 def _zmq() -> Any:
-    try:
+    with Extra("robot", "showing a run to Groot2"):
         return import_module("zmq")
-    except ImportError:
-        raise MissingExtra("showing a run to Groot2", "robot") from None
 
 
 def _sockets(host: str, port: int) -> tuple[Any, Any, Any, int]:

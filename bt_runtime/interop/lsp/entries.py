@@ -9,7 +9,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import Use, usage
 from bt_runtime.language.expression.call import EXISTS, KNOWN
 from bt_runtime.language.expression.hole import cut
-from bt_runtime.language.expression.parse import CONSTANTS, RESERVED
+from bt_runtime.language.expression.scope import CONSTANTS, OPERATORS
 from bt_runtime.language.expression.token import tokens
 from bt_runtime.language.kinds.kind import COMMON, Field
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
@@ -111,7 +111,7 @@ def _named(node: Scalar, text: str, shift: int) -> Iterator[tuple[str, Span]]:
     except BtError:
         return
     for at, token in enumerate(every):
-        if token.kind != "name" or token.text in CONSTANTS or token.text in RESERVED:
+        if token.kind != "name" or token.text in CONSTANTS or token.text in OPERATORS:
             continue
         called = every[at + 1].text == "(" if at + 1 < len(every) else False
         if not called or token.text not in {*KNOWN, EXISTS}:

@@ -118,6 +118,7 @@ class _Job:
 
 def told(verdict: Verdict) -> Iterator[Diagnostic]:
     """The diagnostics of a verdict: nothing for a proof, and nothing for what was not decided in its time."""
+    from bt_runtime.proof.decide import assumption
     from bt_runtime.proof.story import words
 
     property = verdict.property
@@ -127,6 +128,9 @@ def told(verdict: Verdict) -> Iterator[Diagnostic]:
         more = [f"… {len(lines) - LINES} more ticks"] if len(lines) > LINES else []
         story = "\n".join([*lines[:LINES], *more])
         yield _diagnostic(property, f"{property.words}: a run can break it", story)
+    if verdict.assumes:
+        assumed, help = assumption(verdict.assumes)
+        yield _diagnostic(property, f"{property.words}: proved{assumed}", help)
     for remark in verdict.remarks:
         yield _diagnostic(property, f"{property.words}: {remark}")
 

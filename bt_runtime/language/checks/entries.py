@@ -6,21 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
-from bt_runtime.language.expression import Expression, compile
+from bt_runtime.language.expression import Expression
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.ports import an, flows, unfit
-from bt_runtime.language.source import Scalar, YamlMap
 from bt_runtime.language.spec import Port, TreeSpec
 from bt_runtime.language.values import Computed, inside, is_entry
-from bt_runtime.types import Json, Span
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.checks.types import Clash
 
 _NOT = "not "
+_LIKE_BOOLEANS = ("yes", "no", "on", "off")
+_SIGNS = frozenset("+*/<>=")
 
 
 def check_types(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
@@ -38,28 +38,17 @@ def check_known(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     known = written | tree.ports.keys() | used.perhaps
     for name, read in _first(used.reads).items():
         if name not in known and not diagnostics.full("warning"):
-            diagnostics.warning(
-                "BT023",
-                f"nothing in this tree writes `{name}`",
-                read.spec.file,
-                read.span,
-                did_you_mean(name, written | tree.ports.keys()),
-                _outside(name, read),
-            )
+            from bt_runtime.language.checks import doubts
+
+            doubts.unwritten(tree, read, written | tree.ports.keys(), diagnostics)
+    if any(use.field.name == "as" and use.spec.kind.node_fields for use in used.writes):
+        from bt_runtime.language.checks import doubts
+
+        doubts.after_the_loop(tree, used, diagnostics)
     for port in tree.outputs.values():
         if port.required and port.name not in written | used.perhaps:
             diagnostics.warning("BT023", f"nothing in this tree writes its output `{port.name}`", tree.file, port.span)
     _unread(tree, used, diagnostics)
-
-
-def _outside(name: str, read: Use) -> str:
-    value = read.spec.values.get(read.field.name)
-    from bt_runtime.language.checks import types
-
-    text = isinstance(value, Expression) and types.compared(value.part, name)
-    return (f'if it is a text: `"{name}"`; ' if text else "") + (
-        f"if it comes from outside, say so: `blackboard: {{{name}: any}}`"
-    )
 
 
 def _first(uses: Sequence[Use]) -> dict[str, Use]:
@@ -72,16 +61,13 @@ def _first(uses: Sequence[Use]) -> dict[str, Use]:
 
 def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     read = {r.name for r in used.reads} | used.asked | used.perhaps | looked_at(tree)
+    known = read | tree.ports.keys()
     for name, use in _first(used.writes).items():
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:
-            diagnostics.warning(
-                "BT024",
-                f"nothing in this tree reads `{name}`",
-                use.spec.file,
-                use.span,
-                help="if it is meant for outside, make it an output: `outputs: {" + name + ": any}`",
-            )
+            message, help = f"nothing in this tree reads `{name}`", "if it is meant for outside, make it an output: "
+            label, help = did_you_mean(name, known, 0.75), help + "`outputs: {" + name + ": any}`"
+            diagnostics.warning("BT024", message, use.spec.file, use.span, label, help)
     for port in tree.inputs.values():
         if port.name not in read:
             diagnostics.warning("BT024", f"nothing in this tree reads its input `{port.name}`", tree.file, port.span)
@@ -90,13 +76,8 @@ def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
 def _written_inputs(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     for use in used.writes:
         if use.name in tree.inputs:
-            diagnostics.error(
-                "BT044",
-                f"`{use.name}` is an input and cannot be written",
-                use.spec.file,
-                use.span,
-                help="write an entry of another name, or make it an output",
-            )
+            message, help = f"`{use.name}` is an input and cannot be written", "write an entry of another name, or "
+            diagnostics.error("BT044", message, use.spec.file, use.span, help=f"{help}make it an output")
 
 
 def _assignments(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
@@ -114,49 +95,23 @@ def _assignments(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
             fits_type = written not in DATA_TYPES or flows(written, port.type)
             problem = "" if fits_type else f"`{port.name}` is {an(port.type)}, and this writes {an(written)}"
         if problem:
-            span, label = _way_out(use, port, value if use.field.type == "assignments" else None)
+            from bt_runtime.language.checks import doubts
+
+            span, label = doubts.way_out(use, port, value if use.field.type == "assignments" else None)
             diagnostics.error("BT021", problem, use.spec.file, span or use.span, label)
 
 
-def _way_out(use: Use, port: Port, value: Json) -> tuple[Span | None, str]:
-    """Returns the place of the value and a suggestion: for a misspelt choice, or for `k: k + 1` without braces."""
-    given = use.spec.given.get(use.field.name)
-    node = given.get(use.name) if isinstance(given, YamlMap) else None
-    if not isinstance(value, str) or node is None:
-        return None, ""
-    if port.choices:
-        return node.span, did_you_mean(value, [str(choice) for choice in port.choices])
-    if port.type in ("string", "any") or not _computes(value):
-        return None, ""
-    return node.span, f'to compute it: `"{{{value}}}"`'
-
-
-def _computes(text: str) -> bool:
-    """True when the text looks like an expression: it holds a name and an operator."""
-    try:
-        found = compile(text) if len(text) < 200 else None
-    except BtError:
-        return False
-    return found is not None and bool(found.names) and found.part.how != "name"
-
-
 def _texts(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
-    """Warns about `set: {k: k + 1}` for an entry of any type, which writes the text. Only texts whose names are all
-    entries are reported."""
-    known = {*tree.ports, *(use.name for use in used.writes)}
+    """Looks closer at texts that go into an entry of any type and look like something else: `k + 1`, `no`."""
     for use in used.writes:
-        port, value = tree.ports.get(use.name), None
-        if use.field.type == "assignments" and not use.spec.kind.includes and not diagnostics.full("warning"):
-            value = use.spec.values[use.field.name].get(use.name)
-        given = use.spec.given.get(use.field.name)
-        node = given.get(use.name) if isinstance(given, YamlMap) else None
-        if not isinstance(value, str) or (port is not None and port.type != "any"):
+        port = tree.ports.get(use.name)
+        if use.field.type != "assignments" or use.spec.kind.includes or (port is not None and port.type != "any"):
             continue
-        plain = isinstance(node, Scalar) and node.plain and set(value) & set("+*/<>=")
-        if node is not None and plain and _computes(value) and set(compile(value).names) <= known:
-            label = f'to compute it: `"{{{value}}}"`'
-            message = f"this writes the text `{value:.40}`, and computes nothing"
-            diagnostics.warning("BT021", message, use.spec.file, node.span, label)
+        value = use.spec.values[use.field.name].get(use.name)
+        if isinstance(value, str) and (value.casefold() in _LIKE_BOOLEANS or not _SIGNS.isdisjoint(value)):
+            from bt_runtime.language.checks import doubts
+
+            doubts.written_text(tree, used, use, value, diagnostics)
 
 
 def declared(tree: TreeSpec) -> dict[str, str]:
@@ -182,6 +137,10 @@ def _expressions(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
             continue
         from bt_runtime.language.checks import types
 
+        if "one" in each.expression.text:
+            from bt_runtime.language.checks import doubts
+
+            doubts.none_meant(each, known, diagnostics)
         clashes = types.clashes(each.expression, known)
         for clash in clashes:
             named = [n for n in each.expression.names if n in known and _within(each.expression, n, clash)]
@@ -214,12 +173,8 @@ def _references(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     for read in used.reads:
         port = ports.get(read.name)
         if port and read.whole and read.field.type in DATA_TYPES and not flows(port.type, read.field.type):
-            diagnostics.error(
-                "BT021",
-                f"`{read.field.name}` takes {an(read.field.type)}, and `{read.name}` is {an(port.type)}",
-                read.spec.file,
-                read.span,
-            )
+            message = f"`{read.field.name}` takes {an(read.field.type)}, and `{read.name}` is {an(port.type)}"
+            diagnostics.error("BT021", message, read.spec.file, read.span)
 
 
 def looked_at(tree: TreeSpec) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language import fixes
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
@@ -15,7 +16,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, diagnostics: 
     """Checks the `with` of a `tree` node against the ports of the named tree."""
     given = spec.values.get("with") or {}
     node = spec.given.get("with")
-    offered = {**target.inputs, **target.outputs}
+    offered, misspelt = {**target.inputs, **target.outputs}, set[str | None]()
     for name, value in given.items():
         place = node.get(name) if isinstance(node, YamlMap) else None
         span = place.span if place else spec.span
@@ -23,6 +24,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, diagnostics: 
         if port is None and diagnostics.full():
             return
         if port is None:
+            misspelt.add(nearest(name, offered))
             diagnostics.error(
                 "BT022",
                 f"`{target.name}` has no port `{name}`",
@@ -38,7 +40,7 @@ def check_border(tree: TreeSpec, spec: NodeSpec, target: TreeSpec, diagnostics: 
     if node is not None and "with" not in spec.values:
         return  # it was given, and is at fault
     for port in target.inputs.values():
-        if port.required and port.name not in given and not spec.values.get("autoremap"):
+        if port.required and port.name not in given and port.name not in misspelt and not spec.values.get("autoremap"):
             diagnostics.error(
                 "BT020",
                 f"`{target.name}` needs its input `{port.name}`",

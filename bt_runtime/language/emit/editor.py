@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bt_runtime.language.head_schema import head_properties, ports
+from bt_runtime.language.head_schema import OUTSIDE, head_properties, ports
 from bt_runtime.language.kinds.kind import COMMON, Field, Kind
 from bt_runtime.language.kinds.shape import (
     DRAFT,
@@ -45,7 +45,7 @@ def tree_schema(kinds: Iterable[Kind], manifests: Iterable[str] = ()) -> Schema:
             "node": _node(known),
             "nodes": {"type": "array", "items": NODE, "minItems": 1},
             "ports": ports(),
-            "entries": ports(**SCHEMA),
+            "entries": ports(outside=OUTSIDE, **SCHEMA),
             "outputs": outputs(TYPES, _BOUNDS),
             **{f"any_{f.name}": {**field_schema(f), **(node_name() if f.name == "name" else {})} for f in COMMON},
             **{f"kind_{kind.name}": kind_schema(kind, known) for kind in known},

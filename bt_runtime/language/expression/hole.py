@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bt_runtime.language.expression.call import show
-from bt_runtime.language.expression.error import BOUND, HOLE, ExpressionError, Misfit
+from bt_runtime.language.expression.error import BOUND, HOLE, SYNTAX, ExpressionError, Misfit
 from bt_runtime.language.expression.expression import Expression, compile
 from bt_runtime.language.expression.scope import Scope, Value
 from bt_runtime.language.expression.token import LONGEST, scan
@@ -90,6 +90,7 @@ def _closing(text: str, start: int) -> int:
         try:
             token, at = scan(window, at)
         except ExpressionError as fault:
+            _formatted(window.partition("}")[0], start)
             raise fault.shifted(start) if "}" in window else _unclosed(start) from None
         if token.kind == "end":
             raise _unclosed(start)
@@ -97,6 +98,14 @@ def _closing(text: str, start: int) -> int:
             depth += 1 if token.text == "{" else -1
             if depth < 0:
                 return start + token.start
+
+
+def _formatted(text: str, start: int) -> None:
+    """Raises for a hole with a format, as `{n:.2f}`: the value is rounded by an expression here."""
+    name, _, places = text.rpartition(":.")
+    if name and "}" not in name and places.rstrip("f").isdecimal():
+        hint = f"no formats here: `{{round({name.strip()}, {places.rstrip('f')})}}`"
+        raise ExpressionError(SYNTAX, "a hole has no format", hint, start, start + len(text))
 
 
 def _unclosed(start: int) -> ExpressionError:

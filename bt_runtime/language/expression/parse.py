@@ -7,7 +7,8 @@ from bt_runtime.language.expression import part
 from bt_runtime.language.expression.call import EXISTS, FUNCTIONS, KNOWN
 from bt_runtime.language.expression.error import BOUND, CALL, FOREIGN, NAME, SYNTAX, ExpressionError
 from bt_runtime.language.expression.part import Part
-from bt_runtime.language.expression.token import FOREIGN_WORDS, Token, literal, tokens
+from bt_runtime.language.expression.scope import CONSTANTS, OPERATORS, STATEMENTS
+from bt_runtime.language.expression.token import Token, literal, tokens
 from bt_runtime.language.expression.value import MOST_BITS, negative, positive
 
 DEEPEST = 32  # brackets, signs and conditions inside each other
@@ -15,8 +16,6 @@ DEEPEST = 32  # brackets, signs and conditions inside each other
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN = range(1, 8)
 _LEVELS = {"or": _OR, "and": _AND, "+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT, "//": _PRODUCT, "%": _PRODUCT}
 _LEVELS |= dict.fromkeys(("<", "<=", ">", ">=", "==", "!=", "in", "not", "is"), _COMPARE)
-CONSTANTS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None, "none": None}
-RESERVED = frozenset(("and", "or", "not", "in", "is", "if", "else"))
 
 
 class Parser:
@@ -150,9 +149,9 @@ class Parser:
         word = token.text
         if word in CONSTANTS:
             return part.constant(CONSTANTS[word], token.start, token.end)
-        if word in FOREIGN_WORDS:
+        if word in STATEMENTS:
             raise ExpressionError(FOREIGN, f"`{word}` has no place in an expression", "", token.start, token.end)
-        if word in RESERVED:
+        if word in OPERATORS:
             raise self.unexpected(token)
         if self.take("("):
             return self.call(token)
@@ -188,7 +187,7 @@ class Parser:
 
     def exists(self, token: Token) -> Part:
         asked = self.next()
-        if asked.kind != "name" or asked.text in RESERVED or not self.take(")"):
+        if asked.kind != "name" or asked.text in OPERATORS or not self.take(")"):
             raise ExpressionError(CALL, "`exists` takes one name", "write `exists(name)`", token.start, asked.end)
         self.asked.add(asked.text)
         return part.exists(asked.text, token.start, self.tokens[self.at - 1].end)
@@ -265,7 +264,7 @@ class Parser:
             raise ExpressionError(BOUND, "this expression is nested too deeply", hint, token.start, token.end)
 
     def unexpected(self, token: Token, message: str = "", hint: str = "") -> ExpressionError:
-        if token.text in FOREIGN_WORDS and token.kind == "name":
+        if token.text in STATEMENTS and token.kind == "name":
             return ExpressionError(FOREIGN, f"`{token.text}` has no place in an expression", "", token.start, token.end)
         if token.kind == "end":
             return ExpressionError(SYNTAX, message or "this expression ends too early", hint, token.start, token.end)

@@ -39,11 +39,6 @@ _HINTS = {
     "~": "there is no such sign here",
     "\\": "a backslash has a place only inside quotes",
 }
-_STATEMENTS = (
-    "lambda for while await async yield from import def class return with as assert del global nonlocal pass raise "
-    "try except finally break continue"
-)
-FOREIGN_WORDS = frozenset(_STATEMENTS.split())
 
 
 class Token(NamedTuple):

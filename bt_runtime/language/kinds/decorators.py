@@ -123,6 +123,7 @@ DECORATORS = (
             "A child that is running is ticked at every tick until it ends.",
             "Between starts it returns the last result without ticking the child, or RUNNING after a halt.",
             "With another `else` it returns that in between: a cooldown is `rate` with `else: skip`.",
+            "A computed rate below the least one fails, and says so.",
         ),
         _example("rate", "hz: 2"), blocks=("else",),
     ),

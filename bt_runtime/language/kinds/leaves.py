@@ -40,7 +40,8 @@ LEAVES = (
             Field("updated", "key", "Ends with SUCCESS as soon as this entry is written."),
         ),
         (
-            "With `seconds` alone it succeeds when the time has passed; zero succeeds at once.",
+            "With `seconds` alone it succeeds when the time has passed; zero succeeds at once, and so does "
+            "a computed time below zero, which has passed.",
             "With `until` it succeeds as soon as that holds; with both it fails when the time has passed first.",
             "With `updated` it succeeds once the entry was written after its last success; before the first success "
             "any write counts. With `until` too, that must hold as well.",

@@ -139,11 +139,15 @@ def outputs(types: Iterable[str], bounds: Schema) -> Schema:
     }
 
 
-def typed(what: str, types: Iterable[str], reserved: Iterable[str] = (), **more: Schema) -> Schema:
-    """Returns the schema of typed names, such as `room: string`. `what` names the element in messages: "a port"."""
+def typed(
+    what: str, types: Iterable[str], reserved: Iterable[str] = (), why: str = "It is reserved: any node may carry it",
+    **more: Schema,
+) -> Schema:  # fmt: skip
+    """Returns the schema of typed names, such as `room: string`. `what` names the element in messages: "a port".
+    `reserved`: what is no name; `why`: the reason."""
     listed, noun = list(types), what.removeprefix("a ")
     names: Schema = {"pattern": NAME, "errorMessage": f"A {noun} is named by ASCII letters, digits and _"}
-    taken: Schema = {"not": {"enum": sorted(reserved)}, "errorMessage": "It is reserved: any node may carry it"}
+    taken: Schema = {"not": {"enum": sorted(reserved)}, "errorMessage": why}
     fields: Schema = {
         "type": {**_type_of(what, listed), "description": "What values it takes (any, unless said)."},
         "about": {"type": [*SCALAR, "null"], "description": "What it is for."},

@@ -216,7 +216,9 @@ class _Composer:
             node.value = scalar.tagged(tag, node.text)
         except LookupError:
             help = "delete it: values here are text, numbers, true, false, null, lists and mappings"
-            self.fault("BT008", f"the tag `{shown}` is not read here", _span(event), help=help)
+            negated = not node.text if isinstance(node, Scalar) else False
+            label = f"to negate: `not {shown[1:]}`" if negated and shown[1:].isidentifier() else ""
+            self.fault("BT008", f"the tag `{shown}` is not read here", _span(event), label, help)
         except ValueError:
             self.fault("BT008", f"this is not `{shown}`", _span(event), help="delete the tag, or fix the value")
 

@@ -22,6 +22,7 @@ class Saying(NamedTuple):
 _ESCAPE = "write `\\\\` for a backslash, or use single quotes"
 _FLOW = "separate what is in brackets by commas, and close each bracket by its own kind"
 _INDENT = "indent things of one level by the same number of spaces; quote a text that goes on after its quotes"
+_TEXT = re.compile(r" *(?:- )*\w+: [^\s\"'{\[|>&*!#][^#]*: ")  # `log: battery: low`
 # (what libyaml was doing, its complaint); the first that fits in both is taken
 _SAYINGS: tuple[tuple[str, str, Saying], ...] = (
     ("a quoted scalar", "found unexpected", Saying("this quote is never closed", "add the closing quote", True)),
@@ -118,6 +119,9 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     slip = _missing_space(lines, at.line) if "mapping values" in problem or "simple key" in context else None
     if slip:
         return slip._replace(file=name)
+    if "mapping values" in problem and _TEXT.match(line):
+        label = "a text with `: ` in it stands in quotes"
+        return Diagnostic("BT005", saying.message, name, _at(at), label, saying.help)
     label = f"read on to line {min(mark.line + 1, len(lines))}" if at is began and mark.line != began.line else ""
     span = _at(at) if at.line < len(lines) else _end(lines)
     return Diagnostic("BT005", saying.message, name, span, label, saying.help)

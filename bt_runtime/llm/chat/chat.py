@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.llm.chat import calls as chat_calls
 from bt_runtime.llm.chat.calls import CallForm, Unfit, form_of
 from bt_runtime.llm.chat.template import CASES, LONGEST, SECONDS, SYSTEM, USER
@@ -135,8 +135,7 @@ def _checked(shape: Sequence[Any]) -> Shape:
 @lru_cache(maxsize=64)
 def _outcome(template: str, ends: tuple[str, str], today: str) -> Chat | str:
     """Returns the Chat of a template, or why the template is unusable; caches both."""
-    if find_spec("jinja2") is None:
-        raise MissingExtra("a chat model", "llm")
+    Extra("llm", "a chat model").need("jinja2")
     answers = _run({"template": template, "bos": ends[0], "eos": ends[1], "now": today})
     if isinstance(answers, str):
         return answers

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.types import Grammar
 
 LETTER = r"[A-Za-z0-9_'.,()\- ]"
@@ -68,10 +69,8 @@ def compile_for(tokenizer: Any, grammar: Grammar) -> Any:
 
 
 def _library() -> Any:
-    try:
+    with Extra("llm", "a grammar"):
         import llguidance
-    except ImportError as absent:
-        raise MissingExtra("a grammar", "llm") from absent
     return llguidance
 
 

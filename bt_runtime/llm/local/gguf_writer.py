@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.project import disk
 
 TYPES = {"f32": 0, "f16": 1, "q8_0": 7}  # our name → the file type's number
@@ -52,10 +53,8 @@ def write(
     extra: Callable[[Any], None] = lambda writer: None,  # what else the header says
 ) -> Path:
     """Writes the file under a temporary name and renames it when it is complete."""
-    try:
+    with Extra("distill", "writing a GGUF file"):
         import gguf
-    except ImportError as absent:
-        raise MissingExtra("writing a GGUF file", "distill") from absent
     if kind not in TYPES:
         raise BtError(f"there is no type `{kind}`", f"types: {', '.join(TYPES)}")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,12 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 
-try:
+with Extra("llm", "a local model"):
     import llama_cpp as C
-except ImportError as absent:
-    raise MissingExtra("a local model", "llm") from absent
 
 
 _NAME = 256  # bytes of a token that is shown

@@ -10,7 +10,7 @@ import tempfile
 import time
 from typing import IO
 
-from bt_runtime.llm.local import wire
+from bt_runtime.llm.local import spelling, wire
 from bt_runtime.llm.settings import Settings
 from bt_runtime.project import child
 
@@ -30,8 +30,8 @@ class Process:
                 start_new_session=True,  # Ctrl-C is for the tick process, which then tells us
             )
         self.sock.setblocking(False)
-        self.out = bytearray(wire.frame(settings))
-        self.inbox = wire.Inbox()
+        self.out = bytearray(wire.frame("open", spelling.settings_as(settings)))
+        self.inbox = wire.Inbox(wire.MOST_SAID)
         self.words = ""  # the end of its log, once it is gone
         self.ready = False
         self.heard = time.monotonic()

@@ -1,40 +1,75 @@
-"""Messages between the tick process and its worker: a length, then a pickle. Both ends of the socket are ours."""
+"""Messages between the tick process and its worker: two lengths, then JSON, then raw numbers. Received bytes are data:
+nothing in them can name code, and both parts are bounded."""
 
 from __future__ import annotations
 
-import pickle
+import json
 import socket
 import struct
-from collections.abc import Iterator
-from typing import Any
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-_SIZE = struct.Struct("<I")
+_SIZES = struct.Struct("=II")
+MOST_TEXT = 64 << 20  # bytes of JSON that a worker takes: a prompt with many options has some thousands
+MOST_SAID = 4 << 20  # … that is taken of a worker
+MOST_NUMBERS = 256 << 20  # bytes of numbers: the vectors of many texts
 
 
-def frame(message: Any) -> bytes:
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    return _SIZE.pack(len(data)) + data
+class Malformed(ValueError):
+    """Raised for bytes that are no message."""
+
+
+class Message(NamedTuple):
+    """`kind` and what belongs to it, as JSON has it. `numbers`: those that are many."""
+
+    kind: str
+    rest: Sequence[Any]
+    numbers: Sequence[float] = ()
+
+
+def frame(kind: str, *rest: Any, numbers: array[float] | None = None) -> bytes:
+    text = json.dumps([kind, *rest], separators=(",", ":")).encode()
+    raw = numbers.tobytes() if numbers is not None else b""
+    if len(text) > MOST_TEXT or len(raw) > MOST_NUMBERS:
+        raise Malformed(f"a message of {len(text) + len(raw):,} bytes is too large")
+    return b"".join((_SIZES.pack(len(text), len(raw)), text, raw))
 
 
 class Inbox:
-    """Collects received bytes, and yields each message once it is complete."""
+    """Collects received bytes, and yields each message once it is complete. Raises Malformed."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_TEXT) -> None:
+        self.most = most  # bytes of JSON
         self._data = bytearray()
 
-    def add(self, data: bytes) -> Iterator[Any]:
+    def add(self, data: bytes) -> Iterator[Message]:
         self._data += data
-        while len(self._data) >= _SIZE.size:
-            (size,) = _SIZE.unpack_from(self._data)
-            end = _SIZE.size + size
-            if len(self._data) < end:
+        while len(self._data) >= _SIZES.size:
+            text, raw = _SIZES.unpack_from(self._data)
+            if text > self.most or raw > MOST_NUMBERS or raw % 8:
+                raise Malformed(f"a message says that it has {text:,} and {raw:,} bytes")
+            middle = _SIZES.size + text
+            if len(self._data) < middle + raw:
                 return
-            message = bytes(self._data[_SIZE.size : end])
-            del self._data[:end]
-            yield pickle.loads(message)
+            message = _read(bytes(self._data[_SIZES.size : middle]), bytes(self._data[middle : middle + raw]))
+            del self._data[: middle + raw]
+            yield message
 
 
-def messages(sock: socket.socket) -> Iterator[Any]:
+def _read(text: bytes, raw: bytes) -> Message:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"a message is no JSON: {error}") from error
+    if not isinstance(found, list) or not found or not isinstance(found[0], str):
+        raise Malformed("a message is no list that begins with its kind")
+    numbers = array("d")
+    numbers.frombytes(raw)
+    return Message(found[0], found[1:], numbers)
+
+
+def messages(sock: socket.socket) -> Iterator[Message]:
     """Yields every message until the other end closes. Blocks: use a thread of its own."""
     inbox = Inbox()
     while data := sock.recv(1 << 16):

@@ -11,10 +11,12 @@ import faulthandler
 import gc
 import os
 import queue
+import resource
 import socket
 import sys
 import threading
 import time
+from array import array
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
-from bt_runtime.llm.local import offload, wire
+from bt_runtime.llm.local import offload, spelling, wire
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.context import SEQUENCES, Context
 from bt_runtime.llm.local.cores import Cores
@@ -39,13 +41,14 @@ from bt_runtime.llm.local.task import Task
 from bt_runtime.llm.local.task_factory import TaskFactory
 from bt_runtime.llm.settings import Settings, default_threads
 from bt_runtime.project import orphan
-from bt_runtime.types import Question, Spent
+from bt_runtime.types import Spent
 
 if TYPE_CHECKING:
     from bt_runtime.llm.local.projector import Projector
 
 _BEAT = 0.5  # seconds between signs of life
 _LEAST_STATES = 64 << 20  # bytes for the states of a model that keeps one
+MOST_FILES = 1024  # open at once: a GPU's driver has some hundreds
 _EMBEDDED = 512  # tokens of a text that count for its embedding
 
 
@@ -62,8 +65,8 @@ class Worker:
         self._embedder: Context | None = None
         self.projector: Projector | None = None
 
-    def send(self, *message: Any) -> None:
-        data = wire.frame(message)
+    def send(self, kind: str, *rest: Any, numbers: array[float] | None = None) -> None:
+        data = wire.frame(kind, *rest, numbers=numbers)
         with self.sending:
             self.sock.sendall(data)
 
@@ -209,15 +212,15 @@ class Worker:
 
     def listen(self) -> None:
         try:
-            for message in wire.messages(self.sock):
-                if message[0] == "count":
-                    self.send("counted", message[1], len(self.weights.tokens(message[2])))
+            for kind, rest, _ in wire.messages(self.sock):
+                if kind == "count":
+                    self.send("counted", rest[0], len(self.weights.tokens(rest[1])))
                 else:
-                    self.inbox.put(message)
-                    if message[0] == "close":
+                    self.inbox.put((kind, *rest))
+                    if kind == "close":
                         self.batch.stop()
-                    elif message[0] == "cancel" and self.batch.runs(message[1]):
-                        self.batch.stop(message[1])
+                    elif kind == "cancel" and self.batch.runs(rest[0]):
+                        self.batch.stop(rest[0])
         finally:
             os._exit(0)  # the tick process is gone: nothing to clean that the system does not clean
 
@@ -251,8 +254,9 @@ class Worker:
             elif kind == "close":
                 os._exit(0)
 
-    def _ask(self, id: int, question: Question) -> None:
+    def _ask(self, id: int, asked: dict[str, Any]) -> None:
         try:
+            question = spelling.question_of(asked)
             if question.kind == "embed":
                 self.embeds.append((id, list(question.texts), []))
                 return
@@ -288,7 +292,8 @@ class Worker:
             self.before[id] = spent
             self.batch.ask(value, first=True)
         elif error is None:
-            self.send("answer", id, value, spent)
+            spelled = spelling.answer_as(value)
+            self.send("answer", id, spelled.data, spent, numbers=spelled.numbers)
         else:
             self.task_factory.forget(id)
             message, hint = (error.message, error.hint) if isinstance(error, BtError) else (str(error), "")
@@ -305,6 +310,9 @@ def _stand_back(settings: Settings) -> None:
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
+    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, MOST_FILES)):  # prompts are in no core
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(limit, (most, most))
 
 
 def main(descriptor: int) -> int:
@@ -317,7 +325,8 @@ def main(descriptor: int) -> int:
         data = sock.recv(1 << 16)
         if not data:
             return 0
-        settings = next(iter(inbox.add(data)), None)
+        for message in inbox.add(data):
+            settings = spelling.settings_of(message.rest[0])
     _stand_back(settings)
     worker = Worker(sock, settings)
     try:

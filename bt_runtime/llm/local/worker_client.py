@@ -15,7 +15,7 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.job import Answer
-from bt_runtime.llm.local import wire
+from bt_runtime.llm.local import spelling, wire
 from bt_runtime.llm.local.process import Process
 from bt_runtime.llm.settings import Settings
 from bt_runtime.types import Question, Spent
@@ -100,6 +100,13 @@ class WorkerClient:
         try:
             while not self._closing:
                 self._turn()
+        except wire.Malformed as fault:
+            self._give_up(
+                BtError(
+                    f"the worker of {self.settings.model} has sent what it may not: {fault}",
+                    "nothing of it was used; the model file may be hostile: take it from where it was made",
+                )
+            )
         except Exception as fault:  # nothing may leave a job waiting for ever
             self._give_up(
                 BtError(f"the line to the model broke: {fault!r}", "open it again; `btr doctor` looks at the model")
@@ -149,21 +156,25 @@ class WorkerClient:
                     return False
                 process.heard = time.monotonic()
                 for message in process.inbox.add(data):
-                    self._hear(*message)
+                    self._hear(message)
         except BlockingIOError:
             return True
         except OSError:
             return False
         return True
 
-    def _hear(self, kind: str, *rest: Any) -> None:
+    def _hear(self, message: wire.Message) -> None:
+        kind, rest = spelling.heard(message)
         if kind == "answer":
             id, value, spent = rest
-            self._finish(id, spent, value=value)
+            ask = self._jobs.get(id)
+            if ask is not None:
+                answer = spelling.answer_of(value, message.numbers, ask.question)
+                self._finish(id, spelling.spent_of(spent), value=answer)
         elif kind == "error":
-            id, message, hint, spent, measure = rest
-            error = TooLong(message, hint, *measure) if measure else BtError(message, hint)
-            self._finish(id, spent, error=error)
+            id, why, hint, spent, measure = rest
+            error = TooLong(why, hint, *measure) if measure else BtError(why, hint)
+            self._finish(id, spelling.spent_of(spent), error=error)
         elif kind == "counted":
             tell = self.counts.pop(rest[0], None)
             if tell:
@@ -190,14 +201,14 @@ class WorkerClient:
             kind, what = self._posted.popleft()
             if kind == "count":
                 if self._process.ready:
-                    self._process.out += wire.frame(("count", *what))
+                    self._process.out += wire.frame("count", *what)
                 continue
             if kind == "cancel":
                 ask = self._jobs.pop(what, None)
                 if ask is not None:
                     self.figures["cancelled"] += 1
                     if ask.sent:
-                        self._process.out += wire.frame(("cancel", what))
+                        self._process.out += wire.frame("cancel", what)
                 continue
             self.figures["asked"] += 1
             if not what.job.done:
@@ -218,7 +229,7 @@ class WorkerClient:
         for ask in wanted:
             ask.sent = True
             ask.tries += 1
-            self._process.out += wire.frame(("ask", ask.id, ask.question))
+            self._process.out += wire.frame("ask", ask.id, spelling.question_as(ask.question))
 
     def _replace(self, why: str) -> None:
         """Starts a new worker and repeats the running jobs."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.llm.decoding.grammar import SLICES, compile_for
 from bt_runtime.llm.local.llama import Weights
 from bt_runtime.llm.local.task import Run, Task, Work
@@ -91,10 +92,8 @@ class Guide:
     computed."""
 
     def __init__(self, weights: Weights) -> None:
-        try:
+        with Extra("llm", "a grammar"):
             from llguidance.llamacpp import lltokenizer_from_vocab
-        except ImportError as absent:
-            raise MissingExtra("a grammar", "llm") from absent
         self._tokenizer = lltokenizer_from_vocab(weights.vocab, eos_token=weights.enders or None, slices=[*SLICES])
         self._idle: OrderedDict[Grammar, list[Any]] = OrderedDict()
 

@@ -5,20 +5,20 @@ What a server says is text from outside: it is bounded, loses control characters
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra, message_of
+from bt_runtime.faults.diagnostic import BtError, message_of
+from bt_runtime.faults.extra import Extra
 from bt_runtime.faults.format import printed, visible
 from bt_runtime.language import ports
 from bt_runtime.mcp.leaf.config import ServerConfig, find, named, root_of
 from bt_runtime.mcp.leaf.pool import DECLINED, Answered, Call, Pool, Question
 from bt_runtime.project import trust
 from bt_runtime.skills.skill import Skill
-from bt_runtime.tree.nodes.permit import allows
+from bt_runtime.tree.nodes.interlocks import allows
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class ToolSkill(Skill):
     wakes = True  # the call wakes the tree
 
     def __init__(self, kind: Kind, context: Context) -> None:
+        Extra("mcp", "`impl: mcp/…`").need("mcp")  # before the first tick
         self.kind, self.context = kind, context
         entry = kind.data["entry"]
         self.server, self.tool = named(entry.impl)
@@ -191,8 +192,6 @@ def pool_of(context: Context) -> Pool:
     whole = context.whole
     found: Pool | None = whole.services.given.get(SERVICE)
     if found is None:
-        if find_spec("mcp") is None:
-            raise MissingExtra("`impl: mcp/…`", "mcp")
         found = whole.services.given[SERVICE] = Pool()
         whole.leaving.callback(found.close)
     return found

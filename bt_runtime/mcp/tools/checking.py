@@ -20,9 +20,9 @@ from bt_runtime.run.check_file import check, gathered, mended
 from bt_runtime.view.render import draw, sketch
 
 
-def validate(site: Site, what: str = "", kind: str = "tree", page: int = 1) -> Answer:
+def validate(site: Site, tree: str = "", kind: str = "tree", page: int = 1) -> Answer:
     """Checks a tree, a file, a text, or without a name the whole project."""
-    faults = faults_of(site, what, kind)
+    faults = faults_of(site, tree, kind)
     listed = [fault_rows.line(fault) for fault in faults]
     part = rows(listed, page, fault_rows.MOST_FAULTS)
     sound = not any(fault.severity == "error" for fault in faults)
@@ -105,8 +105,8 @@ def diff(site: Site, first: str, second: str, page: int = 1) -> Answer:
 _KIND = {"enum": ["tree", "skills"]}
 TOOLS = (
     Tool(
-        "validate", "Check a tree or text; without `what` the whole project. Faults come with fixes as edits.",
-        {"what": TREE, "kind": _KIND, "page": PAGE}, validate, returns={**FAULTS, **PAGED},
+        "validate", "Check a tree or text; without `tree` the whole project. Faults come with fixes as edits.",
+        {"tree": TREE, "kind": _KIND, "page": PAGE}, validate, returns={**FAULTS, **PAGED},
     ),
     Tool("format", "Lay a text out.", {"tree": TREE}, format, ("tree",), returns={"text": text()}),
     Tool(

@@ -11,7 +11,7 @@ from bt_runtime.faults.diagnostic import BtError
 
 PREFIX = "draft:"
 MOST = 32  # the oldest is forgotten
-FIELDS = ("tree", "what", "first", "second", "text")  # parameters that hold a whole text
+FIELDS = ("tree", "first", "second", "text")  # parameters that hold a whole text
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Drafts:
     def told(self, given: Mapping[str, Any], made: Any) -> str:
         """Names the newest text of a call, when it was not known: the one that was made, or else the one that was
         given."""
-        texts = [given.get("tree"), given.get("what"), made]
+        texts = [given.get("tree"), made]
         text = next((each for each in reversed(texts) if isinstance(each, str) and "\n" in each), None)
         known = set(self.texts)
         name = self.keep(text) if text is not None else ""

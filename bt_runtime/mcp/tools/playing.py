@@ -95,17 +95,15 @@ def check(
             found_by="check",
         )  # fmt: skip
     broken = next((each for each in found if each.finding is not None), None)
-    told = [f"{promised(each.property)}: {_OUTCOMES[each.outcome]}" for each in found]
+    told = [f"{promised(each.property)}: {each.words()}" for each in found]
+    told += [each.help() for each in found if each.assumes]
     told += [f"not covered: {doubt}" for each in found for doubt in each.doubts]
     answer = _found(broken.finding if broken is not None else None, "\n".join(told))
+    assumes = sorted({name for each in found for name in each.assumes})
     whole = all(each.outcome != "open" for each in found)
-    kept = all(each.outcome == "proved" for each in found)
-    return answer._replace(
-        data={**answer.data, "kept": kept, "whole": whole, "states": sum(each.states for each in found)}
-    )
-
-
-_OUTCOMES = {"proved": "proved", "refuted": "broken", "open": "not decided"}
+    kept = all(each.outcome == "proved" for each in found) and not assumes
+    states = sum(each.states for each in found)
+    return answer._replace(data={**answer.data, "kept": kept, "whole": whole, "assumes": assumes, "states": states})
 
 
 def _found(found: Finding | None, kept: str) -> Answer:
@@ -158,7 +156,8 @@ TOOLS = (
         "check", "Prove promises over all runs of a tree; without any, its own properties.",
         {**_PROMISES, "ltl": texts("formulas"), "values": mapping("what entries may be: {battery: [0, 1]}"),
          "states": count("", 1, MOST_STATES)},
-        check, ("tree",), returns={**_KEPT, "whole": {"type": "boolean"}, "states": {"type": "integer"}},
+        check, ("tree",),
+        returns={**_KEPT, "whole": {"type": "boolean"}, "assumes": texts(""), "states": {"type": "integer"}},
     ),
     Tool(
         "test", "Run the project's tests, if the person allows it.",

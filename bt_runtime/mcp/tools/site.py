@@ -14,11 +14,12 @@ from bt_runtime.mcp.tools.drafts import Drafts
 from bt_runtime.project import real, trust
 from bt_runtime.run.run import Tree, load
 
-Allowed = Literal["try", "test", "invalid"]
+Allowed = Literal["try", "test", "invalid", "loosen"]
 ALLOWED: dict[Allowed, str] = {
     "try": "`try`, `fuzz` and `check` of trees with Python nodes of the project, and `fork`",
     "test": "`test`: the project's own tests",
     "invalid": "`write` of a file that has faults",
+    "loosen": "`write` of what takes an interlock away: a policy, a property, `confirm`, `at_most`, a bound, …",
 }
 MOST_TEXT = 200_000  # characters of a tree that is handed over as text
 
@@ -36,6 +37,7 @@ class Site:
     show: Callable[[str], object] = _quiet
     log: list[str] = field(default_factory=list)  # what was written in this session
     drafts: Drafts = field(default_factory=Drafts)
+    agreed: set[str] = field(default_factory=set)  # questions that the person has said yes to, and that were not used
 
     def permits(self, what: Allowed) -> bool:
         return what in self.allow and trust.knows(self.root)

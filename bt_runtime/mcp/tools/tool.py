@@ -20,7 +20,7 @@ class Tool(NamedTuple):
     required: tuple[str, ...] = ()
     reads: bool = True  # it changes nothing
     returns: Mapping[str, Schema] = {}
-    confirm: Callable[[Site, Mapping[str, Any]], str] | None = None  # the question that a person is asked before it
+    confirm: Callable[[Site, Mapping[str, Any]], str] | None = None  # the question to a person; "": none
 
     def schema(self) -> Schema:
         found: Schema = {"type": "object", "properties": dict(self.params)}  # others are refused: see `wrong`

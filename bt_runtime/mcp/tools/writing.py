@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import printed
+from bt_runtime.language.loosening import Sort, loosened
 from bt_runtime.mcp.tools import fault_rows
 from bt_runtime.mcp.tools.answer import Answer, paged
 from bt_runtime.mcp.tools.checking import faults_of
@@ -55,17 +58,47 @@ class Draft:
             raise BtError(f"nothing was written: the text has faults\n{told}", "mend them, then write it again")
         return told
 
+    def question(self) -> str:
+        """Returns what the person is asked: what the change loosens, then all of it; "" when it loosens nothing."""
+        if "loosen" in self.site.allow or self.before == self.text:
+            return ""
+        sort: Sort = "skills" if self.kind == "skills" else "tree"
+        loosens = loosened(self.site.root, self.path, self.before, self.text, sort)
+        if not loosens:
+            return ""
+        listed = "\n".join(f"- {printed(each)}" for each in loosens)
+        return f"The {LABEL} wants to write {self.site.shown(self.path)}, and takes away:\n{listed}\n{self.diff()}"
+
+    def agreed(self) -> None:
+        """Raises when the change loosens something and the person has not agreed to this very change."""
+        question = self.question()
+        if question and question not in self.site.agreed:
+            loosens = " ".join(line[2:] + ";" for line in question.splitlines() if line.startswith("- "))
+            raise BtError(
+                f"nothing was written: a person has to agree, for {loosens.rstrip(';')}",
+                "the client has to show them questions; or they start: btr mcp --allow loosen",
+            )
+        self.site.agreed.discard(question)
+
     def write(self) -> None:
         disk.folder(self.path.parent)
         disk.write(self.path, self.text)
 
 
+def question(site: Site, given: Mapping[str, Any]) -> str:
+    """Returns the question to the person before a write that takes an interlock away; "" for another one."""
+    draft = Draft(site, str(given["path"]), str(given["text"]), str(given.get("old", "")))
+    draft.sound()
+    return draft.question()
+
+
 def write(site: Site, path: str, text: str, old: str = "", why: str = "") -> Answer:
-    """Writes a file that validates, or a part of it. The person sees the change."""
+    """Writes a file that validates, or a part of it. The person sees the change, and agrees to what it loosens."""
     draft = Draft(site, path, text, old)
     told, diff = draft.sound(), draft.diff()
     if draft.before == draft.text:
         return Answer(f"{path} says that already", {"written": False, "file": site.shown(draft.path)})
+    draft.agreed()
     reason = f" ({printed(why)[:200]})" if why else ""
     site.show(f"{LABEL} writes {site.shown(draft.path)}{reason}\n{diff}")
     draft.write()
@@ -82,6 +115,6 @@ TOOLS = (
         "write", "Write a tree or a manifest of the project; it must validate, and the person sees the change.",
         {"path": text("trees/patrol.yaml"), "text": text(), "old": text("the part that `text` replaces"),
          "why": text()}, write, ("path", "text"), reads=False,
-        returns={"written": {"type": "boolean"}, "file": text()},
+        returns={"written": {"type": "boolean"}, "file": text()}, confirm=question,
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.outside import Writes, entries_of
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof.model.chooser import Guard, If, Precondition, Recovery, SkipUnless, Switch, Try, While
@@ -28,13 +29,14 @@ from bt_runtime.proof.model.decorators import (
     UntilFailure,
 )  # fmt: skip
 from bt_runtime.proof.model.domain import Tests, bounded
+from bt_runtime.proof.model.entries import add_entries
 from bt_runtime.proof.model.leaves import Any_, Check, Fail, Gate, Leaf, Log, Set, Subtree, Unset, Wait
 from bt_runtime.proof.model.model import Model, Options, Within, _Reader
 from bt_runtime.proof.model.node import ModelNode
 from bt_runtime.proof.model.results import EVERY, ends_with_skills, results_of
 from bt_runtime.proof.model.scope import ModelScope, names_in
 from bt_runtime.proof.model.skill import Agent, Skill
-from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP, UNKNOWN
+from bt_runtime.proof.model.tick import BAD, OK, RUN, SKIP
 
 KINDS: dict[str, Any] = {
     "sequence": InOrder, "fallback": InOrder, "sequence_with_memory": InOrder, "reactive_sequence": Reactive,
@@ -42,8 +44,8 @@ KINDS: dict[str, Any] = {
     "round_robin": RoundRobin, "if": If, "while": While, "switch": Switch, "try": Try, "guard": Guard,
     "precondition": Precondition, "skip_unless": SkipUnless, "retry": Counted, "repeat": Counted,
     "until_failure": UntilFailure, "for_each": ForEach, "invert": Invert, "force": Force, "once": Once,
-    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "check": Check, "set": Set, "unset": Unset,
-    "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
+    "timeout": Timeout, "delay": Delay, "rate": Rate, "episode": Pass, "rollback": Pass, "check": Check, "set": Set,
+    "unset": Unset, "wait": Wait, "log": Log, "succeed": Leaf, "fail": Fail, "tree": Subtree,
 }  # fmt: skip
 GRAFT = Kind("grafted part", "decorator", "A part of a tree that a model grew.", ())
 GROWN = Kind("grown part", "decorator", "A node that has grown another.", ())
@@ -59,7 +61,8 @@ def known_of(tree: TreeSpec, property: Property) -> dict[Any, Any]:
     made = _Builder(model, (property,))
     made.build()
     parts: dict[int, Any] = dict.fromkeys(map(id, made.specs))
-    return {"specs": made.specs, "tests": made.tests, "made": made.made, "read": frozenset(made.read), "parts": parts}
+    known = {"specs": made.specs, "tests": made.tests, "made": made.made, "read": frozenset(made.read)}
+    return {**known, "parts": parts, "writes": made.writes}
 
 
 def model_of(tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> Model:
@@ -78,6 +81,8 @@ class _Builder:
         self.memo = model.options.memo if model.options.memo is not None else {}
         self.specs = list(walk(model.tree, model.options.levels)) if "specs" not in self.memo else self.memo["specs"]
         self.specs = [*self.specs, *self.memo.get("grafted", ())]
+        self.writes = Writes(model.tree.root, self.memo.get("writes"))
+        self.used: set[int] = set()  # slots that nodes of the model, or properties, read
         model.breaks = any(s.kind.name == "try" and s.values.get("on") == "exception" for s in self.specs)
 
     def build(self) -> None:
@@ -85,7 +90,8 @@ class _Builder:
         ports = tree.inputs.items()
         free = (n for n, p in ports if not p.required and n not in model.options.values and not bounded(p))
         fixed = {name: tree.inputs[name].default for name in free}
-        self.tests = model.tests = Tests({**fixed, **model.options.inputs})
+        given = {name: v for name, v in model.options.inputs.items() if name not in self.writes.names}
+        self.tests = model.tests = Tests({**fixed, **given})
         if "tests" in self.memo:
             self.tests.like(self.memo["tests"])
         for spec in self.specs if "tests" not in self.memo else self.memo["grafted"]:
@@ -99,7 +105,14 @@ class _Builder:
                 del self.tests.fixed[name]
         self.relevant()
         model.root = self.node(tree.root, model.scope, f"/{tree.name}", 0)
-        self.ports()
+        for atom, _ in self.atoms:
+            for name in atom.entries:
+                if name in tree.ports or (("", name) in model.places):
+                    model.kept[self.slot(model.scope, name)] = True
+                    self.used.add(self.slot(model.scope, name))
+        for name in {**entries_of(tree), **tree.ports}:
+            self.slot(model.scope, name)
+        add_entries(model, self.writes.names, self.used)
         seen: dict[tuple[str, bool], _Reader] = {}
         for atom, unset in self.atoms:
             if (atom.text, unset) not in seen:
@@ -161,7 +174,7 @@ class _Builder:
             parts = self.memo.get("parts", {})  # of the tree as it was loaded; None: not looked at yet
             known = parts.get(id(spec))
             if known is None:
-                known = (tuple(_written_inside(spec, scope)), tuple(sorted(results_of(spec))), ends_with_skills(spec))
+                known = (tuple(self.writes.of(spec)), tuple(sorted(results_of(spec))), ends_with_skills(spec))
                 if id(spec) in parts:
                     parts[id(spec)] = known
             writes = sorted({self.slot(scope, name) for name in known[0]})
@@ -169,6 +182,7 @@ class _Builder:
             if known[2]:
                 model.ends.append(any_)
             return self.enter(any_, path)
+        self.used |= {self.slot(scope, name) for name in self.reads(spec)}
         made: ModelNode
         if kind.family == "skill":
             for output in kind.fields:
@@ -212,6 +226,15 @@ class _Builder:
             model.graft = made
         return made
 
+    def reads(self, spec: NodeSpec) -> Iterator[str]:
+        """Returns the entries that a node reads."""
+        for field, value in spec.values.items():
+            if field not in SAID.get(spec.kind.name, ()):
+                yield from names_in(value)
+                declared = spec.kind.field(field)
+                if declared is not None and declared.type == "key":
+                    yield str(value)
+
     def enter(self, made: ModelNode, path: str) -> ModelNode:
         self.model.nodes.setdefault(path, made)  # a guard comes before the node inside, and speaks for it
         return made
@@ -223,68 +246,30 @@ class _Builder:
         return at
 
     def agent(self, spec: NodeSpec, scope: ModelScope, path: str) -> Agent:
-        """Models an agent: in each tick it may do anything that it is allowed to."""
+        """Models an agent: in each tick it may do anything that it is allowed to. So may a node that has no model."""
         model = self.model
         able = skills_of(spec, scope.tree) if model.options.agents else ()
         allowed = [name for name in able if name in self.asked]
         for name in allowed:
             model.skills.setdefault(name, [])
-        writes = sorted({self.slot(scope, name) for name in written_by(spec)})
+        writes = sorted({self.slot(scope, name) for name in self.writes.of(spec)})
+        why = f"an agent may do so, if it decides to ({path})"
         if spec.kind.foreign:
-            model.doubt(f"`{spec.kind.name}` at {path} is none of ours: what it reads and writes cannot be seen")
+            why = f"`{spec.kind.name}` at {path} is none of ours: what it reads and writes cannot be seen"
+            model.doubt(why)
         elif spec.again is not None:
-            model.doubt(
-                f"{path}: a tree that contains itself was followed {model.options.levels} levels deep, then left open"
-            )
+            why = f"{path}: a tree that contains itself was followed {model.options.levels} levels deep, then left open"
+            model.doubt(why)
+        elif not spec.kind.asks:
+            why = f"there is no model of `{spec.kind.name}` ({path}): it may do anything"
         results = (RUN, OK, BAD) if not spec.kind.foreign else tuple(sorted(EVERY))
         if spec.kind.skips:
             results = (SKIP, *results)
-        made = Agent(spec, scope, path, results, tuple(dict.fromkeys(allowed)), writes)
+        made = Agent(spec, scope, path, results, tuple(dict.fromkeys(allowed)), writes, why)
         model.ends.append(made)
         for name in made.asked:
             model.skills[name].append(made)
         return made
-
-    # Entries ---------------------------------------------------------------------------------
-
-    def ports(self) -> None:
-        """Models the entries of the whole tree: inputs are constant, and entries that no node writes may change from
-        outside."""
-        model, tree, scope = self.model, self.model.tree, self.model.scope
-        for atom, _ in self.atoms:
-            for name in atom.entries:
-                if name in tree.ports or (("", name) in model.places):
-                    model.kept[self.slot(scope, name)] = True
-        written = self.written()
-        for name, port in tree.ports.items():
-            slot = self.slot(scope, name)
-            if name in tree.inputs or (name in tree.entries and slot in written and port.required):
-                model.inputs[slot] = model.port(port, True) if model.kept[slot] else (UNKNOWN,)
-            elif name in tree.entries and slot in written:
-                model.inputs[slot] = (model.number(model.options.inputs.get(name, port.default)),)
-            elif name in tree.entries:
-                found = model.port(port, False) if model.kept[slot] else (UNKNOWN,)
-                (model.stirred if slot in model.marks else model.outside)[slot] = found
-            elif not port.required:
-                model.inputs[slot] = (model.number(port.default),)
-
-    def written(self) -> set[int]:
-        """Returns the slots that nodes of the model write."""
-        found: set[int] = set()
-        todo: list[ModelNode] = [self.model.root]
-        while todo:
-            node = todo.pop()
-            todo += node.children
-            spec, scope = node.spec, node.scope
-            found.update(getattr(node, "writes", ()))
-            if isinstance(node, Skill):
-                found.update(slot for _, slot in node.outputs)
-                continue
-            for name in written_by(spec):
-                found.add(scope.slot(name))
-            if isinstance(node, Subtree):
-                found.update(node.inner.slot(name) for name in node.tree.outputs)
-        return found
 
     def show(self) -> None:
         """Marks the nodes whose results somebody reads, and all above them."""
@@ -364,35 +349,4 @@ def skills_of(spec: NodeSpec, tree: TreeSpec) -> Iterator[str]:
                 yield from (kind.name for kind in inner.registry if kind.family == "skill")
 
 
-def written_by(spec: NodeSpec) -> Iterator[str]:
-    """Returns the entries that a node's fields write."""
-    fields = {f.name: f for f in spec.kind.fields}
-    for name, value in spec.values.items():
-        field = fields.get(name)
-        if name.startswith("on_") or (field is not None and field.type in ("assignments", "outputs")):
-            yield from value if isinstance(value, Mapping) else ()
-        elif field is not None and field.writes:
-            found = entry_named(value) or (value if isinstance(value, str) else None)
-            if found:
-                yield found
-    if spec.kind.name == "for_each" and "from" in spec.values:
-        yield str(spec.values["from"])
-    for field in spec.kind.fields:
-        if field.writes and field.name not in spec.values and isinstance(field.default, str):
-            yield field.default
-
-
-def _written_inside(spec: NodeSpec, scope: ModelScope) -> Iterator[str]:
-    """Returns the entries of this scope that any node in a part writes."""
-    for below in spec.walk():
-        yield from written_by(below)
-        if below.subtree is not None or below.again is not None:
-            yield from (entry for value in (below.values.get("with") or {}).values() if (entry := entry_named(value)))
-            if below.values.get("autoremap"):
-                yield from scope.tree.ports
-        if below.kind.family == "skill":
-            written = (f for f in below.kind.fields if f.writes and f.name in below.values)
-            yield from (below.values[f.name].text.strip() for f in written)
-
-
-__all__ = ["BtError", "model_of", "skills_of", "walk", "written_by"]
+__all__ = ["BtError", "model_of", "skills_of", "walk"]

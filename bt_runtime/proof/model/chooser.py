@@ -132,6 +132,7 @@ class Try(Chooser):
         try:
             if s[self.i] != RUN:
                 s[self.at] = s[self.broke] = 0
+                t.note("try", self.path)
             turn: Any = self.branch(_PLACES[s[self.at]])
             while not isinstance(turn, int):
                 at = self.children.index(turn) + 1
@@ -158,9 +159,7 @@ class Try(Chooser):
         if s[self.at] == 2:
             return s[self.result]
         if s[self.at] == 0 and status == BAD and self.branch(CATCH) is not None:
-            broke = bool(s[self.broke]) and bool(
-                t.choose(2)
-            )  # the node that broke may be another than that which failed
+            broke = bool(s[self.broke]) and t.raised(self)
             if broke or self.spec.values["on"] != "exception":
                 return self.caught(t)
         if self.branch(FINALLY) is not None and not (s[self.at] == 0 and status == SKIP):

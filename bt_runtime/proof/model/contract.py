@@ -55,7 +55,7 @@ class Contract:
                 continue  # a node writes it, or this tick has seen another value before
             fits = [number for number in t.model.outside[slot] if self.read(t, fact, slot, number)]
             if fits:
-                t.memo[slot] = fits[t.choose(len(fits)) if len(fits) > 1 else 0]
+                t.memo[slot], t.s[slot] = fits[t.choose(len(fits)) if len(fits) > 1 else 0], UNKNOWN
                 t.note("set", t.model.names[slot], t.model.values[t.memo[slot]])
                 t.model.doubt(f"that `{self.name}` brings `{fact}` is taken from its manifest")
 

@@ -201,6 +201,7 @@ class Any_(ModelNode):
         status = self.results[t.choose(len(self.results))] if len(self.results) > 1 else self.results[0]
         for slot in self.writes:
             t.write(slot, UNKNOWN)
+        self.unseen(t, status)
         t.note("any", self.path, status)
         return self.leave(t, status)
 

@@ -68,6 +68,7 @@ class Model:
         self.wanted: dict[str, int] = {}  # path of a steered part → the result that it is to return
         self.polled: dict[str, int] = {}  # path of a skill → the number of the result that is tried first
         self.doubts: dict[str, None] = {}  # what was not covered
+        self.assumed: dict[str, None] = {}  # entries that are taken to be written by the tree alone
         self.root: ModelNode
         self.nodes: dict[str, ModelNode] = {}  # path → the node that speaks for it
         self.skills: dict[str, list[Any]] = {}  # name → its nodes and the agents that may do it
@@ -156,6 +157,8 @@ class Model:
             s[slot] = LATER if len(numbers) > 1 else numbers[0]
         for slot, numbers in self.stirred.items():
             s[slot] = numbers[0]
+        for slot in self.outside:
+            s[slot] = UNKNOWN
         for slot in (*self.inputs, *self.stirred, *self.outside):
             for mark in self.marks.get(slot, ()):
                 s[mark] = 1
@@ -187,7 +190,8 @@ class Model:
                 t.s[slot] = numbers[at - 1]
                 for mark in self.marks.get(slot, ()):
                     t.s[mark] = 1
-                t.note("set", self.names[slot], self.values[numbers[at - 1]])
+                number = numbers[at - 1]
+                t.note("write", self.names[slot], UNKNOWN_VALUE if number == UNKNOWN else self.values[number])
 
     def observe(self, t: Tick, status: int) -> Bits:
         bits = 0

@@ -71,8 +71,14 @@ class ModelNode:
             return bool(t.choose(2))
         return bool(found)
 
+    def unseen(self, t: Tick, status: int) -> None:
+        """Where only the result of a part is known: a failure may come from a node that broke, if a `try` asks."""
+        if status == BAD and t.model.breaks and t.choose(2):
+            self.crash(t)
+
     def crash(self, t: Tick) -> int:
         t.crashed += 1
+        t.note("crash", self.path)
         return BAD
 
 

@@ -37,6 +37,7 @@ class ModelScope:
         self.model, self.tree, self.path, self.parent = model, tree, path, parent
         self.shared: dict[str, str] = {}
         self.open = False
+        self.top: ModelScope = parent.top if parent is not None else self
         self.own: Mapping[str, Port] = tree.ports
         self.found: dict[str, int] = {}
 
@@ -46,6 +47,8 @@ class ModelScope:
         if at is None:
             if name in self.shared and self.parent is not None:
                 at = self.parent.slot(self.shared[name])
+            elif self.parent is not None and name in self.tree.entries and self.tree.entries[name].shared is not None:
+                at = self.top.slot(name)  # one entry for all robots of a fleet
             elif self.parent is not None and self.open and name not in self.own:
                 at = self.parent.slot(name)
             else:
@@ -101,9 +104,11 @@ class ModelScope:
         t.write(self.slot(name), number)
 
     def clear(self, t: Tick, keep: Iterable[str]) -> None:
-        """Forgets the entries of this scope's own, but for those to keep."""
+        """Forgets the entries of this scope's own, but for those to keep. Nobody wants a tick for that."""
+        before = t.urgent
         for slot in self.model.slots_of(self.path, frozenset(keep)):
             t.write(slot, UNSET)
+        t.urgent = before
 
     def shared_entries(self, given: Mapping[str, Json]) -> None:
         for name, value in given.items():

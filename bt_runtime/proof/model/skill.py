@@ -131,9 +131,10 @@ class Skill(ModelNode):
 
 class Agent(ModelNode):
     """A node that decides in the run what it does: in each tick it may have any of its skills running, write any of
-    its entries, and end in any way. `asked` are the skills that some property asks about."""
+    its entries, and end in any way. So may a node of which there is no model. `asked` are the skills that some property
+    asks about; `why` says why anything may happen here."""
 
-    __slots__ = ("asked", "doing", "results", "writes")
+    __slots__ = ("asked", "doing", "results", "why", "writes")
 
     def __init__(
         self,
@@ -143,18 +144,20 @@ class Agent(ModelNode):
         results: tuple[int, ...],
         asked: tuple[str, ...],
         writes: list[int],
+        why: str,
     ) -> None:
         super().__init__(spec, scope, path)
-        self.results, self.asked, self.writes = results, asked, writes
+        self.results, self.asked, self.writes, self.why = results, asked, writes, why
         self.doing = {name: scope.model.slot() for name in asked}
 
     def step(self, t: Tick) -> int:
         status = self.results[t.choose(len(self.results))] if len(self.results) > 1 else self.results[0]
+        self.unseen(t, status)
         for slot in self.doing.values():
             t.s[slot] = (RUN if status == RUN else SKIP) if t.choose(2) else SKIP
         for slot in self.writes:
             t.write(slot, UNKNOWN)
-        t.note("agent", self.path, status, [name for name, slot in self.doing.items() if t.s[slot]])
+        t.note("agent", self.path, status, [name for name, slot in self.doing.items() if t.s[slot]], self.why)
         return self.leave(t, status)
 
     def halted(self, t: Tick) -> None:

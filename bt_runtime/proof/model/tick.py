@@ -116,6 +116,10 @@ class Tick:
         self.turned[len(self.trail) - 1] = at
         return at
 
+    def raised(self, attempt: Any) -> bool:
+        """True when what made a `try` fail is a node that broke: it may be another than that which failed."""
+        return bool(self.choose(2))
+
     def next(self) -> list[int] | None:
         """Returns the next sequence of choices in order; None after the last."""
         trail = self.trail
@@ -205,25 +209,41 @@ class Tick:
         if found is not None:
             return found
         found = self.s[slot]
-        outside = self.model.outside.get(slot)
-        if outside is not None:
-            found = outside[self.choose(len(outside)) if len(outside) > 1 else 0]
-            self.memo[slot] = found
-            self.note("set", self.model.names[slot], self.model.values[found])
+        if slot in self.model.outside:
+            found = self.memo[slot] = self.from_outside(slot, found)
         elif found == LATER:
             values = self.model.inputs[slot]
             found = self.s[slot] = values[self.choose(len(values)) if len(values) > 1 else 0]
             self.note("input", self.model.names[slot], self.model.values[found])
         return found
 
+    def from_outside(self, slot: int, before: int) -> int:
+        """Returns what an entry from outside holds in this tick. `before`: UNSET when a node has unset it, and nobody
+        need have written it since."""
+        values = self.model.outside[slot]
+        count = len(values) + (before == UNSET)
+        at = self.choose(count) if count > 1 else 0
+        if at == len(values):
+            return UNSET
+        self.s[slot] = UNKNOWN
+        if values[at] != UNKNOWN:
+            self.note("set", self.model.names[slot], self.model.values[values[at]])
+        return values[at]
+
     def write(self, slot: int, value: int) -> None:
         if not self.model.kept[slot] and value != UNSET:
             value = UNKNOWN
-        before, self.s[slot] = self.s[slot], value
+        values = self.model.outside.get(slot)
+        if values is None:
+            before, self.s[slot] = self.s[slot], value
+        else:  # it holds until the next tick, before which somebody outside may write again
+            before = self.read(slot) if value != UNKNOWN or self.s[slot] == UNSET else UNKNOWN
+            self.memo[slot], self.s[slot] = value, UNSET if value == UNSET else UNKNOWN
+            self.note("wrote", self.model.names[slot])
         if before != value and before > LATER < value:
-            self.urgent = True  # what was ticked before may see the change at the next tick
+            # What was ticked before may see the change at the next tick. One that stands for others may be this value.
+            self.urgent = values is None or value in values or bool(self.choose(2)) or self.urgent
         elif (before == UNSET) != (value == UNSET):
             self.urgent = True
-        self.memo.pop(slot, None)
         for mark in self.model.marks.get(slot, ()):
             self.s[mark] = 1 if value != UNSET else 0

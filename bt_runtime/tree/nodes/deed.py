@@ -10,7 +10,9 @@ from typing import Any
 from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.skills.activity import Ended, ended
+from bt_runtime.skills.activity import Activity
+from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.crash import crash_of
 from bt_runtime.skills.words import raised
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node
 from bt_runtime.types import Json
@@ -26,10 +28,14 @@ def test(kind: Kind) -> bool:
     return "entry" in kind.data and bool(kind.data["entry"].test)
 
 
-class Deed:
-    """One start of a skill by a node. Only the owner polls the skill's node, which is not its child."""
+class Deed(Activity):
+    """One start of a skill by a node. Only the owner polls the skill's node, which is not its child.
+
+    Locks, and what takes its time to stop, are its node's own affair."""
 
     wakes = True  # its node says itself when it is to be looked at again
+    lingers = in_thread = False
+    loop_of = future = None
 
     def __init__(self, kind: Kind, owner: Node, params: Mapping[str, Json], target: Any = None) -> None:
         """Prepares a start. `target`: an earlier start's object, so that one object serves one node."""
@@ -43,26 +49,24 @@ class Deed:
         made = kind.impl if isinstance(kind.impl, type) else getattr(import_module(module), name)
         self.node: Any = made(spec, owner.inside, owner.scope)
         self.node.parent, self.node.segment, self.node.target = owner, kind.name, target
+        self.node.chosen = True
 
     def poll(self) -> Ended | None:
         node = self.node
         try:
             if node.status is not RUNNING:
                 self.check()
-                call = node.ready() if instant(self.kind) else None
-                policy = node.context.services.policy
-                why = policy.refusal(node, node.entry, node.sentence) if call and policy else ""
-                if why:
-                    return Ended(FAILURE, None, why)
-                if call is not None and not node.scripted:
-                    return ended(call(**node.params()))
-                node.initialise()  # also of a condition whose starts are limited: it may have to be asked for
+                done: Ended | None = node.answered() if instant(self.kind) else None
+                if done is not None:
+                    return done
+                node.initialise()
             node.status = node.update()
-        except Exception as error:
+        except BaseException as error:
+            why = raised(crash_of(error))
             node.status = FAILURE
             with suppress(Exception):
                 node.terminate(FAILURE)  # it may have begun to move
-            return Ended(FAILURE, None, raised(error))
+            return Ended(FAILURE, None, why)
         if node.status is RUNNING:
             return None
         node.terminate(node.status)
@@ -74,6 +78,12 @@ class Deed:
             field = self.kind.field(name)
             assert field is not None
             ports.check(field, value)
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: its parameters are the agent's own."""
+
+    def stopped(self, at_end: bool = False) -> bool:
+        return True
 
     def cancel(self, reason: str) -> None:
         node = self.node

@@ -5,23 +5,27 @@ from __future__ import annotations
 from py_trees.common import Status
 
 from bt_runtime.events import SkillEnded
-from bt_runtime.skills.activity import ended
+from bt_runtime.skills.answer import Ended, ended, tested
+from bt_runtime.skills.forms import instantly
 from bt_runtime.skills.skill import refuse_slow
-from bt_runtime.tree.gates import Call
+from bt_runtime.tree.gates import Call, Gate, Gates
 from bt_runtime.tree.node import FAILURE, SUCCESS
-from bt_runtime.tree.nodes.permit import limited
-from bt_runtime.tree.nodes.skill import SkillNode
+from bt_runtime.tree.nodes.interlocks import guarded
+from bt_runtime.tree.nodes.skill import Form, SkillNode
 from bt_runtime.types import Json
 
 
 class InstantNode(SkillNode):
     call: Call | None = None
-    scripted = False  # a test's stand-in may take its time
+    observed_call: Call | None = None  # the same behind the gates; listeners receive its end
+    behind: Call
+    slow = False  # it goes the way of other skills: something may hold its start up, or a test plays it
 
     def step(self) -> Status:
+        context = self.context
         try:
-            call = self.call or self.ready()
-            if self.scripted:
+            call = (self.observed_call if context.observed else self.call) or self.ready()
+            if self.slow:
                 return super().step()
             constant = self.constant
             params = self.params() if constant is None else constant
@@ -32,10 +36,9 @@ class InstantNode(SkillNode):
                 status = FAILURE
             else:
                 status = self.judged(value)
-        except Exception as error:
-            status = self.crash(error)
+        except BaseException as error:
+            status = self.crashed(error)
         # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
-        context = self.context
         if self.broke:
             self.after_crash()
         if status is not self.status:
@@ -48,37 +51,59 @@ class InstantNode(SkillNode):
 
     def ready(self) -> Call:
         target = self.find()
-        checked = self.context.services.policy is not None and not self.entry.test
-        self.scripted = hasattr(target, "poll") or limited(self.entry) or checked
-        if not self.scripted:
+        double = hasattr(target, "poll")
+        if not double:
             refuse_slow(target, self.spec.kind.name)
-            self.params()
-            self.feedback_message = self.sentence
-            target = self.context.gates.instant(target)
-            if not self.entry.test and self.context.stream.wanted(SkillEnded):
-                target = self.telling(target)
-        self.call = target
-        return self.call
+        self.slow = double or guarded(self.context, self.entry, target, self)
+        if not self.slow:
+            self.filled()
+            self.behind = through(self.context.gates, target)
+        self.call, self.observed_call = target, self.gated
+        return self.gated
 
-    def telling(self, inner: Call) -> Call:
-        def call(**params: Json) -> object:
-            value = inner(**params)
-            done = ended(value)
+    def form_of(self, target: object) -> Form:
+        return super().form_of(target) if hasattr(target, "poll") else instantly
+
+    def answered(self) -> Ended | None:
+        """Calls the skill for an agent; None when its start may be held up."""
+        self.ready()
+        if self.slow:
+            return None
+        return self.read(self.gated(**self.params()))
+
+    def read(self, value: object) -> Ended:
+        return (tested if self.entry.test else ended)(value, self.declared)
+
+    def gated(self, **params: Json) -> object:
+        value = self.behind(**params)
+        if not self.entry.test and self.context.stream.wanted(SkillEnded):
+            done = self.read(value)
             self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
-            return value
-
-        return call
+        return value
 
     def judged(self, value: object) -> Status:
-        if self.entry.test and not isinstance(value, Status):
-            if value is None:
-                raise TypeError("a condition answers true or false, and this one has returned nothing")
-            if not self.written:
-                return SUCCESS if value else FAILURE
-        done = ended(value)
+        done = self.read(value)
         if done.feedback:
             self.feedback_message = done.feedback
         if self.written:
             self.gave = False
             self.keep_last(done)
         return done.status
+
+
+def through(gates: Gates, call: Call) -> Call:
+    """Returns the call through the gates of each moment. A gate wraps it once, at the first call after it came."""
+    made: dict[Gate, Call] = {}
+
+    def called(at: int, params: dict[str, Json]) -> object:
+        if at == len(gates.starts):
+            return call(**params)
+        gate = gates.starts[at]
+        if gate not in made:
+            made[gate] = gate.instant(lambda **params: called(behind(gate), params))
+        return made[gate](**params)
+
+    def behind(gate: Gate) -> int:
+        return gates.starts.index(gate) + 1 if gate in gates.starts else len(gates.starts)
+
+    return lambda **params: called(0, params)

@@ -149,6 +149,8 @@ class Chooser(Parent):
 
     fixed = True
     active: Steppable | None = None  # the child that is running
+    running_test: Steppable | None = None  # a node that was asked, and has not answered yet
+    test_asked: Steppable | None = None  # the same, if it was asked in this step
     on_turn = property(lambda self: self.active)
 
     def choose(self) -> Turn:
@@ -159,7 +161,18 @@ class Chooser(Parent):
         if field in self.spec.values:
             return SUCCESS if self.value(field) else FAILURE
         places = self.spec.places
-        return self.children[places.index(field) - len(places)].step()
+        test = self.children[places.index(field) - len(places)]
+        status = test.step()
+        if status is RUNNING:
+            self.test_asked = self.running_test = test
+        return status
+
+    def let_go(self, turn: Status) -> None:
+        """Halts the running tests whose answer this step did not ask for, or no longer needs."""
+        self.running_test, self.test_asked = self.test_asked if turn is RUNNING else None, None
+        for test in self.children[-len(self.spec.places) :]:
+            if test is not self.running_test:
+                halt_below(test, self.context, self, "its answer is not asked for any more")
 
     def conclude(self, status: Status) -> Turn:
         return status
@@ -178,6 +191,8 @@ class Chooser(Parent):
         if turn is not RUNNING and self.active is not None:
             halt_below(self.active, self.context, self, self.feedback_message or "its parent has ended")
             self.active = None
+        if self.running_test is not None:
+            self.let_go(turn)
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:

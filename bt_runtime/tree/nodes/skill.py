@@ -16,36 +16,38 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import impls, ports
 from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.activity import Activity, Ended, InThread, News, OfSkill, Stops, ended, form_of
-from bt_runtime.skills.resources import Hold
-from bt_runtime.tree.gates import Action
+from bt_runtime.skills.activity import Activity, Done
+from bt_runtime.skills.answer import Ended, News, ended
+from bt_runtime.skills.forms import InThread, OfSkill, form_of
+from bt_runtime.tree.action import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
-from bt_runtime.tree.nodes.permit import limited, permitted
+from bt_runtime.tree.nodes.interlocks import guarded, held, started
 from bt_runtime.types import Instant, Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
+    from bt_runtime.skills.resources import Hold
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.services import Actor
 
 
 _PLAIN = (str, int, float, bool, type(None))
+Form = Callable[..., Activity]
 
 
 class SkillNode(Node):
     activity: Activity | None = None
-    form: Callable[..., Activity] | None = None  # of the target, once it was started
+    form: Form | None = None  # of the target, once it was started
     last: Ended | None = None  # how its last start ended
     target: Any = None
-    hold: Hold | None = None  # on what it uses, while it runs
-    lingering: Hold | None = None  # of the start before, as long as that may not have stopped
     constant: dict[str, Json] | None = None  # the parameters, when all of them are literals
     quick: OfSkill | None = None  # the target's activity, used again by each start
     plain = False  # the same start each time, with nothing to write, to follow or to wait for
     followed: dict[str, Json] | None = None  # what the inputs that it follows were
     gave = False  # has it given any of the outputs that the tree asked for, since its start
     doubted: tuple[str, ...] = ()  # what was said of its outputs: once for each node
+    chosen = False  # is it started by an agent, which chose it
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -56,7 +58,7 @@ class SkillNode(Node):
         dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
         self.outside = self.entry.impl in ELSEWHERE  # does the run, or an episode, say where it acts
-        self.limited = limited(self.entry)
+        self.declared = any(f.writes for f in spec.kind.fields)  # may it answer with values
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
     def setup(self, **kwargs: object) -> None:
@@ -123,11 +125,8 @@ class SkillNode(Node):
                 self.activity = None
             else:
                 quick.told(status)  # says what it should have been
-        except Exception as error:
+        except BaseException as error:
             status = self.terminated(self.crashed(error))
-        except BaseException:
-            self.status = RUNNING  # the halt of the broken tick is to reach it
-            raise
         # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
         if self.broke:
             self.after_crash()
@@ -144,34 +143,50 @@ class SkillNode(Node):
     def initialise(self) -> None:
         self.activity = None
         self.gave = False
-        if self.lingering is not None or self.entry.uses:
-            return  # it may have to wait
-        self.begin()
-
-    def begin(self) -> None:
-        params = self.params()
-        self.feedback_message = self.sentence
-        if self.quick is not None and not self.context.observed:
-            self.quick.start(params)
+        context, self.followed = self.context, None
+        if self.quick is not None and not context.observed:
+            self.quick.start(self.filled())
             self.activity = self.quick
             return
-        target, context = self.find(), self.context
-        actor = context.services.acted_in(self.entry.impl) if self.outside else None
-        if actor is not None and target is actor and hasattr(target, "act"):
-            self.activity = act(actor, self.sentence, context, self.entry, self)
+        target = self.find()
+        action = Action(context, target, self.entry, self, self.sentence, self.fill)
+        if self.outside and target is context.services.acted_in(self.entry.impl) and hasattr(target, "act"):
+            self.activity = started(action, partial(_act, action))
             return
-        form = self.form = self.form or form_of(target)
-        checked = self.limited or context.services.policy is not None
-        if context.observed or checked or context.stream.routes[SkillEnded]:
-            start = partial(form, target, params, context.wake, context.loop)
-            activity = started(context, start, self.sentence, target, self.entry, params, self)
-        else:
-            activity = form(target, params, context.wake, context.loop)
-        self.activity = activity
-        if type(activity) is OfSkill and not checked:
+        form = self.form = self.form or self.form_of(target)
+        if context.observed or context.stream.routes[SkillEnded] or guarded(context, self.entry, target, self):
+            self.activity = started(action, partial(self.formed, form, action))
+            return
+        activity = self.activity = form(target, self.filled(), context.wake, context.loop, self.declared)
+        if type(activity) is OfSkill and not self.around:
             self.quick = activity
-            looks = self.written or self.follows or self.entry.uses or activity.lingers
+            looks = self.written or self.follows
             self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
+
+    def form_of(self, target: object) -> Form:
+        """Returns what starts the target, by its form."""
+        return form_of(target)
+
+    def formed(self, form: Form, action: Action) -> Activity:
+        assert action.params is not None
+        return form(action.target, action.params, self.context.wake, self.context.loop, self.declared)
+
+    def fill(self, action: Action) -> None:
+        params = self.filled()
+        action.sentence = self.sentence
+        if not (self.outside and hasattr(action.target, "act")):
+            action.params = params
+
+    def filled(self) -> dict[str, Json]:
+        """Returns the parameters of the moment; the node says that it starts with them."""
+        params = self.params()
+        self.feedback_message = self.sentence
+        return params
+
+    @property
+    def hold(self) -> Hold | None:
+        """Returns what the present start has locked."""
+        return held(self.activity)
 
     def params(self) -> dict[str, Json]:
         if self.constant is not None:
@@ -185,27 +200,9 @@ class SkillNode(Node):
             self.constant = params
         return params
 
-    def may_begin(self) -> bool:
-        """True when the resources that the skill `uses` are free and its own previous start has stopped."""
-        names: tuple[object, ...] = (*self.entry.uses, *(self.lingering.names if self.lingering else ()))
-        blocker = self.context.resources.blocker(names)
-        if blocker is not None:
-            self.feedback_message = f"waits until this is over: {blocker.sentence}"
-            self.context.poll_again()
-            return False
-        self.lingering = None
-        self.begin()
-        if self.entry.uses:
-            self.hold = self.context.resources.take(self.entry.uses, self.sentence)
-        return True
-
     def update(self) -> Status:
         activity = self.activity
-        if activity is None:
-            if not self.may_begin():
-                return RUNNING
-            activity = self.activity
-            assert activity is not None
+        assert activity is not None
         if self.follows and self.status is RUNNING:
             self.look(activity)
         done = activity.poll()
@@ -225,7 +222,7 @@ class SkillNode(Node):
     def look(self, activity: Activity) -> None:
         """Passes the present inputs to a running skill that follows them."""
         values = {f.name: self.value(f.name) for f in self.follows}
-        if values != self.followed:
+        if values != self.followed and self.followed is not None:  # None: it waits, and starts with what holds then
             for field in self.follows:
                 ports.check_range(field, values[field.name])
             self.followed = values
@@ -276,79 +273,25 @@ class SkillNode(Node):
             self.context.emit(Notice(self.path, "warning", f"`{self.spec.kind.name}` {text}"))
 
     def terminate(self, new_status: Status) -> None:
-        hold, self.hold = self.hold, None
         activity, self.activity = self.activity, None
-        if activity is None:
-            if hold is not None:
-                self.context.resources.leave(hold)
-            return
-        slow = activity.lingers or (hold is not None and activity.in_thread)  # may it go on for a while
-        if slow:  # on record first: whatever cancelling breaks, its things are not free
-            self.lingering = hold or Hold((self,), self.sentence)
-            self.context.resources.stopping(self.lingering, activity)
-            self.quick = None
-        elif hold is not None:
-            self.context.resources.leave(hold)
-        activity.cancel(self.context.halting.reason)
-
-
-class Done(Stops):
-    """An action that had ended when it was requested."""
-
-    wakes = True
-
-    def __init__(self, done: Ended) -> None:
-        self.done = done
-
-    def poll(self) -> Ended | None:
-        return self.done
-
-    def cancel(self, reason: str) -> None:
-        pass
+        if activity is not None:
+            activity.cancel(self.context.halting.reason)
 
 
 def act(world: Actor, sentence: str, context: Context, entry: Entry | None = None, by: object = None) -> Activity:
-    """Acts a sentence in a world: at once if the world is instant, else in a thread, one act at a time."""
-    return started(context, partial(_act, world, sentence, context), sentence, world, entry, None, by)
+    """Acts the sentence that an agent chose in a world."""
+    action = Action(context, world, entry, by, sentence)
+    return started(action, partial(_act, action))
 
 
-def started(
-    context: Context, start: Callable[[], Activity], sentence: str, target: object,
-    entry: Entry | None = None, params: dict[str, Json] | None = None, by: object = None,
-) -> Activity:  # fmt: skip
-    """Starts an action of an agent or a plan: permission first, then the gates. Listeners receive its end."""
-    action = Action(sentence, target, entry, params)
-    activity = permitted(context, entry, sentence, partial(context.gates.started, action, start), by)
-    return NotifyingActivity(activity, sentence, context) if context.stream.wanted(SkillEnded) else activity
-
-
-class NotifyingActivity:
-    """An activity that reports its end to listeners."""
-
-    def __init__(self, inner: Activity, sentence: str, context: Context) -> None:
-        self.inner, self.sentence, self.context = inner, sentence, context
-        self.wakes = inner.wakes
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(vars(self)["inner"], name)
-
-    def poll(self) -> Ended | News | None:
-        done = self.inner.poll()
-        self.wakes = self.inner.wakes  # once a person has said yes it is the skill's own
-        if isinstance(done, Ended):
-            self.context.emit(SkillEnded(self.sentence, done.status, done.value, done.feedback))
-        return done
-
-    def cancel(self, reason: str) -> None:
-        self.inner.cancel(reason)
-
-
-def _act(world: Actor, sentence: str, context: Context) -> Activity:
-    quick: object = world
+def _act(action: Action) -> Activity:
+    """Acts at once if the world is instant, else in a thread, one act at a time."""
+    world: Any = action.target
+    context, quick = action.context, action.target
     if isinstance(quick, Instant) and quick.instant:
-        return Done(ended(world.act(sentence)))
+        return Done(ended(world.act(action.sentence)))
     turn = context.services.turns.setdefault(id(world), threading.Lock())
-    return InThread(_watched(world, context), {"sentence": sentence}, context.wake, turn=turn)
+    return InThread(_watched(world, context), {"sentence": action.sentence}, context.wake, turn=turn)
 
 
 def _watched(world: Actor, context: Context) -> Callable[[str], object]:

@@ -8,7 +8,7 @@ from py_trees.common import Status
 
 from bt_runtime.language import ports
 from bt_runtime.language.checks.references import entry_named
-from bt_runtime.tree.node import FAILURE, RUNNING, computed
+from bt_runtime.tree.node import FAILURE, RUNNING, computed, literal
 from bt_runtime.tree.nodes.parent import Decorator
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Subtree(Decorator):
             elif name in given:
                 inner[name] = computed(given[name], self.within)
             elif not port.required and name not in inner.entries:
-                inner[name] = port.default
+                inner[name] = literal(port.default)
 
     def seed(self, name: str, port: Json) -> None:
         """Gives an unwritten shared entry the port's default; checks an existing value."""
@@ -86,7 +86,7 @@ class Subtree(Decorator):
             if name in self.tree.inputs:
                 ports.check(port, home.entries[at])
         elif not port.required and name in self.tree.outputs:
-            home[at] = port.default
+            home[at] = literal(port.default)
 
     def attached(self) -> None:
         if self.inner is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
+from bt_runtime.language.ports import check_range
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.tree.nodes.conditions import ELSE
 from bt_runtime.tree.nodes.parent import Decorator, Turn
@@ -63,8 +64,15 @@ class Rate(Decorator):
             if now < self.due:
                 self.context.wake_at(self.due)
                 return self.between or self.last
-            self.due, self.last = now + 1.0 / self.value("hz"), RUNNING
+            self.due, self.last = now + 1.0 / self.hz(), RUNNING
         return self.children[0]
+
+    def hz(self) -> float:
+        """Returns the rate of the moment; raises for one that is no rate."""
+        hz, field = self.value("hz"), self.spec.kind.field("hz")
+        if field is not None:
+            check_range(field, hz)
+        return float(hz)
 
     @property
     def idle_until(self) -> float:

@@ -82,7 +82,7 @@ def test_every_fault_of_a_bent_document_is_told_in_a_short_sentence_with_its_pla
         ("manifest", "version: 1\nskils: s\nkinds: {}\n", "a manifest has no `skils`",
          "did you mean `skills`?", "it has"),
         ("manifest", "version: 1\nskills: s\nkinds:\n  a: {params: {when: string}}\n",
-         "`when` cannot be a name here: it is reserved: any node may carry it", "", ""),
+         "`when` cannot be a name here: it is reserved: any node may carry it", "call it `when_`", ""),
         ("manifest", "version: 1\nskills: s\nkinds:\n  a: {params: {n: {type: integer, default: x}}}\n",
          "`default` of `n` is a whole number, not `x`", "", ""),
         ("head", "version: 1\ntree: t\ninputs: {room: strin}\nroot:\n", "a port has one of these types: any,",

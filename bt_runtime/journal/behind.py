@@ -1,0 +1,76 @@
+"""What a damaged journal can still tell of the run's actions: by its whole rows behind the damage, and by the numbers
+of jobs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from bt_runtime.journal import opening
+from bt_runtime.journal.layout import Event, checksum
+from bt_runtime.types import Json
+
+OPENING = frozenset({"begin", "ask", "seek", "question", "open", "instant"})  # with these a job gets its number
+
+
+class Behind(NamedTuple):
+    """`careful`: an action that was begun and may not be repeated; "" when no such action is known. `doubt`: why a row
+    that cannot be read may have begun one; "" when none can."""
+
+    careful: str = ""
+    doubt: str = ""
+
+
+def behind(connection: sqlite3.Connection, events: Sequence[Event], needed: int) -> Behind:
+    """Reads what the rows after `events` tell. `needed`: rows that were written for certain; 0 when nobody knows."""
+    whole = [*events, *_whole(connection, len(events))]
+    bodies = {event.seq: json.loads(event.body) for event in whole if event.kind in OPENING}
+    begun = (bodies[event.seq] for event in whole if event.kind == "begin")
+    careful = next((str(b.get("sentence")) for b in begun if not may_be_repeated(b)), "")
+    last = max((event.seq for event in whole), default=0)
+    there = {event.seq for event in whole}
+    missing = next((seq for seq in range(max(needed, last), 0, -1) if seq not in there), 0)
+    if not needed:
+        return Behind(careful, "how many events are lost cannot be told")
+    if missing and not _all_known(bodies, missing):
+        return Behind(careful, f"event {missing} is lost, and may have begun one that may not be repeated")
+    return Behind(careful)
+
+
+def may_be_repeated(begin: dict[str, Json]) -> bool:
+    """True of an action that a resume starts again, and of one whose world is built anew."""
+    return begin.get("on_resume") == "repeat" or begin.get("lasting") is False
+
+
+def _all_known(bodies: dict[int, dict[str, Json]], missing: int) -> bool:
+    """True when a job that was opened after the missing row has a number that leaves no other job unknown."""
+    numbers = {int(body["job"]) for body in bodies.values()}
+    later = max((int(body["job"]) for seq, body in bodies.items() if seq > missing), default=0)
+    return later > 0 and numbers >= set(range(1, later + 1))
+
+
+def _whole(connection: sqlite3.Connection, after: int) -> Iterator[Event]:
+    """Yields the rows whose checksum, which continues that of the row before, fits."""
+    before: object = None if after else 0
+    for *row, sum in _rows(connection, after):
+        event = Event(*row)
+        if type(before) is int and _fits(event, before, sum):
+            yield event
+        before = sum
+
+
+def _rows(connection: sqlite3.Connection, after: int) -> Iterable[tuple[Any, ...]]:
+    sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq >= ? ORDER BY seq"
+    try:
+        yield from connection.execute(sql, (max(after, 1),))
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError):
+        return  # a page cannot be read: what is behind it is unknown
+
+
+def _fits(event: Event, before: int, sum: object) -> bool:
+    try:
+        return checksum(event, before) == sum and bool(opening.checked_body(event) or True)
+    except (ValueError, TypeError, AttributeError):
+        return False

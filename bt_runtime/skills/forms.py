@@ -1,0 +1,238 @@
+"""The forms of skills as activities. A function runs in a thread, an async function on an event loop, a generator one
+step a tick, a Skill by its own methods. `skills/answer.py` reads what they answer."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from bt_runtime.skills.activity import Activity, Done
+from bt_runtime.skills.answer import FAILURE, RUNNING, Ended, News, ended, standing
+from bt_runtime.skills.loop import Loop, Work, as_exception
+from bt_runtime.skills.pool import POOL
+from bt_runtime.skills.skill import Skill
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+def form_of(target: object) -> type[OfSkill | _OfCoroutine | _OfGenerator | InThread]:
+    """Returns the activity class for the target's form: object, coroutine, generator or plain function."""
+    if isinstance(target, Skill) or hasattr(target, "poll"):
+        return OfSkill
+    if inspect.iscoroutinefunction(target):
+        return _OfCoroutine
+    return _OfGenerator if inspect.isgeneratorfunction(target) else InThread
+
+
+def lingers(target: object) -> bool:
+    """True when stopping an activity of this target may take more than one tick."""
+    own = getattr(type(target), "stopping", None)
+    slow = inspect.iscoroutinefunction(getattr(target, "cancel", None)) or own not in (None, Skill.stopping)
+    return inspect.iscoroutinefunction(target) or slow
+
+
+class OfSkill(Activity):
+    lingers = in_thread = False
+    future = None
+    loop_of: asyncio.AbstractEventLoop | None = None
+
+    def __init__(
+        self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
+    ) -> None:
+        self.target = target
+        self.wake, self.loop = wake, loop
+        self.lingers = lingers(target)
+        self.stop: Work | None = None  # of an async `cancel`
+        self.start(params)
+
+    @property
+    def wakes(self) -> bool:
+        """True when polling is unnecessary, as for a test double that runs for ever."""
+        return getattr(self.target, "wakes", False) is True
+
+    def start(self, params: dict[str, object]) -> None:
+        target = self.target
+        self.feedback, self.value = "", _seen(getattr(target, "result", None))  # what was told already
+        try:
+            target.start(**params)
+        except BaseException:
+            with suppress(Exception):
+                self.cancel("")  # it may have begun to move
+            raise
+
+    def poll(self) -> Ended | News | None:
+        return self.told(self.target.poll())
+
+    def told(self, status: object) -> Ended | News | None:
+        target = self.target
+        if status is RUNNING:
+            return self._news()
+        end = standing(status)
+        value = getattr(target, "result", None)
+        if end is FAILURE and value == self.value:
+            value = None  # of an earlier start, or told while it was running
+        return Ended(end, value, getattr(target, "feedback", ""))
+
+    def _news(self) -> News | None:
+        target = self.target
+        feedback, value = getattr(target, "feedback", ""), getattr(target, "result", None)
+        if feedback == self.feedback and (value is None or value == self.value):
+            return None
+        news = News(None if value is None or value == self.value else value, feedback)
+        self.feedback, self.value = feedback, _seen(value)
+        return news
+
+    def follow(self, values: dict[str, object]) -> None:
+        changed = getattr(self.target, "changed", None)
+        if changed is not None:
+            changed(**values)
+        else:
+            vars(self.target).update(values)
+
+    def cancel(self, reason: str) -> None:
+        told = self.target.cancel()
+        if inspect.iscoroutine(told):
+            self.stop = (self.loop or Loop()).begin(told, self.wake)
+            self.loop_of = self.stop.loop
+
+    def stopped(self, at_end: bool = False) -> bool:
+        if self.stop is not None:
+            return self.stop.end.done()
+        stopping = getattr(self.target, "stopping", None)
+        return stopping is None or not stopping()
+
+
+def _seen(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+class _OfGenerator(Activity):
+    """Runs a generator skill. A step may yield text to show, or a mapping of outputs, and receives the inputs that
+    it follows."""
+
+    wakes = False
+    lingers = in_thread = False
+    loop_of = future = None
+
+    def __init__(
+        self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
+    ) -> None:
+        self.generator: Generator[object, object, object] = target(**params)
+        self.declared = declared
+        self.begun, self.said = False, ""  # the text yielded last is its feedback, as of an object
+        self.values: dict[str, object] | None = None
+
+    def poll(self) -> Ended | News | None:
+        values = None
+        if self.begun:  # its first step takes nothing
+            values, self.values = self.values, None
+        self.begun = True
+        try:
+            said = self.generator.send(values)
+        except StopIteration as stop:
+            done = ended(stop.value, self.declared)
+            return done._replace(feedback=self.said) if isinstance(done.value, bool | None) else done
+        if isinstance(said, str):
+            self.said = said
+            return News(None, said)
+        return News(said) if isinstance(said, Mapping) else None
+
+    def follow(self, values: dict[str, object]) -> None:
+        self.values = values
+
+    def cancel(self, reason: str) -> None:
+        self.generator.close()
+
+    def stopped(self, at_end: bool = False) -> bool:
+        return True
+
+
+class InThread(Activity):
+    """A plain function in a thread, so that one that never returns blocks nobody. Functions that share a `turn` run
+    one at a time (a world takes one action after another)."""
+
+    wakes = in_thread = True
+    lingers = False
+    loop_of = None
+    future: Any = None  # made at the start
+
+    def __init__(
+        self, target: Callable[..., object], params: dict[str, object], wake: Callable[[], None],
+        loop: Loop | None = None, declared: bool = False, turn: threading.Lock | None = None,
+    ) -> None:  # fmt: skip
+        self.target, self.params, self.wake, self.turn = target, params, wake, turn
+        self.declared = declared
+        self.future = Future()  # a journal hears of what comes too late
+        self.over = False
+        POOL.run(self.run)
+
+    def run(self) -> None:
+        try:
+            if self.turn is None:
+                self.call()
+            else:
+                with self.turn:
+                    self.call()
+        finally:
+            self.over = True
+            self.wake()
+
+    def call(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return  # cancelled while it waited for its turn
+        try:
+            self.future.set_result(self.target(**self.params))
+        except BaseException as error:
+            self.future.set_exception(as_exception(error))
+
+    def poll(self) -> Ended | None:
+        return ended(self.future.result(), self.declared) if self.future.done() else None
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: a function is called once."""
+
+    def cancel(self, reason: str) -> None:
+        self.future.cancel()  # a thread that runs goes on; its late answer is dropped with this object
+
+    def stopped(self, at_end: bool = False) -> bool:
+        """True when the function has returned: until then its resources stay locked. The end does not wait for what
+        cannot be stopped."""
+        return at_end or self.over
+
+
+class _OfCoroutine(Activity):
+    wakes = lingers = True
+    in_thread = False
+    future = None
+    loop_of: asyncio.AbstractEventLoop | None = None
+
+    def __init__(
+        self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
+    ) -> None:
+        self.work = (loop or Loop()).begin(target(**params), wake)
+        self.end, self.loop_of = self.work.end, self.work.loop
+        self.declared = declared
+
+    def poll(self) -> Ended | None:
+        return ended(self.end.result(), self.declared) if self.end.done() else None
+
+    def follow(self, values: dict[str, object]) -> None:
+        """No-op: a function is called once."""
+
+    def cancel(self, reason: str) -> None:
+        self.work.cancel()
+
+    def stopped(self, at_end: bool = False) -> bool:
+        return self.end.done()
+
+
+def instantly(
+    target: Callable[..., object], params: dict[str, object], wake: object, loop: object, declared: bool
+) -> Done:
+    """Calls an instant skill within the tick."""
+    return Done(ended(target(**params), declared))

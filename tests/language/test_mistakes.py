@@ -1,0 +1,202 @@
+"""Sixty mistakes of people who write trees by hand: each is told on its line, in words that lead to what was meant, and
+where a program can write it, the offered fix gives a sound tree that says what was meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language import source
+from bt_runtime.language.fixes import applied, fixable
+from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.run import check_file
+
+SKILLS = """\
+version: 1
+skills: yard
+kinds:
+  mow: {sentence: "mow the {area}", params: {area: {type: string, choices: [lawn, meadow]}}}
+  scan: {sentence: scan, outputs: {spots: list}}
+  water: {sentence: "water {bed} for {litres}", params: {bed: string, litres: {type: number, minimum: 0, maximum: 9}}}
+"""
+DOOR = "version: 1\ntree: door\ninputs: {side: string}\nroot: {log: '{side}'}\n"
+HEAD = """\
+version: 1
+tree: t
+skills: [yard]
+blackboard:
+  level: {type: number, default: 1}
+  phase: {type: string, default: rest}
+  laps: {type: integer, default: 0}
+  wet: {type: boolean, default: false}
+root:
+"""
+TOP = HEAD.count("\n")
+
+
+class Mistake(NamedTuple):
+    """`line` is counted below `root:`. `meant`: the text after the fix, and "" where only the author knows it."""
+
+    written: str
+    line: int
+    words: str
+    meant: str = ""
+
+
+M = Mistake
+MISTAKES = {
+    # kinds
+    "a kind is misspelt": M("  sequnce:\n    - log: a\n", 1, "did you mean `sequence`?", "  sequence:\n    - log: a\n"),
+    "a kind in capitals": M("  Sequence:\n    - log: a\n", 1, "`sequence`", "  sequence:\n    - log: a\n"),
+    "a selector": M("  Selector: [log: a, log: b]\n", 1, "`fallback`", "  fallback: [log: a, log: b]\n"),
+    "a reactive sequence of two words": M(
+        "  ReactiveSequence:\n    - check: wet\n", 1, "`reactive_sequence`",
+        "  reactive_sequence:\n    - check: wet\n"),
+    "an inverter": M("  Inverter:\n    check: wet\n", 1, "`invert`", "  invert:\n    check: wet\n"),
+    "a forced success": M("  force_success:\n    check: wet\n", 1, "with `status: success`",
+                          "  force:\n    status: success\n    child:\n      check: wet\n"),
+    "a forced failure in brackets": M("  ForceFailure: {log: a}\n", 1, "with `status: failure`",
+                                      "  force: {status: failure, child: {log: a}}\n"),
+    "running until it fails": M("  KeepRunningUntilFailure:\n    check: wet\n", 1, "`repeat` with `times: -1`",
+                                "  repeat:\n    times: -1\n    child:\n      check: wet\n"),
+    "attempts of another library": M(
+        "  RetryUntilSuccessful:\n    num_attempts: 4\n    child: {check: wet}\n", 1, "`retry`",
+        "  retry:\n    times: 4\n    child: {check: wet}\n"),
+    "a subtree by its ID": M("  SubTree: {ID: slot}\n", 1, "`tree`", "  tree: {file: slot}\n"),
+    "a cooldown in seconds": M("  cooldown:\n    seconds: 4\n    child: {log: a}\n", 1, "`rate` with `hz:`",
+                               "  rate:\n    else: skip\n    hz: 0.25\n    child: {log: a}\n"),
+    "a skill is misspelt": M("  mwo: lawn\n", 1, "did you mean `mow`?", "  mow: lawn\n"),
+    # fields
+    "a field is misspelt": M("  retry:\n    tmes: 2\n    child: {check: wet}\n", 2, "did you mean `times`?",
+                             "  retry:\n    times: 2\n    child: {check: wet}\n"),
+    "milliseconds": M("  timeout:\n    msec: 1500\n    child: {mow: lawn}\n", 2, "in seconds: `seconds: 1.5`",
+                      "  timeout:\n    seconds: 1.5\n    child: {mow: lawn}\n"),
+    "a threshold of another library": M(
+        "  parallel:\n    success_count: 1\n    children: [log: a, log: b]\n", 2, "did you mean `success`?",
+        "  parallel:\n    success: 1\n    children: [log: a, log: b]\n"),
+    "a policy of another library": M(
+        "  parallel:\n    policy: SuccessOnAll\n    children: [log: a, log: b]\n", 2, "`success: -1`: all must",
+        "  parallel:\n    success: -1\n    children: [log: a, log: b]\n"),
+    "a sequence with memory": M("  sequence:\n    memory: true\n    children: [log: a]\n", 2, "keeps its place",
+                                "  sequence:\n    children: [log: a]\n"),
+    "a sequence without memory": M("  sequence:\n    memory: false\n    children: [log: a]\n", 2,
+                                   "write `reactive_sequence`"),
+    "a duration with its unit": M("  wait: 20s\n", 1, "in seconds: `20`", "  wait: 20\n"),
+    "a choice that is none": M("  mow: garden\n", 1, "`lawn`, `meadow`"),
+    "a number out of bounds": M("  water: {bed: a, litres: 20}\n", 1, "takes 0 to 9"),
+    "a parameter is missing": M("  water: {litres: 3}\n", 1, "lacks its field `bed`"),
+    "a status in capitals": M("  force: {status: SUCCESS, child: {log: a}}\n", 1, "`success`",
+                              "  force: {status: success, child: {log: a}}\n"),
+    # shapes
+    "two children of a decorator": M("  invert:\n    - check: wet\n    - log: a\n", 2, "takes one node",
+                                     "  invert:\n    sequence:\n      - check: wet\n      - log: a\n"),
+    "one child of a decorator in a list": M("  invert: [check: wet]\n", 1, "takes one node",
+                                            "  invert: {check: wet}\n"),
+    "a child among the fields": M("  timeout:\n    seconds: 2\n    mow: lawn\n", 3, "put it below `child:`",
+                                  "  timeout:\n    seconds: 2\n    child:\n      mow: lawn\n"),
+    "an empty list": M("  sequence: []\n", 1, "has no children"),
+    "a list at the root": M("  - log: a\n  - log: b\n", 1, "such as `sequence:`"),
+    "two kinds in one item": M("  sequence:\n    - log: a\n      wait: 3\n", 3,
+                               "a second node begins a line with `- `"),
+    "a guard one level up": M("  sequence:\n    - log: a\n      when: wet\n", 3, "write `log: {text: a, when: wet}`"),
+    "fields that are not indented": M("  sequence:\n  name: x\n", 2, "indent `name` further"),
+    "a key twice": M("  sequence:\n    - log: a\n  sequence:\n    - log: b\n", 3, "keep one of the two"),
+    "a name twice": M("  sequence:\n    - log: {name: a, text: x}\n    - log: {name: a, text: y}\n", 3, "on line 11"),
+    "a tab": M("  sequence:\n\t  - log: a\n", 2, "replace each tab by spaces", "  sequence:\n    - log: a\n"),
+    "an item between two levels": M("  sequence:\n    - fallback:\n      - log: a\n     - log: b\n", 4,
+                                    "indent it otherwise"),
+    "no space after the colon": M("  sequence:\n    - log:a\n", 2, "a colon and a space: `log: a`",
+                                  "  sequence:\n    - log: a\n"),
+    "a colon in a text": M("  log: phase: rest\n", 1, "stands in quotes", '  log: "phase: rest"\n'),
+    "assigned with an equals sign": M("  set: laps = 3\n", 1, "write `{laps: 3}`", "  set: {laps: 3}\n"),
+    # expressions and holes
+    "one equals sign": M('  check: phase = "rest"\n', 1, "`==` compares", '  check: phase == "rest"\n'),
+    "and as in C": M("  check: wet && laps > 1\n", 1, "write `and`", "  check: wet and laps > 1\n"),
+    "not as in C": M("  check: !wet\n", 1, "`not wet`", "  check: not wet\n"),
+    "a text without quotes": M("  check: phase == rest\n", 1, 'if it is a text: `"rest"`',
+                               '  check: phase == "rest"\n'),
+    "none for a text": M("  check: phase == none\n", 1, '`"none"`', '  check: phase == "none"\n'),
+    "a method": M('  check: phase.startswith("r")\n', 1, "`.` has no place here"),
+    "a hole without quotes": M("  log: {phase}\n", 1, 'quote it: `log: "{phase}"`', '  log: "{phase}"\n'),
+    "a hole of a shell": M('  log: "now ${phase}"\n', 1, "write `{phase}`", '  log: "now {phase}"\n'),
+    "a hole of a shell without quotes": M("  log: ${phase}\n", 1, "write `{phase}`", '  log: "{phase}"\n'),
+    "a hole of two braces": M('  log: "{{phase}}"\n', 1, "write `{phase}`", '  log: "{phase}"\n'),
+    "a format": M('  log: "{level:.1f}"\n', 1, "`{round(level, 1)}`", '  log: "{round(level, 1)}"\n'),
+    # entries and types
+    "an entry is misspelt where it is read": M("  check: levl < 0.3\n", 1, "did you mean `level`?",
+                                               "  check: level < 0.3\n"),
+    "an entry is misspelt where it is written": M("  set: {levl: 0.3}\n", 1, "did you mean `level`?",
+                                                  "  set: {level: 0.3}\n"),
+    "an output that is not taken": M(
+        '  sequence:\n    - scan: {}\n    - for_each: {in: "{spots}", as: s, child: {log: "{s}"}}\n', 3,
+        '`scan` on line 11 gives it: `spots: "{spots}"`',
+        '  sequence:\n    - scan: {spots: "{spots}"}\n    - for_each: {in: "{spots}", as: s, child: {log: "{s}"}}\n'),
+    "an output as a text": M("  scan: {spots: here}\n", 1, 'as "{entry}"'),
+    "the item of a loop after it": M(
+        '  sequence:\n    - for_each: {in: [1], as: s, child: {log: "{s}"}}\n    - log: "{s}"\n', 3,
+        "outside of the `for_each` on line 11"),
+    "a sum that is not computed": M("  set: {laps: laps + 1}\n", 1, "to compute it", '  set: {laps: "{laps + 1}"}\n'),
+    "a text for a number": M("  set: {laps: many}\n", 1, "takes an integer"),
+    "yes": M("  set: {done: yes}\n", 1, "write `true`", "  set: {done: true}\n"),
+    "off for a boolean": M("  set: {wet: off}\n", 1, "write `false`", "  set: {wet: false}\n"),
+    # trees
+    "a tree is misspelt": M("  tree: {file: dor, with: {side: left}}\n", 1, "did you mean `door`?",
+                            "  tree: {file: door, with: {side: left}}\n"),
+    "a port is misspelt": M("  tree: {file: door, with: {sde: left}}\n", 1, "did you mean `side`?",
+                            "  tree: {file: door, with: {side: left}}\n"),
+}  # fmt: skip
+TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string", "dict": "object", "array": "list"}
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("btr.yaml").write_text("version: 1\n")
+    slot = "version: 1\ntree: slot\nroot: {log: a}\n"
+    for path, text in (("skills/yard.yaml", SKILLS), ("trees/door.yaml", DOOR), ("trees/slot.yaml", slot)):
+        Path(path).parent.mkdir(exist_ok=True)
+        Path(path).write_text(text)
+
+
+def checked(text: str) -> Checked:
+    return Loader().text(text, "t.yaml", Path("trees"))
+
+
+def told(text: str) -> list[Diagnostic]:
+    found = checked(text)
+    return fixable(found.diagnostics, found.sources)
+
+
+def fixed(text: str, words: str = "") -> str:
+    """The text after the first fix of the fault with these words, and then all certain ones."""
+    said = [d for d in told(text) if words in f"{d.message} {d.label} {d.help}"]
+    fix = next(fix for fault in said for fix in fault.fixes)
+    return check_file.mended(applied(text, fix.edits), "t.yaml", checked)[0]
+
+
+def test_they_are_sixty() -> None:
+    assert len(MISTAKES) == 60 and sum(bool(each.meant) for each in MISTAKES.values()) >= 44
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_on_its_line_in_words_that_lead_to_what_was_meant(name: str) -> None:
+    mistake = MISTAKES[name]
+    faults = [d for d in told(HEAD + mistake.written) if d.span is not None and d.span.line - TOP == mistake.line]
+    assert any(mistake.words in f"{d.message} {d.label} {d.help}" for d in faults), told(HEAD + mistake.written)
+
+
+@pytest.mark.parametrize("name", [name for name, each in MISTAKES.items() if each.meant])
+def test_the_fix_of_a_mistake_is_sound_and_says_what_was_meant(name: str) -> None:
+    mistake = MISTAKES[name]
+    made = fixed(HEAD + mistake.written, mistake.words)
+    assert source.parse(made).sound().data() == source.parse(HEAD + mistake.meant).sound().data(), made
+    assert not [str(d) for d in checked(made).diagnostics if d.severity == "error"]
+
+
+@pytest.mark.parametrize("word", TYPES)
+def test_a_type_of_another_language_leads_to_ours(word: str) -> None:
+    text = "version: 1\ntree: t\ninputs: {a: %s}\nroot: {log: '{a}'}\n"
+    assert fixed(text % word) == text % TYPES[word]
