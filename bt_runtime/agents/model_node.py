@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.types import Model, Question
+    from bt_runtime.types import Template as ChatTemplate
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
@@ -272,7 +273,11 @@ class ModelNode(Parent):
         if before != self.shown:
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
-        return prompt.text(self.model().chat_template, aloud)
+        return prompt.text(self.template(), aloud)
+
+    def template(self) -> ChatTemplate | None:
+        """The model's chat template; None where the prompt is a text to be continued."""
+        return self.model().chat_template
 
     @property
     def register(self) -> Register:

@@ -27,21 +27,23 @@ class Fact(NamedTuple):
     said: str
     act: str
     template: str
+    values: tuple[tuple[str, Json], ...] = ()  # by the slots of the action
+    skill: str = ""
 
 
-def ground(actions: Actions, kinds: Iterable[Kind]) -> dict[str, Fact]:
-    """Every fact that one of the skills can bring, by what is said; denials are left out. A template of which a slot
-    has no known values has no facts."""
+def ground(actions: Actions, kinds: Iterable[Kind]) -> list[Fact]:
+    """Every fact that one of the skills can bring, once for each action; denials are left out. A template of which a
+    slot has no known values has no facts."""
     these = [kind for kind in kinds if not kind.data["entry"].test and kind.data["entry"].brings]
     named = values_in(actions.context.services.world, these)
-    found: dict[str, Fact] = {}
+    found: dict[tuple[str, str], Fact] = {}
     for kind in these:
         pools = fillers(actions, kind, named)
         for template in kind.data["entry"].brings:
             if not template.startswith(NOT):
                 for fact in islice(_filled(kind, template, pools), MOST_OF_ONE):
-                    found.setdefault(fact.said, fact)
-    return found
+                    found.setdefault((fact.said, fact.act), fact)
+    return [*found.values()]
 
 
 def fillers(actions: Actions, kind: Kind, named: Mapping[str, Sequence[Json]]) -> dict[str, Sequence[Json]]:
@@ -59,7 +61,7 @@ def _filled(kind: Kind, template: str, pools: Mapping[str, Sequence[Json]]) -> I
         return
     for values in product(*(pools[slot] for slot in slots)):
         params = dict(zip(slots, values, strict=True))
-        yield Fact(sentence.say(params), act.say(params), template)
+        yield Fact(sentence.say(params), act.say(params), template, tuple(params.items()), kind.name)
 
 
 def relevant(facts: Sequence[Fact], goal: str, most: int = MOST_OFFERED) -> list[Fact]:

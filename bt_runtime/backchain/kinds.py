@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bt_runtime.agents.kinds.deciding import SCORING
 from bt_runtime.language.kinds.kind import Field, Kind
 
 HOLDS = Kind(
@@ -26,21 +25,25 @@ WANT = Kind(
         Field("goal", "string", "What to achieve, as a person would say it.", required=True),
         Field("into", "key", "The entry that receives the facts, joined by ` and `: the goal of a `plan` with "
               "`by: backchaining`.", required=True, writes=True),
-        Field("most", "integer", "How many facts at most.", default=8, minimum=1, maximum=50),
+        Field("most", "integer", "How many facts at most; a goal that means more fails.", default=20, minimum=1,
+              maximum=200),
         Field("actions", "list", "The skills whose facts may be wanted, by name; without it all that the tree lists."),
         Field("examples", "integer", "How many worked examples, made of the skills' own sentences, stand before the "
-              "goal.", default=6, minimum=0, maximum=30),
-        *SCORING,
-        Field("calibrate", "boolean", "Whether what a fact has anyway, behind goals that say nothing, is taken off its "
-              "score.", default=False),
-        Field("scale", "number", "Scores are divided by it.", default=1, minimum=0.01, maximum=100),
-        Field("system", "text", "The prompt file in trees/prompts/ that says how to answer.", default=""),
+              "goal, behind those of the prompt file.", default=4, minimum=0, maximum=30),
+        Field("weight", "number", "How much of what an action scores when nothing is said is taken off its score; a "
+              "model without scores chooses by itself.", default=0.4, minimum=0, maximum=2),
+        Field("system", "text", "The prompt file in trees/prompts/ with the first examples.", default=""),
         Field("model", "text", "Which of the run's models decides, by its role, such as `planner`.", default=""),
     ),
     (
+        "The goal is taken apart at `and`, `then` and between sentences. For each part the model chooses the action "
+        "that is meant; what that action brings shall be true.",
+        "A part that names things offers their actions alone. `All`, `every`, `each`, `both` and a plural mean every "
+        "thing of the slot, but those behind `except`. A part that begins with `do not` asks for nothing.",
         "The facts are those of the skills' `brings`, with each slot filled by its `choices`, its `from:` or what the "
         "world names. Of more than 200, those that share the most words with the goal are offered.",
-        "The model chooses one fact after another until it says that this is all; it succeeds.",
+        "A goal with `if`, `unless`, `until` or `when` fails: a list of facts cannot say it. So does one that asks for "
+        "nothing.",
         "A skill that says nothing of what it brings, or has a slot that anything may fill, gives no facts; where no "
         "skill gives any, it fails.",
         "While it asks it is RUNNING. Every question counts for the budget of the run; when that is spent it fails.",

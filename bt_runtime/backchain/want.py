@@ -1,4 +1,4 @@
-"""`want`: a model says which facts shall be true, by an exact choice among those that the skills can bring."""
+"""`want`: a model says which facts shall be true, by an exact choice for each part of what was said."""
 
 from __future__ import annotations
 
@@ -7,66 +7,88 @@ from typing import Any
 
 from bt_runtime.agents.actions import Actions, listed
 from bt_runtime.agents.end import Ending
-from bt_runtime.agents.judging import NOTHING, Judging
+from bt_runtime.agents.judging import Judging
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt
+from bt_runtime.agents.scoring import picked, priors
 from bt_runtime.backchain.ground import Fact, ground, relevant
+from bt_runtime.backchain.meaning import again, all_of, fitting
 from bt_runtime.backchain.shown import example_goals
+from bt_runtime.backchain.wording import Part, parts, unsayable
 from bt_runtime.events import Stepped
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.types import Choice, Question
 
 AND = " and "
-LINE = "True:"
-END = "that is all"
+LINE = "Do:"
+NOTHING = "Goal: Do it.\n"  # what an action scores behind this is no sign that it was meant
 NO_FACTS = "none of the skills here says what it brings"
 WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `from:`"
 
 
 class Want(Judging):
-    """Asks for one fact after another, until the model says that this is all."""
+    """Asks for each part of the goal which action is meant; what that brings shall be true."""
+
+    adjusted = False  # type: ignore[assignment]  # a model without scores chooses by itself
 
     def aim(self) -> str:
         return str(self.value("goal"))
 
     def live(self) -> Life:
         self.actions = Actions(self)
-        facts = [*ground(self.actions, self.kinds()).values()]
+        facts = ground(self.actions, self.kinds())
         if not facts:
             raise BtError(NO_FACTS, WAY_OUT)
-        wanted = yield from self.wanted(relevant(facts, self.goal), facts)
+        if word := unsayable(self.goal):
+            return Ending("failure", f"facts cannot say `{word}`")
+        wanted = yield from self.wanted(facts)
+        if not 0 < len(wanted) <= (most := int(self.value("most"))):
+            return Ending("failure", f"{len(wanted)} facts, of {most} at most" if wanted else "nothing is asked for")
         self.scope[self.spec.values["into"]] = AND.join(wanted)
-        self.feedback_message = f"understood: {AND.join(wanted)}"
         return Ending("done", AND.join(wanted))
-
-    def blanks(self) -> list[str]:
-        return [f"Goal: {text}" for text in NOTHING]
 
     def kinds(self) -> list[Kind]:
         names = self.actions.names
         return self.actions.offered([kind for kind in listed(self) if names is None or kind.name in names])
 
-    def wanted(self, offered: Sequence[Fact], facts: Sequence[Fact]) -> Generator[Any, Any, list[str]]:
-        prompt, said = self.question(facts), list[str]()
-        while len(said) < self.value("most"):
+    def wanted(self, facts: Sequence[Fact]) -> Generator[Any, Any, list[str]]:
+        """The facts that the goal's parts mean, each once, in their order."""
+        found, last = dict[str, None](), list[Fact]()
+        for part in parts(self.goal):
+            one = again(last, part, facts) or (yield from self.understood(part, facts))
+            last = one
+            for fact in all_of(one, part, facts):
+                if fact.said not in found:
+                    self.context.emit(Stepped(self.path, "want", fact.said, ""))
+                found[fact.said] = None
+        return [*found]
+
+    def understood(self, part: Part, facts: Sequence[Fact]) -> Generator[Any, Any, list[Fact]]:
+        """What the action brings that the model takes the part for."""
+        offered = relevant(fitting(part, facts), self.goal)
+        acts = [*dict.fromkeys(fact.act for fact in offered)]
+        chosen = 0
+        if len(acts) > 1:
             self.afford()
-            options = [fact.said for fact in offered if fact.said not in said] + [END] * bool(said)
-            odds = yield from self.chosen(prompt, options)
-            if options[odds.index] == END:
-                break
-            said.append(options[odds.index])
-            self.context.emit(Stepped(self.path, "want", said[-1], ""))
-            prompt = prompt._replace(steps=f"{prompt.steps} {said[-1]}\n{LINE}")
-        return said
+            odds = yield from self.chosen(self.question(part, facts), acts)
+            chosen = odds.index
+        return [fact for fact in offered if fact.act == acts[chosen]]
 
-    def question(self, facts: Sequence[Fact]) -> Prompt:
-        """The prompt: what can be brought, goals as examples, the goal."""
-        forms = dict.fromkeys(fact.template for fact in facts)
-        system = self.instructions(self.spec.values["system"] or "want", {"facts": [*forms], "end": END})
-        shown = example_goals(facts, self.goal, int(self.value("examples")), self.context.services.seed)
-        told = "\n".join(_told(goal, right) for goal, right in shown)
-        return Prompt(system, f"{told}\n" if told else "", f"Goal: {self.goal.strip()}\n", LINE)
+    def question(self, part: Part, facts: Sequence[Fact]) -> Prompt:
+        """Goals as examples, of other trades and of this one, then the part. The system text stays the same."""
+        examples = example_goals(facts, self.goal, int(self.value("examples")), self.context.services.seed)
+        told = "\n".join(f"Goal: {goal}\n{LINE} {act}\n" for goal, act in examples)
+        return Prompt(self.instructions(self.spec.values["system"] or "want"), told, f"Goal: {part.sentence}\n", LINE)
 
+    def template(self) -> None:
+        """It continues a plain text: small models understand more of it than of a conversation."""
 
-def _told(goal: str, facts: Sequence[str]) -> str:
-    return f"Goal: {goal}\n" + "".join(f"{LINE} {fact}\n" for fact in (*facts, END))
+    def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
+        """The scores of the actions, less a share of what each scores when nothing is said."""
+        choice: Choice = yield from self.asked(question)
+        weight = float(self.value("weight"))
+        if choice.scores is None or not weight:
+            return choice
+        known = yield from priors(self, [prompt._replace(task=NOTHING)], question.options)
+        return picked(question.options, [s - weight * p for s, p in zip(choice.scores, known, strict=True)])

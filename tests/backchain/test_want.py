@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.backchain.ground import Fact, relevant
 from bt_runtime.backchain.shown import example_goals
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.backchain.wording import meant, named, parts
 from bt_runtime.replay.replay import replay
 from bt_runtime.testing import FAILURE, SUCCESS
+from bt_runtime.types import Choice, Question
 
 FACTS = Path(__file__).parents[2] / "trees/facts.yaml"
+WANT = "version: 1\ntree: t\nblackboard: {wanted: {type: string, default: ''}}\nroot: {want: {goal: Go on, into: wanted"
 Plant = Literal["basil", "fern", "orchid"]
 Place = Literal["bench", "tap", "table"]
 
@@ -76,55 +79,119 @@ def run_of(house: Greenhouse, model: Any, goal: str = "Water the fern and the ba
 
 
 def test_what_was_said_to_be_true_is_brought_about_and_tested(house: Greenhouse) -> None:
-    model = ScriptedModel(["fern is watered", "basil is watered", "that is all"])
-    with run_of(house, model) as run:
+    model = ScriptedModel(["walk to tap"])
+    with run_of(house, model, "Water the fern and the basil, then go.") as run:
         assert run.spin(ticks=500) is SUCCESS
-        assert run.blackboard["wanted"] == "fern is watered and basil is watered"
-    assert house.watered == {"fern", "basil"}
-    assert len(model.asked) == 3, "the planner asks no model"
+        assert run.blackboard["wanted"] == "fern is watered and basil is watered and at tap"
+    assert house.watered == {"fern", "basil"} and house.at == "tap"
+    assert len(model.asked) == 1, "one action is of the fern, `the basil` is the same of another, a planner asks nobody"
 
 
-def test_only_facts_that_a_skill_brings_are_offered_each_once_and_the_end_only_after_one(house: Greenhouse) -> None:
-    """A slot that anything may fill gives no fact, and what was said is not offered again."""
-    model = ScriptedModel(["at tap", "that is all"])
-    with run_of(house, model) as run:
+def test_only_actions_whose_facts_are_known_are_offered_and_of_those_the_ones_that_the_part_names(
+    house: Greenhouse,
+) -> None:
+    """A slot that anything may fill gives no fact."""
+    model = ScriptedModel(["fill the can", "walk to tap"])
+    with run_of(house, model, "Get ready, then care for the orchid.") as run:
         run.spin(ticks=500)
-    first, second = ([option.strip() for option in question.options] for question in model.asked)
-    places, plants = ("bench", "tap", "table"), ("basil", "fern", "orchid")
-    assert first == [*(f"at {place}" for place in places), "can full", *(f"{plant} is watered" for plant in plants)]
-    assert second == [*(each for each in first if each != "at tap"), "that is all"]
+        assert run.blackboard["wanted"] == "can full and orchid is watered"
+    offered = [[option.strip() for option in question.options] for question in model.asked]
+    places = ("bench", "tap", "table")
+    assert offered == [[*(f"walk to {place}" for place in places), "fill the can", "water orchid"]]
 
 
 def test_where_no_way_leads_the_agent_acts_step_by_step(house: Greenhouse) -> None:
     skills = [skill for skill in house.skills() if skill.__name__ != "fill"]
-    model = ScriptedModel(["orchid is watered", "that is all", "Act: walk to tap", "Act: failure"])
-    with bt.Run(bt.load(FACTS, skills=skills), inputs={"goal": "g"}, services={"model": model}) as run:
+    model = ScriptedModel(["water orchid", "Act: walk to tap", "Act: failure"])
+    with bt.Run(bt.load(FACTS, skills=skills), inputs={"goal": "Go on."}, services={"model": model}) as run:
         assert run.spin(ticks=500) is FAILURE
     assert house.done == ["walk to tap"]
 
 
 def test_skills_that_bring_nothing_are_told_with_a_way_out(house: Greenhouse) -> None:
-    tree = bt.load('version: 1\ntree: t\nroot: {want: {goal: g, into: wanted}}\n', skills=[house.skills()[-1]])
+    tree = bt.load("version: 1\ntree: t\nroot: {want: {goal: g, into: wanted}}\n", skills=[house.skills()[-1]])
     with bt.Run(tree, services={"model": ScriptedModel([])}) as run:
         run.tick()
         assert run.status is FAILURE and "says what it brings" in run.root.feedback_message
 
 
 def test_a_run_of_facts_is_replayed_and_equal(house: Greenhouse, tmp_path: Path) -> None:
-    model = ScriptedModel(["fern is watered", "that is all"])
-    with run_of(house, model, journal=tmp_path) as run:
+    model = ScriptedModel(["water fern"])
+    with run_of(house, model, "Somebody is thirsty.", journal=tmp_path) as run:
         assert run.spin(ticks=500) is SUCCESS
         path = run.journal.path
     assert replay(path).same
 
 
-def test_examples_are_other_goals_the_same_for_each_seed_and_no_fact_stands_twice() -> None:
+def test_every_thing_is_meant_by_every_and_by_a_plural_but_what_stands_behind_except(house: Greenhouse) -> None:
+    for goal, wanted in {
+        "Water every plant except the orchid.": "basil is watered and fern is watered",
+        "Water the plants.": "basil is watered and fern is watered and orchid is watered",
+        "Do not water the fern, and water the orchid.": "orchid is watered",
+    }.items():
+        with run_of(house, ScriptedModel(lambda question: "water fern"), goal) as run:
+            run.tick()
+            run.spin(ticks=500)
+            assert run.blackboard["wanted"] == wanted
+
+
+@pytest.mark.parametrize("goal", ["Water the fern if it is dry.", "Never water the fern."])
+def test_a_goal_that_no_facts_can_say_is_left_to_the_agent(house: Greenhouse, goal: str) -> None:
+    with run_of(house, ScriptedModel(["Act: failure"]), goal) as run:
+        assert run.spin(ticks=500) is FAILURE
+        assert run.blackboard["wanted"] == "" and not house.done
+
+
+class Scorer(ScriptedModel):
+    """Tells the scores of all options."""
+
+    def __init__(self, scores: Callable[[Question], tuple[float, ...]]) -> None:
+        super().__init__([])
+        self.scores = scores
+
+    def ask(self, question: Question) -> Any:
+        told = self.scores(question)
+        return Answered(Choice(question.options[0], told.index(max(told)), max(told), 1.0, told))
+
+
+def test_what_an_action_scores_when_nothing_is_said_is_taken_off(house: Greenhouse) -> None:
+    """`fill the can` is likelier than anything, whatever is said."""
+    always = {" fill the can": -1.0}
+    asked = {" water fern": -2.0}
+
+    def scores(question: Question) -> tuple[float, ...]:
+        told = always if "Goal: Do it." in question.prompt else always | asked
+        return tuple(told.get(option, -9.0) for option in question.options)
+
+    for weight, wanted in ((0, "can full"), (0.8, "fern is watered")):
+        tree = bt.load(f"{WANT}, weight: {weight}}}}}", skills=house.skills())
+        with bt.Run(tree, services={"model": Scorer(scores)}) as run:
+            assert run.spin(ticks=100) is SUCCESS
+            assert run.blackboard["wanted"] == wanted
+
+
+def test_examples_are_other_goals_the_same_for_each_seed() -> None:
     facts = [Fact(f"{name} is watered", f"water {name}", "{plant} is watered") for name in "abcdefghij"]
     shown = example_goals(facts, "Water a.", 6, seed=3)
     assert shown == example_goals(facts, "Water a.", 6, seed=3) != example_goals(facts, "Water a.", 6, seed=4)
-    told = [fact for _, right in shown for fact in right]
-    assert len(told) == len({*told}) and "a is watered" not in told
-    assert [len(right) for _, right in shown] == [1, 2, 3, 1, 2]
+    acts = [act for _, act in shown]
+    assert len({*acts}) == 6 and "water a" not in acts
+
+
+def test_a_goal_is_taken_apart_at_its_joints() -> None:
+    for goal, texts in {
+        "Prune the basil, then put it on bench 2.": ["Prune the basil", "put it on bench 2"],
+        "Water the fern, the basil and the orchid.": ["Water the fern", "the basil", "the orchid"],
+        "It is stuffy in here, open both vents.": ["It is stuffy in here, open both vents"],
+        "Fill the can. Water all plants except the fern.": ["Fill the can", "Water all plants"],
+    }.items():
+        assert [part.text for part in parts(goal)] == texts
+
+
+def test_a_value_is_named_by_whole_words_the_longer_before_the_shorter_and_a_kind_by_its_word() -> None:
+    assert named("Heat the small oven", ["oven", "small oven", "all"]) == ["small oven"]
+    assert meant("Bring me the pudding", ["pudding 1", "pudding 2", "cup 1"]) == ["pudding 1", "pudding 2"]
+    assert meant("Bring me pudding 2", ["pudding 1", "pudding 2"]) == ["pudding 2"]
 
 
 def test_of_many_facts_those_that_the_goal_names_are_offered() -> None:
