@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
-from bt_runtime.backchain.offered import values_in
+from bt_runtime.backchain.offered import OF_WORLD, values_in
 from bt_runtime.backchain.step import NOT
+from bt_runtime.envs.ways import Aim, Aiming
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Json
@@ -16,7 +17,7 @@ from bt_runtime.types import Json
 if TYPE_CHECKING:
     from bt_runtime.agents.actions import Actions
 
-MOST_OF_ONE = 2_000  # facts of one template
+MOST_OF_ONE = 10_000  # facts of one template
 MOST_OFFERED = 200  # facts that a model chooses among; of more, those that share the most words with the goal
 _WORD = re.compile(r"\w+")
 
@@ -32,18 +33,18 @@ class Fact(NamedTuple):
 
 
 def ground(actions: Actions, kinds: Iterable[Kind]) -> list[Fact]:
-    """Every fact that one of the skills can bring, once for each action; denials are left out. A template of which a
-    slot has no known values has no facts."""
-    these = [kind for kind in kinds if not kind.data["entry"].test and kind.data["entry"].brings]
-    named = values_in(actions.context.services.world, these)
-    found: dict[tuple[str, str], Fact] = {}
-    for kind in these:
+    """Every fact that one of the skills can bring, once for each action, and those that the world names; denials are
+    left out. A template of which a slot has no known values has no facts."""
+    world, acting = actions.context.services.world, [kind for kind in kinds if not kind.data["entry"].test]
+    aims = [Aim(*aim) for aim in world.aims()] if isinstance(world, Aiming) else []
+    found = [fact for aim in aims for fact in _filled(OF_WORLD, aim.asked, aim.fact, aim.slots)]
+    named = values_in(world, acting)
+    for kind in (k for k in acting if not aims or k.data["entry"].impl.partition("/")[0] != OF_WORLD):
         pools = fillers(actions, kind, named)
         for template in kind.data["entry"].brings:
             if not template.startswith(NOT):
-                for fact in islice(_filled(kind, template, pools), MOST_OF_ONE):
-                    found.setdefault((fact.said, fact.act), fact)
-    return [*found.values()]
+                found += _filled(kind.name, kind.data["entry"].sentence, template, pools)
+    return [*{(fact.said, fact.act): fact for fact in found}.values()]
 
 
 def fillers(actions: Actions, kind: Kind, named: Mapping[str, Sequence[Json]]) -> dict[str, Sequence[Json]]:
@@ -54,14 +55,14 @@ def fillers(actions: Actions, kind: Kind, named: Mapping[str, Sequence[Json]]) -
     return {**named, **own}
 
 
-def _filled(kind: Kind, template: str, pools: Mapping[str, Sequence[Json]]) -> Iterator[Fact]:
-    sentence, act = Sentence(template), Sentence(kind.data["entry"].sentence)
+def _filled(skill: str, asked: str, template: str, pools: Mapping[str, Sequence[Json]]) -> Iterator[Fact]:
+    sentence, act = Sentence(template), Sentence(asked)
     slots = [*dict.fromkeys((*sentence.slots, *act.slots))]
     if not {*sentence.slots} <= {*act.slots} or not all(pools.get(slot) for slot in slots):
         return
-    for values in product(*(pools[slot] for slot in slots)):
+    for values in islice(product(*(pools[slot] for slot in slots)), MOST_OF_ONE):
         params = dict(zip(slots, values, strict=True))
-        yield Fact(sentence.say(params), act.say(params), template, tuple(params.items()), kind.name)
+        yield Fact(sentence.say(params), act.say(params), template, tuple(params.items()), skill)
 
 
 def relevant(facts: Sequence[Fact], goal: str, most: int = MOST_OFFERED) -> list[Fact]:

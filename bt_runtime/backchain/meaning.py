@@ -36,8 +36,8 @@ def again(last: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]
     """The same as before of another thing, where the part only names one: `and the fern`."""
     pools = values_of(last)
     every = values_of(facts)
-    here = {slot: named(part.text, every[slot]) for slot in pools}
-    if not last or not any(here.values()) or not part.only_names(v for values in here.values() for v in values):
+    here = {slot: meant(part.text, every[slot]) for slot in pools}
+    if not any(here.values()) or not part.only_names(v for values in here.values() for v in values):
         return []
     wanted = {(f.skill, f.template, tuple((s, (here[s] or [v])[0]) for s, v in f.values)) for f in last}
     return [fact for fact in facts if (fact.skill, fact.template, fact.values) in wanted]

@@ -14,7 +14,27 @@ _EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
 _UNSAYABLE = re.compile(r"\b(?:if|unless|until|when|whenever)\b", re.IGNORECASE)
-_FILLING = frozenset({"the", "a", "an", "of", "to", "at", "on", "in", "also", "please", "every", "all", "each", "both"})
+_FILLING = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "of",
+        "to",
+        "at",
+        "on",
+        "in",
+        "also",
+        "please",
+        "every",
+        "all",
+        "each",
+        "both",
+        "some",
+        "one",
+        "too",
+    }
+)
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\s+\d+$")
 
@@ -39,7 +59,7 @@ class Part(NamedTuple):
 
     def only_names(self, values: Iterable[Json]) -> bool:
         """True when nothing but these values stands in it: `the fern`."""
-        known = {*_FILLING, *(word for value in values for word in _words(value))}
+        known = {*_FILLING, *(word for value in values for word in _words(value)), *"123456789"}
         return {*_words(self.text)} <= known
 
 
