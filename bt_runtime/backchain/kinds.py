@@ -27,6 +27,8 @@ WANT = Kind(
               "`by: backchaining`.", required=True, writes=True),
         Field("most", "integer", "How many facts at most; a goal that means more fails.", default=20, minimum=1,
               maximum=200),
+        Field("confirm", "boolean", "Whether a person is asked first if this is what was meant; without a person, or "
+              "with any other answer than yes, it fails.", default=False),
         Field("actions", "list", "The skills whose facts may be wanted, by name; without it all that the tree lists."),
         Field("examples", "integer", "How many worked examples, made of the skills' own sentences, stand before the "
               "goal, behind those of the prompt file.", default=4, minimum=0, maximum=30),
@@ -41,7 +43,8 @@ WANT = Kind(
         "A part that names things offers their actions alone. `All`, `every`, `each`, `both` and a plural mean every "
         "thing of the slot, but those behind `except`. A part that begins with `do not` asks for nothing.",
         "The facts are those of the skills' `brings`, with each slot filled by its `choices`, its `from:` or what the "
-        "world names. Of more than 200, those that share the most words with the goal are offered.",
+        "world names. A world may name itself what can be wanted of it (`aims()`), as the house does. Of more than "
+        "200, those that share the most words with the goal are offered.",
         "A goal with `if`, `unless`, `until` or `when` fails: a list of facts cannot say it. So does one that asks for "
         "nothing.",
         "A skill that says nothing of what it brings, or has a slot that anything may fill, gives no facts; where no "

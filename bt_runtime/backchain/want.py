@@ -18,11 +18,13 @@ from bt_runtime.backchain.wording import Part, parts, unsayable
 from bt_runtime.events import Stepped
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.tree.nodes.interlocks import allows
 from bt_runtime.types import Choice, Question
 
 AND = " and "
 LINE = "Do:"
 NOTHING = "Goal: Do it.\n"  # what an action scores behind this is no sign that it was meant
+NOBODY = "Nobody is there to confirm it."
 NO_FACTS = "none of the skills here says what it brings"
 WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `from:`"
 
@@ -45,8 +47,23 @@ class Want(Judging):
         wanted = yield from self.wanted(facts)
         if not 0 < len(wanted) <= (most := int(self.value("most"))):
             return Ending("failure", f"{len(wanted)} facts, of {most} at most" if wanted else "nothing is asked for")
+        if self.value("confirm") and (no := (yield from self.objection(AND.join(wanted)))):
+            return Ending("failure", no)
         self.scope[self.spec.values["into"]] = AND.join(wanted)
         return Ending("done", AND.join(wanted))
+
+    def objection(self, wanted: str) -> Generator[Any, Any, str]:
+        """Asks a person whether this is what was meant; returns what speaks against it, "" for a yes."""
+        person: Any = self.context.services.person
+        if person is None:
+            return NOBODY
+        asked = f"`{self.goal.strip()}`: shall this be true: {wanted}? (yes or no)"
+        self.feedback_message = asked
+        answer = yield getattr(person, "confirm", person.ask)(asked)
+        if (policy := self.context.services.policy) is not None:
+            policy.heard(self, ("operator",))
+        said = " ".join(str(answer).split())
+        return "" if allows(said) else f"A person was asked, and said: {said}"
 
     def kinds(self) -> list[Kind]:
         names = self.actions.names

@@ -198,3 +198,64 @@ def test_of_many_facts_those_that_the_goal_names_are_offered() -> None:
     facts = [Fact(f"box {n} is open", f"open box {n}", "") for n in range(500)]
     kept = relevant(facts, "Open box 499 and box 3.", 10)
     assert len(kept) == 10 and {facts[3], facts[499]} <= {*kept} and kept == sorted(kept, key=facts.index)
+
+
+class Says:
+    """A person with one answer."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer, self.asked = answer, list[str]()
+
+    def ask(self, question: str) -> Any:
+        self.asked.append(question)
+        return Answered(self.answer)
+
+
+def confirmed(house: Greenhouse, person: Any, **more: Any) -> bt.Run:
+    text = WANT.replace("goal: Go on", "goal: Water the fern, confirm: true") + "}}"
+    return bt.Run(bt.load(text, skills=house.skills()), services={"model": ScriptedModel([]), "person": person}, **more)
+
+
+def test_what_was_understood_is_confirmed_by_a_person_once_also_in_a_replay(house: Greenhouse, tmp_path: Path) -> None:
+    person = Says("Yes.")
+    with confirmed(house, person, journal=tmp_path) as run:
+        assert run.spin(ticks=100) is SUCCESS
+        assert run.blackboard["wanted"] == "fern is watered"
+        path = run.journal.path
+    assert replay(path).same
+    assert person.asked == ["`Water the fern`: shall this be true: fern is watered? (yes or no)"]
+
+
+@pytest.mark.parametrize("person", [Says("no, the basil"), None])
+def test_what_nobody_confirms_is_not_wanted(house: Greenhouse, person: Any) -> None:
+    with confirmed(house, person) as run:
+        assert run.spin(ticks=100) is FAILURE
+        assert run.blackboard["wanted"] == ""
+
+
+class Yard:
+    """A world that names what can be wanted of it."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def look(self, who: int = 0) -> bt.Observation:
+        return bt.Observation("A yard.")
+
+    def act(self, sentence: str) -> bt.Observation:
+        self.done.append(sentence)
+        return bt.Observation("Done.")
+
+    def skills(self) -> list[str]:
+        return ["sweep"]
+
+    def aims(self) -> list[Any]:
+        return [["{thing} in {place}", "put {thing} in {place}", {"thing": ["cup 1", "hat 1"], "place": ["shed 1"]}]]
+
+
+def test_a_world_names_what_can_be_wanted_of_it(house: Greenhouse) -> None:
+    model, text = ScriptedModel(["put hat 1 in shed 1"]), WANT.replace("Go on", "Tidy up the shed") + "}}"
+    with bt.Run(bt.load(text, skills=house.skills()), world=Yard(), services={"model": model}) as run:
+        assert run.spin(ticks=100) is SUCCESS
+        assert run.blackboard["wanted"] == "hat 1 in shed 1"
+    assert [option.strip() for option in model.asked[0].options] == ["put cup 1 in shed 1", "put hat 1 in shed 1"]
