@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bt_runtime.backchain.ground import Fact
-from bt_runtime.backchain.wording import Part, meant, named, nouns
+from bt_runtime.backchain.wording import Part, meant, named, noun, nouns
 from bt_runtime.types import Json
 
 Pools = Mapping[str, Sequence[Json]]
@@ -25,7 +25,7 @@ def fitting(part: Part, facts: Sequence[Fact]) -> list[Fact]:
     the other parts name: `it` is what was spoken of."""
     pools = values_of(facts)
     here = {slot: meant(part.text, values) for slot, values in pools.items()}
-    there = {slot: meant(part.others, values) for slot, values in pools.items() if not _several(part, slot, values)}
+    there = {slot: meant(part.others, values) for slot, values in pools.items() if not general(part, slot, values)}
     allowed = {slot: here[slot] or there.get(slot, []) for slot in pools}
     kept = [f for f in facts if all(not allowed[slot] or value in allowed[slot] for slot, value in f.values)]
     most = max((_of_these(fact, here) for fact in kept), default=0)
@@ -50,24 +50,35 @@ def all_of(one: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]
     return [each for fact in one for each in _all(fact, _open(fact, part, pools), part, facts)]
 
 
-def _all(fact: Fact, open: Sequence[str], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+def _all(fact: Fact, open: Mapping[str, Sequence[Json]], part: Part, facts: Sequence[Fact]) -> list[Fact]:
     if not open:
         return [fact]
+    kept = {slot: [v for v in values if not named(part.left_out, [v])] for slot, values in open.items()}
+    wanted = {slot: values[: part.count] for slot, values in kept.items()}
     same = [f for f in facts if (f.skill, f.template) == (fact.skill, fact.template)]
-    like = [f for f in same if all(slot in open or dict(f.values)[slot] == value for slot, value in fact.values)]
-    return [f for f in like if not named(part.left_out, [dict(f.values)[slot] for slot in open])]
+    return [f for f in same if all(v in wanted.get(slot, [own]) for (slot, v), (_, own) in _pairs(f, fact))]
 
 
-def _open(fact: Fact, part: Part, pools: Pools) -> list[str]:
-    """The slots of a fact that the part speaks of in general."""
+def _pairs(one: Fact, other: Fact) -> Iterable[tuple[tuple[str, Json], tuple[str, Json]]]:
+    return zip(one.values, other.values, strict=True)
+
+
+def _open(fact: Fact, part: Part, pools: Pools) -> dict[str, Sequence[Json]]:
+    """The slots of a fact that the part speaks of in general, with the values that it means."""
     free = [slot for slot, _ in fact.values if not named(part.text, pools[slot])]
-    several = [slot for slot in free if _several(part, slot, pools[slot])]
+    several = {slot: values for slot in free if (values := general(part, slot, pools[slot]))}
     spoken = [slot for slot in several if any(noun.lower() in part.text.lower() for noun in nouns(slot, pools[slot]))]
-    return spoken or several[:1]
+    return {slot: several[slot] for slot in spoken or [*several][:1]}
 
 
-def _several(part: Part, slot: str, values: Sequence[Json]) -> bool:
-    return part.every or any(part.plural(noun) for noun in nouns(slot, values))
+def general(part: Part, slot: str, values: Sequence[Json]) -> list[Json]:
+    """The values that a part means when it says `all`, or the plural of the slot's name or of a value's last word."""
+    if part.plural(slot):
+        return [*values]
+    of_kind = [value for value in values if part.plural(noun(value))]
+    if of_kind or not part.every:
+        return of_kind
+    return [value for value in values if noun(value).lower() in part.text.lower()] or [*values]
 
 
 def _of_these(fact: Fact, here: Mapping[str, Sequence[Json]]) -> int:

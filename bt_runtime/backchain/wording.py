@@ -14,27 +14,12 @@ _EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
 _UNSAYABLE = re.compile(r"\b(?:if|unless|until|when|whenever)\b", re.IGNORECASE)
-_FILLING = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "of",
-        "to",
-        "at",
-        "on",
-        "in",
-        "also",
-        "please",
-        "every",
-        "all",
-        "each",
-        "both",
-        "some",
-        "one",
-        "too",
-    }
+_FILLING = re.compile(
+    r"(?:the|an?|of|to|at|on|in|into|also|please|every|all|each|both|some|one|1|too)\b", re.IGNORECASE
 )
+_COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
+_COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (word, str(number))}
+_COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\s+\d+$")
 
@@ -57,10 +42,17 @@ class Part(NamedTuple):
     def plural(self, noun: str) -> bool:
         return bool(noun) and f"{noun.lower()}s" in _WORD.findall(self.text.lower())
 
+    @property
+    def count(self) -> int | None:
+        """How many it asks for: `two apples`; None where it does not say."""
+        found = None if self.every else _COUNT.search(self.text)
+        return _COUNTS[found[1].lower()] if found is not None else None
+
     def only_names(self, values: Iterable[Json]) -> bool:
         """True when nothing but these values stands in it: `the fern`."""
-        known = {*_FILLING, *(word for value in values for word in _words(value)), *"123456789"}
-        return {*_words(self.text)} <= known
+        names = [form for value in values for form in (value, *_forms(value))]
+        known = {*_COUNTS, *(word for name in names for word in _words(name))}
+        return all(word in known or _FILLING.fullmatch(word) for word in _words(self.text))
 
 
 def parts(goal: str) -> list[Part]:
@@ -89,21 +81,31 @@ def named(text: str, values: Sequence[Json]) -> list[Json]:
 
 def meant(text: str, values: Sequence[Json]) -> list[Json]:
     """The named values; where there are none, those named without their number: `pudding 1` by `the pudding`."""
-    return named(text, values) or [v for v in values if _NUMBER.search(str(v)) and _within(_unnumbered(v), text)]
+    if found := named(text, values):
+        return found
+    kinds = named(text, [*dict.fromkeys(form for v in values if _NUMBER.search(str(v)) for form in _forms(v))])
+    return [value for value in values if _NUMBER.search(str(value)) and {*kinds} & {*_forms(value)}]
+
+
+def noun(value: Json) -> str:
+    """The last word of a value, without its number; "" where that is no word."""
+    words = _words(_NUMBER.sub("", str(value)))
+    return words[-1] if words and words[-1].isalpha() else ""
 
 
 def nouns(slot: str, values: Iterable[Json]) -> set[str]:
-    """The words whose plural stands for all values of a slot: its name, and the last word of each value."""
-    last = [words[-1] for value in values if (words := _words(_unnumbered(value)))]
-    return {slot, *(word for word in last if word.isalpha())}
+    """The words whose plural stands for several values of a slot: its name, and the last word of each value."""
+    return {slot, *(word for value in values if (word := noun(value)))}
+
+
+def _forms(value: Json) -> tuple[str, str]:
+    """A value without its number, and the plural of that."""
+    kind = _NUMBER.sub("", str(value))
+    return kind, f"{kind}s"
 
 
 def _words(value: Json) -> list[str]:
     return _WORD.findall(str(value).lower())
-
-
-def _unnumbered(value: Json) -> str:
-    return _NUMBER.sub("", str(value))
 
 
 def _within(value: Json, text: Json) -> bool:

@@ -11,6 +11,7 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.backchain.ground import Fact, relevant
+from bt_runtime.backchain.meaning import again, all_of, fitting
 from bt_runtime.backchain.shown import example_goals
 from bt_runtime.backchain.wording import meant, named, parts
 from bt_runtime.replay.replay import replay
@@ -198,6 +199,32 @@ def test_of_many_facts_those_that_the_goal_names_are_offered() -> None:
     facts = [Fact(f"box {n} is open", f"open box {n}", "") for n in range(500)]
     kept = relevant(facts, "Open box 499 and box 3.", 10)
     assert len(kept) == 10 and {facts[3], facts[499]} <= {*kept} and kept == sorted(kept, key=facts.index)
+
+
+def test_a_plural_means_the_things_of_its_kind_and_a_number_so_many_of_them() -> None:
+    slots = {"thing": ["apple 1", "apple 2", "apple 3", "cup 1"], "place": ["fridge 1", "table 1"]}
+    facts = [
+        Fact(
+            f"{thing} in {place}", f"put {thing} in {place}", "{thing} in {place}", (("thing", thing), ("place", place))
+        )
+        for thing in slots["thing"]
+        for place in slots["place"]
+    ]
+    for text, wanted in {
+        "Put two apples in the fridge": ["apple 1 in fridge 1", "apple 2 in fridge 1"],
+        "Put the apples in the fridge": [f"apple {n} in fridge 1" for n in (1, 2, 3)],
+        "Put every apple in the fridge except apple 2": ["apple 1 in fridge 1", "apple 3 in fridge 1"],
+        "Put an apple in the fridge": ["apple 1 in fridge 1"],
+    }.items():
+        (part,) = parts(text)
+        assert [fact.said for fact in all_of(fitting(part, facts)[:1], part, facts)] == wanted
+
+
+def test_a_thing_named_by_itself_is_treated_as_the_one_before() -> None:
+    facts = [Fact(f"{n} on table 1", f"put {n}", "{t} on table 1", (("t", n),)) for n in ("cup 1", "jug 1", "jug 2")]
+    last, part = facts[:1], parts("a cup and a jug")[1]
+    assert [fact.said for fact in again(last, part, facts)] == ["jug 1 on table 1"]
+    assert again(last, parts("break the jug")[0], facts) == []
 
 
 class Says:
