@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import bt_runtime as bt
 from bt_runtime.llm import open_model
 from bt_runtime.tree.budget import Budget
 from recipes.facts.trade import TRADES, Data, Trade, reached, trades
+from recipes.facts.words import Words
 
 TREES = Path(__file__).parents[2] / "trees"
 UNDERSTAND = """
@@ -26,12 +28,15 @@ root: {want: {goal: "{goal}", into: wanted}}
 
 def main() -> None:
     parse = argparse.ArgumentParser(prog="python -m recipes.facts")
-    parse.add_argument("--model", required=True, help="as `btr run --model` takes it")
+    parse.add_argument(
+        "--model", required=True, help="as `btr run --model` takes it; `words`: the control without a model"
+    )
     parse.add_argument("--strategy", default="understand", choices=("understand", "facts", "react"))
     parse.add_argument("--trades", type=Path, default=TRADES)
     parse.add_argument("--most", type=int, default=60, help="decisions of one goal")
     said = parse.parse_args()
-    with open_model(said.model, niceness=0) as model:
+    opened: Any = nullcontext(Words()) if said.model == "words" else open_model(said.model, niceness=0)
+    with opened as model:
         for name, data in trades(said.trades).items():
             for goal in data["goals"]:
                 print(json.dumps({"trade": name, **one(said.strategy, data, goal, model, said.most)}), flush=True)
