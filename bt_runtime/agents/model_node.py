@@ -275,7 +275,7 @@ class ModelNode(Parent):
             self.context.emit(Prompted(self.path, *before))
         return prompt.text(self.template(), aloud)
 
-    def template(self) -> ChatTemplate | None:
+    def template(self) -> str | ChatTemplate | None:
         """The model's chat template; None where the prompt is a text to be continued."""
         return self.model().chat_template
 

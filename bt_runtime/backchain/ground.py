@@ -36,7 +36,7 @@ def ground(actions: Actions, kinds: Iterable[Kind]) -> list[Fact]:
     """Every fact that one of the skills can bring, once for each action, and those that the world names; denials are
     left out. A template of which a slot has no known values has no facts."""
     world, acting = actions.context.services.world, [kind for kind in kinds if not kind.data["entry"].test]
-    aims = [Aim(*aim) for aim in world.aims()] if isinstance(world, Aiming) else []
+    aims: list[Aim] = [Aim(*aim) for aim in world.aims()] if isinstance(world, Aiming) else []
     found = [fact for aim in aims for fact in _filled(OF_WORLD, aim.asked, aim.fact, aim.slots)]
     named = values_in(world, acting)
     for kind in (k for k in acting if not aims or k.data["entry"].impl.partition("/")[0] != OF_WORLD):

@@ -54,7 +54,7 @@ def _all(fact: Fact, open: Mapping[str, Sequence[Json]], part: Part, facts: Sequ
     if not open:
         return [fact]
     kept = {slot: [v for v in values if not named(part.left_out, [v])] for slot, values in open.items()}
-    wanted = {slot: values[: part.count] for slot, values in kept.items()}
+    wanted = {slot: values[: part.many] for slot, values in kept.items()}
     same = [f for f in facts if (f.skill, f.template) == (fact.skill, fact.template)]
     return [f for f in same if all(v in wanted.get(slot, [own]) for (slot, v), (_, own) in _pairs(f, fact))]
 

@@ -43,7 +43,7 @@ class Part(NamedTuple):
         return bool(noun) and f"{noun.lower()}s" in _WORD.findall(self.text.lower())
 
     @property
-    def count(self) -> int | None:
+    def many(self) -> int | None:
         """How many it asks for: `two apples`; None where it does not say."""
         found = None if self.every else _COUNT.search(self.text)
         return _COUNTS[found[1].lower()] if found is not None else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -56,4 +55,4 @@ def one(strategy: str, data: Data, goal: Data, model: Any, most: int) -> dict[st
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
