@@ -32,7 +32,7 @@ WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `
 class Want(Judging):
     """Asks for each part of the goal which action is meant; what that brings shall be true."""
 
-    adjusted = False  # type: ignore[assignment]  # a model without scores chooses by itself
+    adjusted = False  # a model without scores chooses by itself
 
     def aim(self) -> str:
         return str(self.value("goal"))
