@@ -92,7 +92,7 @@ def listed(rooms: str) -> set[str]:
 
 def imported(program: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", program + PRINT], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", program + PRINT], capture_output=True, text=True, timeout=900, check=True
     )
     return set(done.stdout.splitlines()[-1].split()) - {"bt_runtime"}
 

@@ -55,7 +55,7 @@ def run(line: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
     else:
         words = [sys.executable, "-m", "pytest", *words[1:]] if words[0] == "pytest" else words
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
-        done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=120, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=900, check=False)
         ended, said = done.returncode, done.stdout + done.stderr
     assert ended == code, f"{line}\n{said}"
     return said
@@ -110,7 +110,7 @@ def test_a_monitor_shows_the_robot_while_it_drives(block: str, tmp_path: Path) -
                     pytest.skip(f"{name} is not installed")
                 more = ["--port", new] if name == "btview" else []
                 for _ in range(LOOKS):
-                    done = subprocess.run([tool, *rest, *more], capture_output=True, text=True, timeout=60, check=True)
+                    done = subprocess.run([tool, *rest, *more], capture_output=True, text=True, timeout=900, check=True)
                     if re.search(GOOD, done.stdout):
                         break
                 assert re.search(GOOD, done.stdout), done.stdout

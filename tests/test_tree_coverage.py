@@ -121,7 +121,7 @@ def run_pytest(*words: str) -> subprocess.CompletedProcess[str]:
     root = str(Path(__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": root, "PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment, check=False)
 
 
 def test_pytest_says_what_was_never_reached_and_fails_under_a_bound(robot, capsys):

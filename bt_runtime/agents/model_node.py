@@ -15,9 +15,10 @@ from bt_runtime.agents.end import Ending, OutOfBudget, ended_by
 from bt_runtime.agents.prompt import Prompt, read_ahead, system_text
 from bt_runtime.agents.register import Register, register_of
 from bt_runtime.agents.services import agent_services
-from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted
+from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted, Reasoned
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
+from bt_runtime.llm.chat.chat import Chat, chat_of
 from bt_runtime.llm.model_wrapper import a_job
 from bt_runtime.skills.answer import News
 from bt_runtime.tree.budget import Budget, Spending
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from bt_runtime.tree.blackboard import Scope
     from bt_runtime.tree.context import Context
     from bt_runtime.types import Model, Question
-    from bt_runtime.types import Template as ChatTemplate
 
 Life = Generator[Any, Any, Ending]
 PAUSE = object()  # yielded instead of a job: go on at the next tick
@@ -225,6 +225,8 @@ class ModelNode(Parent):
         if model.sees and (shown := agent_services(self.context).pictures) is not None:
             told = told._replace(pictures=shown.files(told.prompt))
         answer = yield a_job(model.ask(told), model)
+        if thought := getattr(answer, "thought", ""):
+            self.context.emit(Reasoned(self.path, thought))
         for spent in (self.spent, whole):
             spent.tokens += answer.tokens if isinstance(answer, Writing) else 0
         return answer
@@ -273,11 +275,12 @@ class ModelNode(Parent):
         if before != self.shown:
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
-        return prompt.text(self.template(), aloud)
+        return prompt.text(self.chat, aloud)
 
-    def template(self) -> str | ChatTemplate | None:
-        """The model's chat template; None where the prompt is a text to be continued."""
-        return self.model().chat_template
+    @property
+    def chat(self) -> Chat | None:
+        """How its model's prompts are wrapped; None for a base model."""
+        return chat_of(self.model())
 
     @property
     def register(self) -> Register:

@@ -32,6 +32,7 @@ WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `
 class Want(Judging):
     """Asks for each part of the goal which action is meant; what that brings shall be true."""
 
+    chat = None  # it continues a plain text, whatever the model's template
     adjusted = False  # a model without scores chooses by itself
 
     def aim(self) -> str:
@@ -97,9 +98,6 @@ class Want(Judging):
         examples = example_goals(facts, self.goal, int(self.value("examples")), self.context.services.seed)
         told = "\n".join(f"Goal: {goal}\n{LINE} {act}\n" for goal, act in examples)
         return Prompt(self.instructions(self.spec.values["system"] or "want"), told, f"Goal: {part.sentence}\n", LINE)
-
-    def template(self) -> None:
-        """It continues a plain text: small models understand more of it than of a conversation."""
 
     def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
         """The scores of the actions, less a share of what each scores when nothing is said."""

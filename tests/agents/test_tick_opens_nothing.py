@@ -159,5 +159,5 @@ with bt.Run(bt.load("version: 1\\ntree: t\\nroot:\\n  agent: {goal: tidy, moves:
 
 
 def test_the_first_agent_of_a_process_imports_nothing_in_a_tick() -> None:
-    done = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, timeout=900)
     assert (done.stdout, done.stderr) == ("[]\n", "")

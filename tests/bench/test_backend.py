@@ -13,7 +13,6 @@ from bt_runtime.agents.scripted import Answered, ScriptedModel
 from bt_runtime.bench.run.backend import Local
 from bt_runtime.bench.run.case import Case, Setup, Strategy, cases
 from bt_runtime.bench.run.episode import Episode
-from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.bench.run.outcome import from_json
 from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.tree.budget import Budget
@@ -142,21 +141,6 @@ def test_a_case_a_set_up_and_an_outcome_can_be_sent_to_another_process(doors: st
     sent = (setup, case, outcome)
     assert pickle.loads(pickle.dumps(sent)) == sent
     assert from_json(json.loads(json.dumps(outcome.to_json()))) == outcome
-
-
-def test_a_model_that_is_too_busy_to_count_is_asked_again() -> None:
-    """Otherwise it would hang on the machine which experiences fit, and so what is decided."""
-
-    class Busy(ScriptedModel):
-        def count(self, text: str) -> int:
-            asked.append(text)
-            return len(text.encode()) + 1 if len(asked) < 3 else 2
-
-    asked: list[str] = []
-    busy = Busy([])
-    assert Local({"default": busy}).count("two words") == 2
-    asked.clear()
-    assert MeteredModel(busy, Tally()).count("two words") == 2
 
 
 class _Long(ScriptedModel):

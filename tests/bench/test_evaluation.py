@@ -116,7 +116,7 @@ evaluation.run(Path(sys.argv[1]), Setup("textcraft"), cases(named("react"), task
 
 
 def test_a_kill_loses_at_most_what_was_running(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, timeout=120)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, timeout=900)
     assert done.returncode == -signal.SIGKILL
     assert len(ledger.read(tmp_path / RESULTS)) == 3
 

@@ -46,13 +46,13 @@ def row(path: Path, tries: Tries) -> dict[str, Any]:
 
 def test_flips_stop_at_the_first_that_saves_and_tell_their_tokens(failed) -> None:  # noqa: F811
     found = row(failed, Tries(10))
-    assert [(f["decision"], f["saved"], f["tokens"]) for f in found["flips"]] == [(2, False, 30), (1, True, 30)]
+    assert [(f["decision"], f["saved"], f["tokens"]) for f in found["flips"]] == [(2, False, 10), (1, True, 30)]
     assert len(found["pairs"]) == 1 and found["anew"] is None and found["allowed"] is None
 
 
 def test_no_fork_computes_more_than_the_tokens_allow(failed) -> None:  # noqa: F811
     """The fork at which they are spent has failed, and nothing is learnt from it."""
-    found = row(failed, Tries(10, 50))
+    found = row(failed, Tries(10, 30))
     assert [(f["decision"], f["status"] == SPENT) for f in found["flips"]] == [(2, False), (1, True)]
     assert not found["flips"][-1]["saved"] and not found["pairs"]
     assert len(row(failed, Tries(10, 10))["flips"]) == 1

@@ -261,7 +261,7 @@ def test_ctrl_c_ends_the_demo(here: Path) -> None:
         while HOUSE.about not in read:
             read += process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=900)
     assert process.returncode == 130
     assert "interrupted" in out + err
     assert "Traceback" not in err

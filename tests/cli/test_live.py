@@ -194,7 +194,7 @@ def test_a_signal_halts_the_tree_and_leaves_a_clean_screen(tmp_path: Path, sign:
     child, master = _in_terminal(["run", "t.yaml"], tmp_path, 60, 20)
     sent = _read(master, until="▶ lift")
     child.send_signal(sign)
-    out, _ = child.communicate(timeout=120)
+    out, _ = child.communicate(timeout=900)
     sent += _read(master)
     os.close(master)
     assert child.returncode == 130
@@ -219,7 +219,7 @@ def test_a_node_that_never_returns_is_killed_by_the_second_interrupt(tmp_path: P
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(0.5)
     child.send_signal(signal.SIGINT)
-    child.communicate(timeout=120)
+    child.communicate(timeout=900)
     sent += _read(master)
     os.close(master)
     assert child.returncode == 130

@@ -27,7 +27,7 @@ def test_what_is_written_is_valid_and_its_test_passes(btr: Btr, project: Path) -
     assert btr("validate", "--strict").err == "4 files checked, no faults\n"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-        cwd=project, capture_output=True, text=True, timeout=120,
+        cwd=project, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
 

@@ -103,7 +103,7 @@ def test_a_command_that_runs_no_trees_executes_nothing_of_a_folder(command, proj
 def test_the_doctor_and_the_worker_of_a_model_find_no_module_in_the_folder(project) -> None:
     """As a person starts it: a process of its own, which starts others."""
     words = [sys.executable, "-P", "-m", "bt_runtime.cli", "doctor", "starter"]
-    done = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120, env=child.environment())
+    done = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=900, env=child.environment())
     assert "bt_runtime" in done.stdout
     assert not executed(project)
 

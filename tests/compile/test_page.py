@@ -41,7 +41,7 @@ def test_every_step_of_the_page(
                 if words[0] == "btr":
                     assert main(words[1:]) == 0, line
                 else:
-                    subprocess.run([sys.executable, *words[1:]], check=True, timeout=120)
+                    subprocess.run([sys.executable, *words[1:]], check=True, timeout=900)
     text = (tmp_path / "trees" / "desk.yaml").read_text("utf-8")
     assert "for the evening report" in text
     assert "# 15 times in 15 runs" in text

@@ -218,14 +218,14 @@ def test_btr_attach_debugs_a_run_of_another_process(tmp_path, place):
     commands = ["status", "why", "force **/go success", "step", "back", "clear", "continue"]
     done = subprocess.run(
         [*btr, "attach", *(word for each in commands for word in ("-c", each))],
-        cwd=ROOT, env=around, capture_output=True, text=True, timeout=120,
+        cwd=ROOT, env=around, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "paused at /patrol/0/said" in done.stdout and "held by the debugger" in done.stdout
     assert "undone: **/go is forced: success" in done.stdout
-    out, _ = runs.communicate(timeout=120)
+    out, _ = runs.communicate(timeout=900)
     assert runs.returncode == 0 and out.strip().endswith("SUCCESS")
-    gone = subprocess.run([*btr, "attach"], cwd=ROOT, env=around, capture_output=True, text=True, timeout=120)
+    gone = subprocess.run([*btr, "attach"], cwd=ROOT, env=around, capture_output=True, text=True, timeout=900)
     assert gone.returncode != 0 and "btr run --debug" in gone.stderr
 
 
@@ -244,9 +244,9 @@ def test_piped_commands_are_answered_before_btr_attach_leaves(tmp_path, place):
             break
     done = subprocess.run(
         [*btr, "attach", "--json"], input="force **/go success\nstatus\nclear\n",
-        cwd=ROOT, env=around, capture_output=True, text=True, timeout=120,
+        cwd=ROOT, env=around, capture_output=True, text=True, timeout=900,
     )  # fmt: skip
-    runs.communicate(timeout=120)
+    runs.communicate(timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count('"done"') == 3
 

@@ -98,7 +98,7 @@ def test_a_debugged_run_comes_out_the_same_when_it_is_replayed(tmp_path):
 
 def test_a_paused_run_that_was_killed_goes_on_and_says_what_the_debugger_had_changed(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     journal, ticks = done.stdout.split()

@@ -108,7 +108,7 @@ def test_nobody_stays_behind(deadly, words, documents, tmp_path):
         others = _children(process.pid)
         assert others
         process.send_signal(deadly)
-        process.communicate(timeout=120)
+        process.communicate(timeout=900)
     until = time.monotonic() + 30
     while any(_lives(pid) for pid in others) and time.monotonic() < until:
         os.sched_yield()

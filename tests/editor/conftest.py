@@ -38,7 +38,7 @@ def installed() -> Path:
         environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
         try:
             made = subprocess.run(
-                ["make", "editor"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+                ["make", "editor"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900
             )
         except subprocess.TimeoutExpired:
             pytest.skip("`make editor` did not end: is there a network?")

@@ -57,7 +57,7 @@ def test_each_step_of_the_page_works(tmp_path: Path, monkeypatch: pytest.MonkeyP
                     file = tmp_path / f"{len(running) - 1}.log"
                     until(lambda word=word, file=file: word in file.read_text())
                     continue
-                done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+                done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=900)
                 logs = "".join(file.read_text() for file in sorted(tmp_path.glob("*.log")))
                 assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}{logs}"
                 said += done.stdout + done.stderr

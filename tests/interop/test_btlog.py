@@ -27,7 +27,7 @@ def logs(tmp_path: Path) -> tuple[Path, Path]:
     words = ["runs", "export", "last", "--runs", str(tmp_path / "runs"), "--format", "btlog", "-o", str(own)]
     assert main(words) == 0
     root = Path(__file__).parents[2]
-    subprocess.run([sys.executable, "-m", "tests.interop.pairs", str(other)], cwd=root, check=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "tests.interop.pairs", str(other)], cwd=root, check=True, timeout=900)
     return own, other
 
 

@@ -47,7 +47,7 @@ def test_the_commands_of_the_page_work_together(block: str, tmp_path: Path) -> N
                 if tool is None:
                     pytest.skip(f"{name} is not installed")
                 asked = [tool, *rest, *(["--port", port] if name == "btview" else [])]
-                done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+                done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=True)
                 assert re.search(r"RUNNING|SUCCESS|frames|bt_ticks_total\{.*\} \d", done.stdout), done.stdout
         finally:
             run.kill()

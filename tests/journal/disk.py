@@ -31,7 +31,7 @@ def shim(folder: Path) -> Path:
     built = folder / "disk.so"
     done = subprocess.run(
         [compiler, "-shared", "-fPIC", "-O1", "-o", str(built), str(SHIM), "-ldl", "-lpthread"],
-        capture_output=True, text=True, timeout=60,
+        capture_output=True, text=True, timeout=900,
     )  # fmt: skip
     if done.returncode:
         pytest.skip(f"the shim cannot be compiled: {done.stderr[-500:]}")

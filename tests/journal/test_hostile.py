@@ -107,7 +107,7 @@ def test_a_journal_that_is_being_written_never_reads_as_damaged(tmp_path):
                 assert not Recording(tmp_path / f"copy{number}.btr").damage
         assert seen == sorted(seen)
     finally:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=900)
 
 
 def test_a_copy_without_its_log_says_so_and_one_that_copy_made_is_whole(errand_of, tmp_path, monkeypatch):

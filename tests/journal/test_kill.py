@@ -47,7 +47,7 @@ def test_a_run_that_was_killed_ends_as_if_it_had_not_been(number: int, rounds: I
 def test_an_arm_that_was_killed_in_a_motion_or_a_decision_is_resumed_and_tidies_its_table(tmp_path: Path) -> None:
     pytest.importorskip("mujoco")
     words = [sys.executable, "-m", "tests.journal.tidying", str(tmp_path), str(ARMS)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60 + 30 * ARMS)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=900 + 30 * ARMS)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["how"] for each in found][:2] == ["motion", "decision"], done.stderr[-2000:]
     assert len(found) == ARMS and not [each for each in found if each["wrong"]], found

@@ -35,7 +35,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Call]]
     around = {"LD_PRELOAD": str(shim(folder)), "DISK_ROOT": str(root), "DISK_LOG": str(log)}
     done = subprocess.run(
         [sys.executable, deeds.__file__, str(root), "required"], env={**os.environ, **around}, capture_output=True,
-        text=True, timeout=120,
+        text=True, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return root, calls(log)

@@ -178,7 +178,7 @@ def pytester_like():
 
     def run_tests(path: Path) -> int:
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
-        return subprocess.run(words, capture_output=True, timeout=60, cwd=path.parent).returncode
+        return subprocess.run(words, capture_output=True, timeout=900, cwd=path.parent).returncode
 
     return run_tests
 

@@ -45,10 +45,10 @@ def small_disk(tmp_path: Path):
     place = tmp_path / "small"
     place.mkdir()
     words = ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(place)]
-    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, timeout=20).returncode:
+    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, timeout=900).returncode:
         pytest.skip("needs leave to mount a file system")
     yield place
-    subprocess.run(["umount", "-l", str(place)], check=True, timeout=20)
+    subprocess.run(["umount", "-l", str(place)], check=True, timeout=900)
 
 
 def carried_out(where: Path, cause: str, until: str, library: Path | None, policy: str = "required"):
@@ -56,7 +56,7 @@ def carried_out(where: Path, cause: str, until: str, library: Path | None, polic
         "LD_PRELOAD": str(library), "DISK_ROOT": str(where), "DISK_FAULT": str(where.parent / "fault"),
     }  # fmt: skip
     words = [sys.executable, deeds.__file__, str(where), policy, cause, until]
-    done = subprocess.run(words, env={**os.environ, **around}, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, env={**os.environ, **around}, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0 and done.stdout == "SUCCESS\n", done.stderr
     (journal,) = (where / "runs").glob("*.btr")
     return journal, done.stderr

@@ -406,7 +406,7 @@ print(len(render(document.diagnostics, {{document.name: document.text}})), *[d.c
 @pytest.mark.parametrize("name", HUNGRY)
 def test_no_text_takes_more_than_256_megabytes_or_hangs(name: str) -> None:
     program = CHILD.format(text=HUNGRY[name])
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-500:]
 
 

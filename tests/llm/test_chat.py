@@ -148,7 +148,7 @@ for said in ["".join(odd), *odd, *(one + one for one in odd), *within]:
 print(len(plain), len(header.markers))
 """
     words = [sys.executable, "-c", code, str(path), json.dumps(odd)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=child.environment())
+    done = subprocess.run(words, capture_output=True, text=True, timeout=900, env=child.environment())
     assert done.returncode == 0, done.stderr
     template, markers = map(int, done.stdout.split())
     assert template == 3, "one in front of each of two messages, and one after them"

@@ -195,7 +195,8 @@ SAMPLES = {
     "name": "q", "timeout": 5, "chat": False, "turns": "one", "context": 2048, "sampler": {"top_p": 0.9, "top_k": 5},
     "seed": 7, "gpu_layers": 3, "tensor_split": [1, 2], "main_gpu": 1, "cache_type": "q8_0", "flash": True,
     "threads": 2, "chunk": 64, "room": 4096, "lanes": 1, "keep": 64, "width": 8, "repeatable": True, "batches": 2,
-    "background": True, "patience": 9, "niceness": 5, "lora": [{"file": "/b.gguf", "scale": 0.5}], "mmproj": "/c.gguf",
+    "background": True, "patience": 9, "niceness": 5, "effort": "high", "think_tokens": 512,
+    "lora": [{"file": "/b.gguf", "scale": 0.5}], "mmproj": "/c.gguf",
 }  # fmt: skip
 WRONG = {
     "sampler": {"top_z": 1},
@@ -206,6 +207,7 @@ WRONG = {
     "background": 1,
     "flash": 2,
 }
+OF_SERVERS = ("name", "timeout", "effort", "think_tokens")  # and of no file
 DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
 
 
@@ -214,7 +216,7 @@ def test_every_setting_can_be_said_in_the_file_after_the_flag_in_the_variable_an
     """One definition: what one place takes, all take, and it reaches what opens the model; a wrong value is a fault."""
     monkeypatch.setattr("bt_runtime.project.trust.may_send", lambda where, base: None)
     for place, where in (("file", str(Path.cwd() / "a.gguf")), ("server", "http://127.0.0.1:9")):
-        if (place == "server" and name not in SERVER_OPTIONS) or (place == "file" and name in ("name", "timeout")):
+        if (place == "server" and name not in SERVER_OPTIONS) or (place == "file" and name in OF_SERVERS):
             continue
         text = json.dumps({place: where, name: SAMPLES[name]})
         root = project(f"model: {text}\n")
@@ -234,8 +236,8 @@ def test_every_setting_can_be_said_in_the_file_after_the_flag_in_the_variable_an
             endpoint.close()
             assert found == SAMPLES[name]
     with pytest.raises(BtError, match=name) as fault:
-        apart({"server" if name in ("name", "timeout") else "file": where if name in ("name", "timeout") else "a.gguf",
-               name: WRONG.get(name, [])})  # fmt: skip
+        place = {"server": where} if name in OF_SERVERS else {"file": "a.gguf"}
+        apart({**place, name: WRONG.get(name, [])})
     assert fault.value.hint
 
 
@@ -244,7 +246,7 @@ def test_the_table_of_settings_in_the_documentation_is_what_there_is():
     table = DOCUMENT.read_text().partition("| setting | of | what it says |")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
     told = {name: of for names, of, *_ in rows for name in re.findall(r"`(\w+)`", names)}
-    both = {name for name in SERVER_OPTIONS if name not in ("name", "timeout")}
+    both = {name for name in SERVER_OPTIONS if name not in OF_SERVERS}
     assert told == {
         "file": "", "server": "",
         **{n: "both" if n in both else "servers" if n in SERVER_OPTIONS else "files" for n in MODEL_OPTIONS},
@@ -253,10 +255,7 @@ def test_the_table_of_settings_in_the_documentation_is_what_there_is():
 
 def test_the_settings_of_a_file_are_those_of_its_worker():
     """None is left that only Python could say, but for the file itself and what ends an option."""
-    assert {field.name for field in fields(Settings)} - {"model", "terminator"} == {*MODEL_OPTIONS} - {
-        "name",
-        "timeout",
-    }
+    assert {field.name for field in fields(Settings)} - {"model", "terminator"} == {*MODEL_OPTIONS} - {*OF_SERVERS}
 
 
 def test_a_models_seed_moves_those_of_its_questions_and_no_answer_that_is_not_sampled():

@@ -30,7 +30,7 @@ STEPS = [Step("think", "hm"), Step("act", "go", "A door."), Step("act", "wait")]
 
 def test_a_decision_is_the_models_turn_and_what_it_observes_is_said_to_it():
     """Also what is kept from it: a turn has an answer."""
-    shown = agent_prompt("S", "leave", "A room.", STEPS).text(PLAIN)
+    shown = agent_prompt("S", "leave", "A room.", STEPS).text(Chat.of(PLAIN))
     assert shown == (
         "<|system|>S<|end|><|user|>Your task is to: leave\nA room.<|end|>"
         "<|assistant|>Think: hm<|end|><|user|>OK.<|end|><|assistant|>Act: go<|end|><|user|>A door.<|end|>"
@@ -72,7 +72,7 @@ def test_a_template_that_forgets_what_was_said_is_asked_in_one_turn():
     """One that tells only the latest message of each side, and one that moves the system's text about."""
     latest = "<|system|>{{ messages[0].content }}<|user|>{{ messages[-1].content }}<|assistant|>"
     assert Chat.of(latest).turns is None
-    shown = agent_prompt("S", "leave", "A room.", STEPS).text(latest)
+    shown = agent_prompt("S", "leave", "A room.", STEPS).text(Chat.of(latest))
     assert shown.endswith("<|assistant|>Think: hm\nOK.\nAct: go\nA door.\nAct: wait\n")
 
 

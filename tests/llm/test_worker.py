@@ -129,7 +129,7 @@ def test_a_worker_goes_when_its_tick_process_goes(micro, stopped):
         f"{'os.kill(m.pid, signal.SIGSTOP)' if stopped else ''}\n"
         "print(m.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=900)
     pid = int(done.stdout)
     until(lambda: not _alive(pid), 60)
 

@@ -214,7 +214,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     """When no more can be written: an error in words, reading goes on, and all that was acknowledged is there."""
     path = tmp_path / "m.sqlite"
     said = subprocess.run(
-        [sys.executable, "-c", FILL, str(path), str(1 << 20)], capture_output=True, text=True, timeout=100
+        [sys.executable, "-c", FILL, str(path), str(1 << 20)], capture_output=True, text=True, timeout=900
     )
     *numbers, fault, readable = said.stdout.splitlines()
     assert fault.startswith("!") and ("no room left" in fault or "disk failed" in fault), said

@@ -67,7 +67,7 @@ def traces(folder: Path) -> list[str]:
 
 
 def test_the_trap_springs_when_python_is_started_carelessly(trap: Path) -> None:
-    subprocess.run([sys.executable, "-c", "import queue"], cwd=trap, timeout=60, capture_output=True)
+    subprocess.run([sys.executable, "-c", "import queue"], cwd=trap, timeout=900, capture_output=True)
     assert traces(trap)
 
 
@@ -81,7 +81,7 @@ def test_a_child_finds_the_package_and_nothing_of_the_folder_it_stands_in(
     told = child.output_of("import queue, contextlib, json, yaml, bt_runtime; print(bt_runtime.__file__)", 60)
     assert told.strip() == str(PACKAGE / "__init__.py")
     process = child.start(child.python("bt_runtime.cli", "--version"), stdout=subprocess.PIPE)
-    assert process.communicate(timeout=60)[0].startswith(b"btr ")
+    assert process.communicate(timeout=900)[0].startswith(b"btr ")
     assert traces(trap) == []
 
 

@@ -15,7 +15,7 @@ def test_each_house_has_each_seed_once_and_runs_of_different_seeds_differ(tmp_pa
     python.write_text(f'#!/bin/sh\necho "$@" >> {asked}\n')
     python.chmod(0o755)
     env = {**os.environ, "SEEDS": "0 3", "HOUSES": "0 1 2"}
-    subprocess.run(["/bin/sh", str(SCRIPT), str(python)], env=env, cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(["/bin/sh", str(SCRIPT), str(python)], env=env, cwd=tmp_path, check=True, timeout=900)
     words = [line.split() for line in asked.read_text().splitlines()]
     runs = [(w[w.index("--seed") + 1], Path(w[w.index("--out") + 1]).name) for w in words if "--seed" in w]
     assert runs == [

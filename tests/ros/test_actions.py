@@ -10,6 +10,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.events import Feedback
+from bt_runtime.skills.activity import Wrapping
 
 pytest.importorskip("zenoh", reason="needs the ros extra")
 pytest.importorskip("rosbags", reason="needs the ros extra")
@@ -25,7 +26,9 @@ OUTPUTS = 'left: "{left}", at: "{at}", code: "{code}", said: "{said}"'
 
 def goal_of(node: Any) -> Goal | None:
     activity = node.activity
-    return activity.target.goal if activity is not None else None
+    while isinstance(activity, Wrapping):
+        activity = activity.inner
+    return getattr(getattr(activity, "target", None), "goal", None)
 
 
 def accepted(node: Any) -> bool:

@@ -174,7 +174,7 @@ def test_a_signal_lets_an_async_skill_stop_though_nobody_closes_the_run(number, 
     )  # fmt: skip
     assert process.stdout is not None and process.stdout.readline() == "started\n"
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=900)
     assert (out, err, process.returncode) == (f"stopped\nINVALID {word}\n", "", 0)
 
 

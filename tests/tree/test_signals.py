@@ -54,7 +54,7 @@ def test_a_signal_cancels_what_runs_whoever_ticks_it(how, sent):
     try:
         assert process.stdout.readline() == "started\n"
         process.send_signal(sent)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=900)
     finally:
         process.kill()
     assert (out, err, process.returncode) == (f"cancelled\nINVALID {sent.name}\n", "", sent)

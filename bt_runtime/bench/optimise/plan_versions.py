@@ -63,7 +63,7 @@ def keep_plan(
     header: Mapping[str, Json],
     training: Mapping[str, Json],
     validation: Mapping[str, Json],
-) -> dict[str, Json]:
+) -> None:
     """Implements the skill `keep_plan` of skills/plans.yaml. A version that was scored before keeps its scores."""
     place = Path(folder)
     kept = versions(place)
@@ -73,4 +73,4 @@ def keep_plan(
     if parent is not None:
         said["parent"] = parent.path.name
     said |= {name: dict(score) for name, score in (("training", training), ("validation", validation)) if score}
-    return {"file": str(keep(place, iteration, Guide(text, said)))}
+    keep(place, iteration, Guide(text, said))

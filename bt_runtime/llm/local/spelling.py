@@ -54,7 +54,7 @@ def answer_as(value: Any) -> Spelled:
         scores = array("d", value.scores or ())
         return Spelled(["choice", *value[:4], value.scores is not None], scores)
     if isinstance(value, Writing):
-        return Spelled(["writing", *value], array("d"))
+        return Spelled(["writing", *value[:3]], array("d"))
     numbers = array("d")
     for vector in value:
         numbers.extend(vector)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 def go(folder: Path, what: str = "", number: int = 0) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "tests.bench.optimise.killed", str(folder), what, str(number)]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=900)
 
 
 @pytest.mark.parametrize(("what", "number"), [("question", 7), ("write", 3)])

@@ -32,7 +32,7 @@ def drive(tmp_path: Path, text: str, mode: str = "headless") -> str:
     path = launcher(tmp_path / "a player", read_rooms())
     env = {**os.environ, "HOME": str(tmp_path / "home")}
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT + text, str(path), mode]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -55,7 +55,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         path = make(folder / "one.gguf", FAMILIES[name])
         asked = {"paths": {name: str(path)}, "corpus": HOSTILE, "guided": EVERY or name == "Phi-3.5"}
         words = [sys.executable, "-m", "tests.llm.families.tokens"]
-        done = subprocess.run(words, input=json.dumps(asked), capture_output=True, text=True, timeout=120,
+        done = subprocess.run(words, input=json.dumps(asked), capture_output=True, text=True, timeout=900,
                               cwd=ROOT, env=child.environment())  # fmt: skip
         assert done.returncode == 0, done.stderr
         found |= json.loads(done.stdout)
