@@ -41,7 +41,8 @@ class Judging(ModelNode):
                 f"this model {NO_SCORES}, and `margin` and `distribution` are made of them",
                 "leave them out, ask for several `votes`, or use a local model or a llama-server",
             )
-        if choice.scores is not None and (scale := float(self.value("scale"))) != 1:
+        scale = float(self.value("scale")) if "scale" in self.spec.values else 1
+        if choice.scores is not None and scale != 1:
             choice = choice._replace(scores=tuple(score / scale for score in choice.scores))
         odds = odds_of(choice, len(options))
         opening = prompt.steps.rpartition("\n")[2].strip()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 
@@ -14,6 +14,21 @@ class Way(NamedTuple):
     brings: Sequence[str] = ()
     takes: float = 1.0  # seconds, of all times together
     times: int = 1  # how often it is done in a row
+
+
+class Aim(NamedTuple):
+    """Facts of one form that a world can bring: `{thing} in {place}`, how a person asks for one, and what fills it."""
+
+    fact: str
+    asked: str  # `put {thing} in {place}`
+    slots: Mapping[str, Sequence[str]]
+
+
+@runtime_checkable
+class Aiming(Protocol):
+    """A world that names the facts it can bring. They are wanted instead of those of its actions' manifests."""
+
+    def aims(self) -> Sequence[Aim]: ...
 
 
 @runtime_checkable

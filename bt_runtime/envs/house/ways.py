@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bt_runtime.envs.house.layout import House
 from bt_runtime.envs.house.state import HANDS, State
-from bt_runtime.envs.ways import Way
+from bt_runtime.envs.ways import Aim, Way
 
 AT_ONCE = ((1, ("in {room}",)), (1, ("near {place}",)), (1, ("at {place}",)), (HANDS, ("holding {thing}", "hand free")))
 _SWITCHED = {"turned on": "turn on", "turned off": "turn off", "closed": "close", "open": "open"}
@@ -16,6 +16,24 @@ _WALK, _HANDLE = 30.0, 10.0  # seconds, as the manifest says
 
 def ways(house: House, state: State, fact: str) -> list[Way]:
     return list(_Ways(house, state).of(fact))
+
+
+def aims(house: House, state: State) -> list[Aim]:
+    """What can be wanted of a house: where things are, and how its furniture is."""
+    things = [state.name(thing) for thing in range(len(state.place))]
+    kept = {how: [f.name for f in house.fixtures if getattr(f.furniture, f"holds_{how}")] for how in ("in", "on")}
+    doors = [f.name for f in house.fixtures if f.furniture.opens]
+    switches = [f.name for f in house.fixtures if f.furniture.switch]
+    put = [Aim(f"{{thing}} {how} {{place}}", f"put {{thing}} {how} {{place}}", {"thing": things, "place": kept[how]})
+           for how in ("in", "on")]  # fmt: skip
+    return put + [
+        Aim(
+            f"{{place}} is {wanted}",
+            f"{verb} {{place}}",
+            {"place": doors if wanted in ("open", "closed") else switches},
+        )
+        for wanted, verb in _SWITCHED.items()
+    ]
 
 
 class _Ways:

@@ -20,9 +20,9 @@ from bt_runtime.envs.house.speech import say
 from bt_runtime.envs.house.start import house_of, state_of
 from bt_runtime.envs.house.state import HANDS, State
 from bt_runtime.envs.house.treatment import TREATMENTS, offered
-from bt_runtime.envs.house.ways import AT_ONCE, ways
+from bt_runtime.envs.house.ways import AT_ONCE, aims, ways
 from bt_runtime.envs.manual import manual
-from bt_runtime.envs.ways import Way
+from bt_runtime.envs.ways import Aim, Way
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -228,6 +228,9 @@ class HouseWorld:
     def ways(self, fact: str) -> Sequence[Way]:
         """Returns the actions that bring a fact. Like the oracle, it knows where everything is."""
         return ways(self.house, self.state, fact)
+
+    def aims(self) -> Sequence[Aim]:
+        return aims(self.house, self.state)
 
     def at_once(self) -> Sequence[tuple[int, Sequence[str]]]:
         return AT_ONCE

@@ -190,3 +190,12 @@ def test_a_world_without_a_task_says_so() -> None:
     """Acting before `reset` is a mistake of the program, told in one line."""
     with pytest.raises(BtError, match="no task yet"):
         SUITE.open().act("go to kitchen 1")
+
+
+def test_all_that_a_house_offers_to_be_wanted_can_be_brought_and_be_told() -> None:
+    world = open_house(SUITE.tasks(0, 1)[0])
+    for aim in world.aims():
+        assert all(aim.slots.values())
+        for values in zip(*aim.slots.values(), strict=False):
+            fact = aim.fact.format(**dict(zip(aim.slots, values, strict=True)))
+            assert world.ways(fact) and world.holds(fact) in (True, False), fact

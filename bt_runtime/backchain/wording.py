@@ -1,0 +1,113 @@
+"""The parts of a goal in words, which values each names, and what it leaves out. The English words that a goal is taken
+apart by stand here, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from bt_runtime.types import Json
+
+_BETWEEN = re.compile(r"(?:[.;!?]\s+|,?\s+and\s+then\s+|,?\s+then\s+|,?\s+and\s+|,\s+(?=.*\band\b))", re.IGNORECASE)
+_EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
+_EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
+_FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
+_UNSAYABLE = re.compile(r"\b(?:if|unless|until|when|whenever)\b", re.IGNORECASE)
+_FILLING = re.compile(
+    r"(?:the|an?|of|to|at|on|in|into|also|please|every|all|each|both|some|one|1|too)\b", re.IGNORECASE
+)
+_COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
+_COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (word, str(number))}
+_COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"\s+\d+$")
+
+
+class Part(NamedTuple):
+    """A part of a goal that asks for one fact, or for one of every thing."""
+
+    text: str  # what it asks for
+    left_out: str  # what stands behind `except`
+    others: str  # the goal's other parts
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.text[0].upper()}{self.text[1:]}."
+
+    @property
+    def every(self) -> bool:
+        return _EVERY.search(self.text) is not None
+
+    def plural(self, noun: str) -> bool:
+        return bool(noun) and f"{noun.lower()}s" in _WORD.findall(self.text.lower())
+
+    @property
+    def many(self) -> int | None:
+        """How many it asks for: `two apples`; None where it does not say."""
+        found = None if self.every else _COUNT.search(self.text)
+        return _COUNTS[found[1].lower()] if found is not None else None
+
+    def only_names(self, values: Iterable[Json]) -> bool:
+        """True when nothing but these values stands in it: `the fern`."""
+        names = [form for value in values for form in (value, *_forms(value))]
+        known = {*_COUNTS, *(word for name in names for word in _words(name))}
+        return all(word in known or _FILLING.fullmatch(word) for word in _words(self.text))
+
+
+def parts(goal: str) -> list[Part]:
+    """The goal's parts, in order. What must not be done asks for no fact, and is left out."""
+    texts = [text for text in _BETWEEN.split(goal.strip().rstrip(" .!?;,")) if text.strip()]
+    found = []
+    for number, text in enumerate(texts):
+        if not _FORBIDS.match(text):
+            cut = _EXCEPT.search(text)
+            main, left_out = (text[: cut.start()], text[cut.start() :]) if cut and cut.start() else (text, "")
+            found.append(Part(main.strip(), left_out, ". ".join(texts[:number] + texts[number + 1 :])))
+    return found
+
+
+def unsayable(goal: str) -> str:
+    """The word that makes the goal one that no list of facts can say; "" when there is none."""
+    found = _UNSAYABLE.search(goal)
+    return found[0] if found is not None else ""
+
+
+def named(text: str, values: Sequence[Json]) -> list[Json]:
+    """The values that stand in a text as whole words; of two that overlap, the longer."""
+    found = [value for value in values if _within(value, text)]
+    return [v for v in found if not any(v != longer and _within(v, longer) for longer in found)]
+
+
+def meant(text: str, values: Sequence[Json]) -> list[Json]:
+    """The named values; where there are none, those named without their number: `pudding 1` by `the pudding`."""
+    if found := named(text, values):
+        return found
+    kinds = named(text, [*dict.fromkeys(form for v in values if _NUMBER.search(str(v)) for form in _forms(v))])
+    return [value for value in values if _NUMBER.search(str(value)) and {*kinds} & {*_forms(value)}]
+
+
+def noun(value: Json) -> str:
+    """The last word of a value, without its number; "" where that is no word."""
+    words = _words(_NUMBER.sub("", str(value)))
+    return words[-1] if words and words[-1].isalpha() else ""
+
+
+def nouns(slot: str, values: Iterable[Json]) -> set[str]:
+    """The words whose plural stands for several values of a slot: its name, and the last word of each value."""
+    return {slot, *(word for value in values if (word := noun(value)))}
+
+
+def _forms(value: Json) -> tuple[str, str]:
+    """A value without its number, and the plural of that."""
+    kind = _NUMBER.sub("", str(value))
+    return kind, f"{kind}s"
+
+
+def _words(value: Json) -> list[str]:
+    return _WORD.findall(str(value).lower())
+
+
+def _within(value: Json, text: Json) -> bool:
+    words = " ".join(_words(value))
+    return bool(words) and f" {words} " in f" {' '.join(_words(text))} "

@@ -1,0 +1,30 @@
+"""The control: no model, but a count of the words that a goal and an action share."""
+
+from __future__ import annotations
+
+import re
+
+from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.types import Choice, Question
+
+
+class Words(ScriptedModel):
+    """Scores an action by its words in the goal: whole, or but for an ending of two letters."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+
+    def ask(self, question: Question) -> Answered:
+        goal = _words(question.prompt.rpartition("Goal: ")[2].partition("\n")[0])
+        scores = tuple(float(sum(any(_same(a, b) for b in goal) for a in _words(o))) for o in question.options)
+        best = scores.index(max(scores))
+        return Answered(Choice(question.options[best], best, scores[best], 0.0, scores))
+
+
+def _words(text: str) -> set[str]:
+    return {*re.findall(r"\w+", text.lower())}
+
+
+def _same(one: str, other: str) -> bool:
+    stem = max(4, min(len(one), len(other)) - 2)
+    return one == other or (min(len(one), len(other)) >= 4 and one[:stem] == other[:stem])
