@@ -35,6 +35,7 @@ PUBLIC = {
     "bt_runtime.agents.model_node": "Life ModelNode",
     "bt_runtime.agents.scripted": "ScriptedModel",
     "bt_runtime.llm": "open_model",
+    "bt_runtime.llm.chat.chat": "Chat",
     "bt_runtime.llm.job": "Answer",
     "bt_runtime.llm.settings": "starter",
     "bt_runtime.llm.server.chat_server": "LONGEST ChatServer Scored",

@@ -67,17 +67,18 @@ class Job(ABC, Generic[T]):
 class Choice(NamedTuple):
     text: str
     index: int  # type: ignore[assignment]  # of the option; no dataclass, whose import takes longer than a whole check
-    # of the whole option, terminator included, given the prompt; greedy: of the tokens where there was something to
-    # decide; nan, and the margin too: the model does not tell
+    # of the whole option, its end included; greedy: of the tokens that were decided; nan: the model does not tell
     logprob: float
     margin: float  # at least so far ahead of every other option; inf when there is none
     scores: tuple[float, ...] | None = None  # one per option when all were asked for
+    thought: str = ""  # what a reasoning model on a server thought before
 
 
 class Writing(NamedTuple):
     text: str
     ended: Literal["stop", "grammar", "length"]  # "length" under a grammar is an invalid answer
     tokens: int
+    thought: str = ""
 
 
 class Grammar(NamedTuple):
@@ -124,7 +125,7 @@ class Question(NamedTuple):
 
 
 class Template(Protocol):
-    """The chat template of a model."""
+    """The chat template of a model; `say` may also take turns, and `aloud` (docs/models.md)."""
 
     def say(self, system: str, user: str) -> str: ...
     def harmless(self, text: str) -> str:
@@ -146,8 +147,7 @@ class Model(ABC):
 
     @abstractmethod
     def ask(self, question: Question) -> Job[Any]:
-        """Returns a job: a Choice for `choose` and `decide`, a Writing for `write`, unit vectors for `embed`. Callable
-        from any thread."""
+        """Returns a job: a Choice to `choose` and `decide`, a Writing to `write`, vectors to `embed`; any thread."""
 
     def choose(
         self, prompt: str, options: Sequence[str], *, mode: Literal["exact", "greedy", "scores"] = "exact",
@@ -180,7 +180,7 @@ class Model(ABC):
         return self.ask(Question("embed", texts=tuple(texts)))
 
     def count(self, text: str) -> int:
-        """Counts the tokens of a text. Never blocks for long; may then return an upper bound."""
+        """Counts the tokens of a text: the same number at any load. It may wait for the model, so no tick calls it."""
         return len(text.split())
 
     def stats(self) -> Mapping[str, Json]:

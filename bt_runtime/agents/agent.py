@@ -24,7 +24,6 @@ from bt_runtime.agents.trimming import KEPT, cut_off, too_many
 from bt_runtime.agents.worked_example import Shape, steps_of
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.faults.diagnostic import TooLong
-from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from bt_runtime.types import Choice, End, Grammar, Observation, Question
 
@@ -169,9 +168,9 @@ class Agent(Growing):
 
     def reason(self) -> Generator[Any, Any, None]:
         """Lets a reasoning model think before it decides, if `think: model`. The next prompt omits the thoughts."""
-        chat = self.model().chat_template
+        chat = self.chat
         self.reasoned, self.aloud = "", False
-        if self.spec.values["think"] != "model" or not isinstance(chat, Chat) or not chat.thinks:
+        if self.spec.values["think"] != "model" or chat is None or not chat.thinks:
             return
         self.aloud = True
         values, (stop, close) = self.spec.values, chat.thought

@@ -5,7 +5,7 @@ Training data comes from these functions too, so that it cannot drift from run t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.agents.prompt import Prompt
@@ -55,18 +55,26 @@ def _told(each: Mapping[str, Json]) -> str:
     return f"Task: {each.get('goal', '')}\n" + (f"The goal was {reached}.\n" if reached else "") + f"{parts}\n"
 
 
-def shortened(story: str, budget: int, count: Any, line: int = 0) -> str:
-    """Shortens the story to `budget` tokens: keeps its beginning (the task) and its end; 0 leaves it whole. `line`: the
-    most characters shown of a line, because long lists of objects would displace the steps."""
-    if line:
-        task, *told = story.split("\n")
-        story = "\n".join([task, *(_cut(text, line) for text in told)])
+def cut(story: str, line: int) -> str:
+    """Shows at most `line` characters of each line, 0 for all, because long lists of objects would displace the
+    steps."""
+    task, *told = story.split("\n")
+    return "\n".join([task, *(_cut(text, line) for text in told)]) if line else story
+
+
+def countable(story: str) -> list[str]:
+    """Returns what `shortened` counts."""
+    head, lines = _pieces(story)
+    return [*dict.fromkeys((story, head, *lines))]
+
+
+def shortened(story: str, budget: int, count: Callable[[str], int]) -> str:
+    """Shortens the story to `budget` tokens: keeps its beginning (the task) and its end; 0 leaves it whole."""
     if not budget or count(story) <= budget:
         return story
-    head, *rest = story.split("\nThink: ")
-    lines = ("\nThink: ".join(rest) if rest else story).splitlines()
-    head = head if rest and count(head) < budget // 2 else ""
-    left = budget - count(head)
+    head, lines = _pieces(story)
+    head = head if head and count(head) < budget // 2 else ""
+    left = budget - count(head) if head else budget
     kept: list[str] = []
     for text in reversed(lines):
         left -= count(text) + 1
@@ -74,6 +82,12 @@ def shortened(story: str, budget: int, count: Any, line: int = 0) -> str:
             break
         kept.insert(0, text)
     return "\n".join([*([head] if head else []), "…", *kept]) + "\n"
+
+
+def _pieces(story: str) -> tuple[str, list[str]]:
+    """Returns the task and the lines after it."""
+    head, *rest = story.split("\nThink: ")
+    return (head, "\nThink: ".join(rest).splitlines()) if rest else ("", story.splitlines())
 
 
 def _cut(text: str, most: int) -> str:

@@ -53,9 +53,9 @@ def toolbox(
 ) -> Toolbox:
     """The tools of an agent that begins. `text`: its prompt up to the next call's name. `recalls`: it may ask its
     working memory. `ends`: by which sentences it may end. Raises BtError for a model or a move without calls."""
-    chat = agent.model().chat_template
-    why = chat.calls if isinstance(chat, Chat) else "it has no chat template"
-    if not isinstance(why, CallForm) or not isinstance(chat, Chat):
+    chat = agent.chat
+    why = chat.calls if chat is not None else "it has no chat template"
+    if not isinstance(why, CallForm) or chat is None:
         raise BtError(f"`form: tools`: this model's template is of no use for it: {why}", _HINT)
     if "expand" in moves:
         raise BtError("`form: tools`: a plan is no call: `expand` is not among its moves", _HINT)

@@ -41,7 +41,7 @@ def gained(node: ModelNode, goal: str, steps: Sequence[Step]) -> Generator[Any, 
     """The judgement from 0 to 1. 1: the goal follows from the steps; 0: it is as surprising as before the first act."""
     sentence = (f" {told(goal)}",)
     before = (yield from priors(node, [account(())], sentence))[0]
-    text = account(steps).text(node.model().chat_template)
+    text = account(steps).text(node.chat)
     question = Question("choose", text, options=sentence, mode="scores", aside=True)
     now = (yield from scores(node, question))[0]
     return (now - before) / -before if before < 0 else 0.0

@@ -15,9 +15,10 @@ from bt_runtime.agents.end import Ending, OutOfBudget, ended_by
 from bt_runtime.agents.prompt import Prompt, read_ahead, system_text
 from bt_runtime.agents.register import Register, register_of
 from bt_runtime.agents.services import agent_services
-from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted
+from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted, Reasoned
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
+from bt_runtime.llm.chat.chat import Chat, chat_of
 from bt_runtime.llm.model_wrapper import a_job
 from bt_runtime.skills.answer import News
 from bt_runtime.tree.budget import Budget, Spending
@@ -224,6 +225,8 @@ class ModelNode(Parent):
         if model.sees and (shown := agent_services(self.context).pictures) is not None:
             told = told._replace(pictures=shown.files(told.prompt))
         answer = yield a_job(model.ask(told), model)
+        if thought := getattr(answer, "thought", ""):
+            self.context.emit(Reasoned(self.path, thought))
         for spent in (self.spent, whole):
             spent.tokens += answer.tokens if isinstance(answer, Writing) else 0
         return answer
@@ -272,7 +275,12 @@ class ModelNode(Parent):
         if before != self.shown:
             self.shown = before
             self.context.emit(Prompted(self.path, *before))
-        return prompt.text(self.model().chat_template, aloud)
+        return prompt.text(self.chat, aloud)
+
+    @property
+    def chat(self) -> Chat | None:
+        """How its model's prompts are wrapped; None for a base model."""
+        return chat_of(self.model())
 
     @property
     def register(self) -> Register:

@@ -16,7 +16,6 @@ from bt_runtime.language.kinds.registry import installed
 from bt_runtime.llm.chat.calls import Call, CallForm, Tool
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.project import disk
-from bt_runtime.types import Template as ChatTemplate
 
 
 class Prompt(NamedTuple):
@@ -32,23 +31,22 @@ class Prompt(NamedTuple):
     calls: tuple[Call, ...] = ()  # … and the steps as calls of them
     shown: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # the examples as conversations: a task, its turns
 
-    def text(self, template: str | ChatTemplate | None = None, aloud: bool = False) -> str:
+    def text(self, chat: Chat | None = None, aloud: bool = False) -> str:
         """Joins the parts. A base model gets them one after another, a chat model by its template, as a conversation if
         the template supports one. `aloud`: the model thinks first."""
         asked = "\n".join(part for part in (self.examples, self.task) if part) + self.omitted
-        if template is None:
+        if chat is None:
             return "\n".join(part for part in (self.system.rstrip("\n") + "\n", asked) if part.strip()) + self.steps
-        chat = Chat.of(template) if isinstance(template, str) else template
         system, user = chat.harmless(self.system.strip()), chat.harmless(asked.strip())
-        if self.tools and isinstance(chat, Chat) and isinstance(chat.calls, CallForm):
+        if self.tools and isinstance(chat.calls, CallForm):
             calls = [(name, chat.harmless(said), chat.harmless(heard)) for name, said, heard in self.calls]
             return chat.calls.say(system, user, self.tools, calls)
-        if self.shown and isinstance(chat, Chat) and chat.turns is not None and (self.turns or not self.steps):
+        if self.shown and chat.turns is not None and (self.turns or not self.steps):
             user, turns = self._told()
             return chat.say(
                 system, chat.harmless(user), [(chat.harmless(a), chat.harmless(b)) for a, b in turns], aloud
             )
-        if isinstance(chat, Chat) and chat.turns is not None and (self.turns or not self.steps):
+        if chat.turns is not None and (self.turns or not self.steps):
             turns = [(chat.harmless(said), chat.harmless(heard)) for said, heard in self.turns]
             return chat.say(system, user, turns, aloud)
         return chat.say(system, user) + chat.harmless(self.steps)

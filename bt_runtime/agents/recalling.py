@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+import itertools
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.agents.worked_example import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.model_wrapper import counting
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
@@ -28,7 +30,7 @@ def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any,
     fit = [text for each in found if (text := fitted(each, shape)) is not None]
     values = node.spec.values
     fit = fit or shipped(str(node.manual().get("examples", "")), shape, int(values["examples"]))
-    return tuple(_fitting(fit, int(values["example_tokens"]), node))
+    return (yield from _fitting(fit, int(values["example_tokens"]), node))
 
 
 def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
@@ -48,7 +50,7 @@ def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     if values["select"] == "semantic":
         return tuple(experience.text for experience in found.taken)
     taken = [experience.text for experience in found.taken[: values["examples"]]]
-    return tuple(_fitting(taken, int(values["example_tokens"]), node))
+    return (yield from _fitting(taken, int(values["example_tokens"]), node))
 
 
 def _about(node: ModelNode) -> dict[str, Any]:
@@ -72,11 +74,8 @@ def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))
 
 
-def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Iterator[str]:
+def _fitting(found: Sequence[str], budget: int, node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     """Takes whole experiences in order until the token budget is spent."""
-    count = node.model().count
-    for text in found:
-        budget -= count(text)
-        if budget < 0:
-            return
-        yield text
+    counts = (yield counting(node.model(), found, node.context.wake)) if found else ()
+    spent = itertools.accumulate(counts)
+    return tuple(text for text, tokens in zip(found, spent, strict=True) if tokens <= budget)

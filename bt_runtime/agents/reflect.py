@@ -14,6 +14,7 @@ from bt_runtime.agents.trimming import shorter
 from bt_runtime.events import Reflected
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.language.guide import text_of
+from bt_runtime.llm.model_wrapper import counting
 from bt_runtime.types import Json, Question
 
 
@@ -53,7 +54,11 @@ class Reflect(ModelNode):
     def examined(self, parts: list[str], story: str, ended: str) -> Generator[Any, Any, dict[str, str]]:
         """Writes one part after the other; the prompt of each shows the parts before it."""
         values = self.spec.values
-        story = autoplan.shortened(story, int(values["story_tokens"]), self.model().count, int(values["story_line"]))
+        story = autoplan.cut(story, int(values["story_line"]))
+        if budget := int(values["story_tokens"]):
+            texts = autoplan.countable(story)
+            counts = yield counting(self.model(), texts, self.context.wake)
+            story = autoplan.shortened(story, budget, dict(zip(texts, counts, strict=True)).__getitem__)
         told = autoplan.attempt(story, ended, self.goal) + autoplan.judged(self.value("experience"))
         system = self.instructions(values["prompt"] or "reflect_plan")
         guide = text_of(str(self.value("guide")))

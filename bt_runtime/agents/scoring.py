@@ -56,7 +56,7 @@ def picked(options: Sequence[str], scores: Sequence[float]) -> Choice:
 
 def priors(node: ModelNode, prompts: Sequence[Prompt], options: Sequence[str]) -> Generator[Any, Any, list[float]]:
     """The mean score of each option behind these prompts. Each pair is scored once a run and then cached."""
-    chat, role = node.model().chat_template, str(node.spec.values.get("model") or "")
+    chat, role = node.chat, str(node.spec.values.get("model") or "")
     total = [0.0] * len(options)
     for prompt in prompts:
         text = prompt.text(chat)

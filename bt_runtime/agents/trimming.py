@@ -41,7 +41,7 @@ def cut_off(question: Question, answer: object) -> TooLong | None:
 def shorter(story: str, fault: TooLong) -> str:
     """The beginning and end of an attempt that is one text. Raises the fault when nothing more can be left out."""
     share = SHARE * fault.limit / fault.tokens if fault.tokens and fault.limit else 0.5
-    left = autoplan.shortened(story, int(len(story) * min(share, 0.9)), len, 0)
+    left = autoplan.shortened(story, int(len(story) * min(share, 0.9)), len)
     if not left or len(left) >= len(story):
         raise fault
     return left

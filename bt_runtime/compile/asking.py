@@ -4,7 +4,7 @@ observation."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -14,6 +14,7 @@ from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.facts import ANY
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.surroundings import RECALL
+from bt_runtime.compile.condition import heard_texts
 from bt_runtime.compile.form import Form, base, form
 from bt_runtime.events import Acting, SkillEnded
 from bt_runtime.tree.context import Context
@@ -154,17 +155,18 @@ class Heard(_Looking):
     def update(self) -> Status:
         wanted = str(self.value("form"))
         for text in self.texts():
-            slots = form(wanted).read(" ".join(text.split())) if wanted else {}
+            slots = form(wanted).read(text) if wanted else {}
             if slots is not None:
                 self.give({"text": text, "slots": slots})
                 return SUCCESS
         return FAILURE
 
-    def texts(self) -> list[str]:
+    def texts(self) -> Sequence[str]:
         world = self.context.services.world
         if self.spec.values["of"] == "answer":
-            return [self.ear.text]
-        return str(world.look().text).splitlines() if isinstance(world, Looking) else []
+            return heard_texts(self.ear.text) if self.value("form") else (self.ear.text,)
+        shown = str(world.look().text).splitlines() if isinstance(world, Looking) else []
+        return [" ".join(line.split()) for line in shown]
 
 
 def _stand(without: set[str], slots: Mapping[str, Json]) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from bt_runtime.compile.goal import Reader
 from bt_runtime.compile.lexicon import Lexicon
-from bt_runtime.compile.procedure import Item, merge
+from bt_runtime.compile.procedure import Item, gaps, merge
+from bt_runtime.compile.rehearsal import Rehearsal, rehearsed
 from bt_runtime.compile.steps import Story, story
 from bt_runtime.compile.trace import Trace
 
@@ -26,6 +27,7 @@ class Case:
     forms: list[str]  # the most frequent first
     stories: list[Story]
     items: list[Item] = field(default_factory=list)
+    gap: str = ""  # why the agent keeps it: nothing tells when a step is done
 
     @property
     def lives(self) -> int:
@@ -61,7 +63,8 @@ def _always(told: list[Story]) -> frozenset[str]:
 
 
 def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[Case]:
-    """Returns the cases that occur often enough; those with the most lives first."""
+    """Returns the cases that occur often enough, those with the most lives first; also those with a gap, which no tree
+    may hold."""
     kept = {form: told for form, told in by_form.items() if len(told) >= LEAST and len({s.run for s in told}) >= LEAST}
     kept = {form: told for form, told in kept.items() if any(each.steps for each in told) and not _unexplained(told)}
     classes = _classes(kept)
@@ -73,7 +76,26 @@ def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[
     made = sorted((case for case in made if case.items), key=lambda case: (-case.lives, case.forms))
     for case in made:
         case.name = _name(case.forms[0], {each.name for each in made})
+        case.gap = _gap(case)
     return made
+
+
+def _gap(case: Case) -> str:
+    """Says what the tree would do that the runs did not; "" for nothing."""
+    found = next(gaps(case.items), None)
+    if found is not None:
+        return str(found)
+    replayed = rehearsed(case.items, case.stories)
+    first = next((each for each in replayed.differences if each.surplus), None)
+    return f"it would {first.tree}, which the run {first.run} did not" if first is not None else ""
+
+
+def replayed(made: Iterable[Case], goals: int, runs: frozenset[str] | None = None) -> Rehearsal:
+    """Compares every story of these cases with what its case does, or only those of `runs`."""
+    found = Rehearsal(goals=goals)
+    for case in made:
+        rehearsed(case.items, (each for each in case.stories if runs is None or each.run in runs), found)
+    return found
 
 
 def _unexplained(told: list[Story]) -> bool:

@@ -29,6 +29,7 @@ class Compiled:
     failed: int
     cases: list[Case]
     left: list[Case]  # for which there was no room
+    unexplained: list[Case]  # of which nothing tells when a step is done: the agent's
     by_form: dict[str, int]  # lives by the form of their goal
     nodes: int
     held_out: frozenset[str]
@@ -74,14 +75,21 @@ def of_traces(found: Sequence[Trace], name: str, infer: bool = False) -> Compile
     supply = supply_of(traces, lexicon)
     if not made and supply is None:
         raise BtError(f"{len(traces)} successful runs have nothing in common", "record more of the same kind of work")
+    if supply is None and all(case.gap for case in made):
+        raise BtError(
+            f"no kind of work of these runs is explained; `{made[0].forms[0]}`: {made[0].gap}",
+            "let the agent look before it decides: a condition is what the last observation says, or what can be done",
+        )
     agent = agent_of(traces, name)
-    example = next((each.life.goal for case in made[:1] for each in case.stories), traces[0].goal)
+    example = next((each.life.goal for case in made if not case.gap for each in case.stories), traces[0].goal)
     told = Source(agent.name, len(traces), traces[0].world, example, agent.inputs)
     counts = {form: len(stories) for form, stories in by_form.items()}
 
     def written(these: list[Case], parts: frozenset[str] = frozenset()) -> Compiled:
-        writer = Writer(name, lexicon, these, told, agent.node, supply, infer, parts)
-        return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, counts,
+        known = [case for case in these if not case.gap]
+        gone = [case for case in these if case.gap]
+        writer = Writer(name, lexicon, known, told, agent.node, supply, infer, parts)
+        return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, gone, counts,
                         writer.nodes, held_out, lexicon, reader, len(good) - len(traces), supply)  # fmt: skip
 
     whole = written(made)

@@ -5,24 +5,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bt_runtime.compile.form import Form, form
 from bt_runtime.compile.steps import Moment, Step, Story, opened
 
 _HOLE = re.compile(r"\{it\.(\w+)\}")
-_SURE = 0.9  # of the cases a condition has to tell right
-MOST = 12  # forms of what was told that are looked at
+_MARKS = re.compile(r"[{}<>]")  # would be read as a slot or an entry
+_NUMBER = re.compile(r"(?<!\w)\d+(?!\w)")
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
+SURE = 0.9  # of the cases that did the step: the condition has to hold in them
+MOST = 40  # forms of what was told that are looked at
+MOST_FORMS = 6  # forms of one condition
+FEW = 2  # cases that a form needs
 
 
 class Condition(NamedTuple):
-    """A condition. `what`: offered or heard; `form`: over the slots of the goal. It was right in `right` of `of`
-    cases."""
+    """A condition. `what`: offered or heard; `forms`: over the slots of the goal, one of which must be there. It was
+    right in `right` of `of` cases, and never held where the step was not done."""
 
     what: str
-    form: str
-    negated: bool
+    forms: tuple[str, ...]
     right: int
     of: int
 
@@ -34,49 +38,80 @@ class Sample(NamedTuple):
 
 
 def separating(samples: Sequence[Sample], steps: Iterable[Step], held_out: frozenset[str]) -> Condition | None:
-    """Returns the condition that separates best, on the runs and on held-out ones; None when no condition does."""
+    """Returns the condition that holds in nearly all cases that did the step, and in none that did not; None when
+    there is none. It is learnt on the runs, and has to do as well on the held-out ones."""
     learnt = [each for each in samples if each.story.run not in held_out]
     kept = [each for each in samples if each.story.run in held_out]
     if len({each.done for each in learnt}) < 2:
         return None
-    found: list[tuple[int, bool, int, str, str]] = []
-    for at, (what, wanted) in enumerate(_candidates(learnt, steps)):
-        right = sum(holds(what, wanted, each) == each.done for each in learnt)
-        found += [(-right, False, at, what, wanted), (right - len(learnt), True, at, what, wanted)]
-    wrong, negated, _, what, wanted = min(found, default=(0, False, 0, "", ""))
-    if -wrong < max(_SURE * len(learnt), _usual(learnt) + 1):
+    offered = [("offered", (step.said,)) for step in steps if step.what == "act" and step.skill]
+    told = [("heard", forms) for forms in _heard(learnt)]
+    found = [(_missed(*each, learnt), at, each) for at, each in enumerate([*offered, *told])]
+    missed, _, best = min(((m, at, each) for m, at, each in found if m is not None), default=(0, 0, None))
+    if best is None or _missed(*best, kept) is None:
         return None
-    if kept and _right(what, wanted, negated, kept) < max(_usual(kept), _SURE * len(kept)):
-        return None
-    return Condition(what, wanted, negated, _right(what, wanted, negated, samples), len(samples))
-
-
-def _right(what: str, wanted: str, negated: bool, samples: Iterable[Sample]) -> int:
-    return sum((holds(what, wanted, each) != negated) == each.done for each in samples)
-
-
-def _usual(samples: Sequence[Sample]) -> int:
-    """Returns how many cases are right without a condition."""
     done = sum(each.done for each in samples)
-    return max(done, len(samples) - done)
+    missed += _missed(*best, kept) or 0
+    return Condition(*best, len(samples) - missed, len(samples)) if done else None
 
 
-def _candidates(samples: Sequence[Sample], steps: Iterable[Step]) -> list[tuple[str, str]]:
-    found = [("offered", step.said) for step in steps if step.what == "act" and step.skill]
-    said = Counter(shape for each in samples for shape in [heard_form(each.moment.heard, each.story)] if shape)
-    usual = sorted(said, key=lambda each: (-said[each], each))[:MOST]
-    return [*found, *(("heard", each) for each in usual if said[each] > 1)]
+def _missed(what: str, forms: tuple[str, ...], samples: Sequence[Sample]) -> int | None:
+    """Returns in how many cases that did the step the condition does not hold; None when these are too many, or it
+    holds where the step was not done."""
+    missed = done = 0
+    for each in samples:
+        holding = holds(what, forms, each)
+        if holding and not each.done:
+            return None
+        done += each.done
+        missed += each.done and not holding
+    return missed if missed <= (1 - SURE) * done else None
 
 
-def heard_form(heard: str, story: Story) -> str:
-    """Returns the beginning of an observation with the goal's values as slots, up to the first other value."""
-    first = heard.strip().split("\n")[0]
-    for slot, value in story.goal.slots.items():
-        first = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", f"{{it.{slot}}}", first)
-    head, dot, rest = first.partition(". ")
+def _heard(samples: Sequence[Sample]) -> Iterator[tuple[str, ...]]:
+    """Yields forms that only cases that did the step were told: each that nearly all of them were, and then the
+    fewest that together were told to all."""
+    done = [each for each in samples if each.done]
+    forms = [heard_forms(each.moment.heard, each.story) for each in done]
+    others = {shape for each in samples if not each.done for shape in heard_forms(each.moment.heard, each.story)}
+    counted = Counter(shape for shapes in forms for shape in shapes if shape not in others)
+    usual = [shape for shape in sorted(counted, key=lambda each: (-counted[each], each)) if counted[shape] >= FEW]
+    pure = [shape for shape in usual[:MOST] if _missed("heard", (shape,), _undone(samples)) is not None]
+    yield from ((shape,) for shape in pure)
+    left, chosen = [{*shapes} for shapes in forms], list[str]()
+    for shape in pure:
+        if any(shape in shapes for shapes in left):
+            chosen.append(shape)
+            left = [shapes for shapes in left if shape not in shapes]
+    if 1 < len(chosen) <= MOST_FORMS:
+        yield tuple(chosen)
+
+
+def _undone(samples: Sequence[Sample]) -> list[Sample]:
+    return [each for each in samples if not each.done]
+
+
+def heard_forms(heard: str, story: Story) -> tuple[str, ...]:
+    """Returns the forms of an observation, two for each of its lines and sentences at most, with the goal's values as
+    slots: all of it with its numbers open, and its beginning up to the first other value."""
+    found: list[str] = []
+    for said in heard_texts(heard):
+        if said and _MARKS.search(said) is None:
+            for slot, value in story.goal.slots.items():
+                said = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", f"{{it.{slot}}}", said)
+            found += filter(None, (_beginning(said), _whole(said)))
+    return tuple(dict.fromkeys(found))
+
+
+def _beginning(line: str) -> str:
+    head, dot, rest = line.partition(". ")
     kept = re.split(r"\d|\(", head + ("." if dot else ""))[0].strip()
-    whole = not rest and kept == first
+    whole = not rest and kept == line
     return (kept if whole else f"{kept} <more>") if len(kept.split()) >= 2 else ""
+
+
+def _whole(line: str) -> str:
+    return opened(_NUMBER.sub("<number>", line))
 
 
 def several(story: Story, step: Step) -> bool:
@@ -90,8 +125,15 @@ def _filled(wanted: str, story: Story) -> Form:
     return form(opened(_HOLE.sub(lambda m: story.goal.slots.get(m[1], ""), wanted)))
 
 
-def holds(what: str, wanted: str, sample: Sample) -> bool:
-    asked = _filled(wanted, sample.story)
-    if what == "heard":
-        return asked.read(" ".join(sample.moment.heard.split())) is not None
-    return any(asked.read(each) is not None for each in sample.moment.offered)
+def holds(what: str, forms: tuple[str, ...], sample: Sample) -> bool:
+    """True when one of the forms is there at the sample's moment, as the nodes `offered` and `heard` read it."""
+    texts = sample.moment.offered if what == "offered" else heard_texts(sample.moment.heard)
+    asked = [_filled(each, sample.story) for each in forms]
+    return any(each.read(text) is not None for each in asked for text in texts)
+
+
+def heard_texts(text: str) -> tuple[str, ...]:
+    """Returns what `heard` compares with a form: an observation in one line, each of its lines, and each sentence."""
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    sentences = [sentence for line in lines for sentence in _SENTENCE.split(line)]
+    return tuple(dict.fromkeys([" ".join(text.split()), *filter(None, [*lines, *sentences])]))

@@ -13,7 +13,7 @@ from bt_runtime.compile.calls import LEAVE, Calls, Inside, renamed
 from bt_runtime.compile.cases import Case
 from bt_runtime.compile.condition import Condition
 from bt_runtime.compile.lexicon import Lexicon
-from bt_runtime.compile.procedure import Block, Choice, Item, Search
+from bt_runtime.compile.procedure import FEW, Block, Choice, Gap, Item, Search, Unless
 from bt_runtime.compile.steps import (
     FREE,
     IT,
@@ -147,7 +147,11 @@ class Writer:
     def items(self, items: list[Item]) -> list[N]:
         made: list[N] = []
         for item in items:
-            made += self.choice(item) if isinstance(item, Choice) else self.block(item)
+            assert not isinstance(item, Gap), item  # such a case is left to the agent
+            if isinstance(item, Block):
+                made += self.block(item)
+            else:
+                made += self.choice(item) if isinstance(item, Choice) else [self.unless(item)]
         _numbered(made)
         return made
 
@@ -163,6 +167,13 @@ class Writer:
         self.sure = before
         return [N("fallback", ways, f"{item.other} times another way" if item.other else "")]
 
+    def unless(self, item: Unless) -> N:
+        test = self.test(item.when)
+        made = self.items(item.items)
+        inner = made[0] if len(made) == 1 else N("sequence", made)
+        note = f"{item.count} times, {item.ended} times it ended here"
+        return N("precondition", {"if": test, "else": "skip", "child": inner}, note)
+
     def block(self, block: Block) -> list[N]:
         before = self.sure
         made = {"act": self.act, "each": self.each, "call": self.call}[block.step.what](block)
@@ -171,8 +182,8 @@ class Writer:
             return made
         self.sure &= before  # where the act is skipped it has found nothing
         test = self.test(when)
-        same = opened(block.step.said) == opened(when.form)
-        if len(made) == 2 and made[0].kind == when.what and not when.negated and same:
+        same = opened(block.step.said) == opened(when.forms[0])
+        if len(made) == 2 and made[0].kind == when.what and same:
             test = made.pop(0)  # it finds what the act needs, or nothing
         inner = made[0] if len(made) == 1 else N("sequence", made)
         return [N("precondition", {"if": test, "else": "skip", "child": inner}, _counted(block))]
@@ -236,7 +247,12 @@ class Writer:
         for skill, slot, count in search.inner:
             if len(self.lexicon.kinds[skill].data["entry"].types) == 1:
                 test = N("offered", asked(self.lexicon, skill, slot).replace(f"<{slot}>", value))
-                done = {"if": test, "else": "skip", "child": N(skill, value)}
+                act = N(skill, value)
+                done = {
+                    "if": test,
+                    "else": "skip",
+                    "child": N("fallback", [N("offered", there), act]) if search.spared else act,
+                }
                 children.append(N("precondition", done, f"{count} times"))
         begin = [N("heard", {"text": "told"})] if search.told else []
         if not search.goes_on:
@@ -293,9 +309,9 @@ class Writer:
         return made
 
     def test(self, condition: Condition) -> N:
-        form = condition.form if numbers_of({"": condition.form}) <= self.sure else opened(condition.form)
-        node = N(condition.what, form)
-        return N("invert", node) if condition.negated else node
+        known = [each if numbers_of({"": each}) <= self.sure else opened(each) for each in condition.forms]
+        tests = [N(condition.what, each) for each in known]
+        return tests[0] if len(tests) == 1 else N("fallback", tests)
 
 
 def _numbered(siblings: list[N]) -> None:
@@ -309,8 +325,8 @@ def _numbered(siblings: list[N]) -> None:
 
 
 def _often(block: Block) -> bool:
-    """True when an act was done with every number that was offered, mostly."""
-    return block.repeated > max(2, block.once)
+    """True when an act was done with every number that was offered."""
+    return block.repeated > FEW
 
 
 def _times(case: Case) -> str:

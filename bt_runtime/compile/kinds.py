@@ -65,6 +65,7 @@ HEARD = Kind(
         "Without `form` it succeeds.",
         "Before the first action the answer is empty.",
         "With `of: look` the first line of that form is taken.",
+        "An answer has a form when all of it, one of its lines or one of its sentences has; `text` receives that.",
     ),
     "heard: You have not seen <thing> before.\n", bare="form", impl=f"{_IMPL}:Heard",
 )  # fmt: skip

@@ -56,7 +56,11 @@ def parted(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> list[Tr
         if len(segments) < 2 or not all(kept[each.skill] and all(map(each.values.get, kept[each.skill]))
                                         for each in segments):  # fmt: skip
             return life
-        return replace(life, acts=[_part(life, each, kept, apart, lexicon) for each in segments])
+        ends = [(each.acts[0].offered, each.acts[0].heard) for each in segments[1:]] + [(life.offered, life.heard)]
+        parts = [_part(life, each, kept, apart, lexicon) for each in segments]
+        for part, (offered, heard) in zip(parts, ends, strict=True):
+            part.lives[0].offered, part.lives[0].heard = offered, heard
+        return replace(life, acts=[*parts])
 
     return [replace(trace, lives=[lived(life) for life in trace.lives]) for trace in found]
 

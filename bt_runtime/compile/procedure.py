@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bt_runtime.compile.condition import Condition, Sample, separating, several
+from bt_runtime.compile.condition import SURE, Condition, Sample, separating, several
 from bt_runtime.compile.form import base
 from bt_runtime.compile.steps import Moment, Step, Story, Try
 
@@ -16,10 +16,15 @@ SHARE = 0.02  # … and the share of those that came there
 
 
 class Row(NamedTuple):
-    """The rest of a story, from one of its steps on."""
+    """A stretch of a story. `end`: the moment after its last step; `failed`: the story ended there in vain."""
 
     story: Story
     steps: Sequence[Step]
+    end: Moment
+    failed: bool = False
+
+    def rest(self, at: int) -> Row:
+        return self._replace(steps=self.steps[at:])
 
 
 @dataclass(slots=True)
@@ -32,6 +37,8 @@ class Search:
     inner: list[tuple[str, str, int]]  # (skill, slot, how often) of what else was done there
     lives: int
     held: dict[str, tuple[int, int]]  # kind → (how often it was enough, how often it was tried)
+    undone: tuple[str, int, int] = ("", 0, 0)  # of what else was done: a skill, how often, and how often it was not
+    spared: bool = False  # … it was not done where what was searched for was possible already
     told: bool = False  # the values stood in what was told last
     named: bool = False  # a goal names values of these kinds, and those were never tried
     goes_on: bool = False  # an earlier search of the same story was for such values, and none was tried twice
@@ -45,6 +52,7 @@ class Block:
     search: Search | None = None
     gave_up: int = 0  # lives that ended here because nothing was found
     when: Condition | None = None
+    tries: bool = False  # the search after it tries other values of the same action: it may be done without a reason
     order: list[str] = field(default_factory=list)  # of `each`: kinds of values
     failed: int = 0  # … lives in which none was enough
     repeated: int = 0  # lives in which an act was done with more than one number
@@ -54,46 +62,95 @@ class Block:
 
 @dataclass(slots=True)
 class Choice:
-    """Alternatives. Each follows when the earlier ones do not apply or have failed; the last one has no condition."""
+    """Alternatives. Each follows when the earlier ones do not apply or have failed; only the last one may have no
+    condition."""
 
     ways: list[tuple[Condition | None, list[Item], int]]
     other: int = 0
 
 
-Item = Block | Choice
+@dataclass(slots=True)
+class Unless:
+    """The rest of a procedure, which is done when a condition holds; the other lives ended here."""
+
+    when: Condition
+    items: list[Item]
+    count: int
+    ended: int
+
+
+@dataclass(slots=True)
+class Gap:
+    """A step that some lives did and others did not, and no condition tells why: the agent decides it."""
+
+    step: str
+    count: int
+    of: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} of {self.of} times it was `{self.step}` that came next, and nothing that was seen tells when"
+        )
+
+
+Item = Block | Choice | Unless | Gap
 
 
 def merge(stories: Iterable[Story], held_out: frozenset[str]) -> list[Item]:
     """Merges all these stories to one procedure. `held_out`: the runs on which conditions are tested."""
-    return _merged([Row(s, s.steps) for s in stories], held_out)
+    return _merged([Row(s, s.steps, s.end, s.life.why == "failure") for s in stories], held_out)
 
 
 def _merged(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
     made: list[Item] = []
     while rows:
-        gone = [row for row in rows if not row.steps]
-        given_up = [row for row in gone if row.story.life.why == "failure"]
+        given_up = [row for row in rows if not row.steps and row.failed]
+        ended = [row for row in rows if not row.steps and not row.failed]
         going = [row for row in rows if row.steps]
         if not going:
             break
+        if ended:
+            made.append(_unless(going, ended, given_up, held_out))
+            break
         heads = Counter(row.steps[0].key for row in going)
-        good = [row for row in going if row.story.life.why != "failure"]
+        good = [row for row in going if not row.failed]
         key = next(iter(heads)) if len(heads) == 1 else _join(good or going)
         if key is not None and len(heads) == 1:
-            made.append(_block(key, going, given_up, len(gone) - len(given_up)))
-            rows = [Row(row.story, row.steps[1:]) for row in going]
+            made += _whole(_block(key, going, given_up, 0))
+            rows = [row.rest(1) for row in going]
             continue
         if key is None:
             made += _branched(going, held_out)
             break
         through = [row for row in going if any(step.key == key for step in row.steps)]
         cut = [next(i for i, step in enumerate(row.steps) if step.key == key) for row in through]
-        before = [Row(row.story, row.steps[:at]) for row, at in zip(through, cut, strict=True)]
         after = [row.steps[at] for row, at in zip(through, cut, strict=True)]
-        made += _optional(before, after, held_out)
-        given_up += [Row(row.story, ()) for row in going if row.story.life.why == "failure" and row not in through]
-        rows = [Row(row.story, row.steps[at:]) for row, at in zip(through, cut, strict=True)] + given_up
+        before = [Row(row.story, row.steps[:at], row.steps[at].began) for row, at in zip(through, cut, strict=True)]
+        made += _before_join(before, after, held_out)
+        given_up += [row._replace(steps=()) for row in going if row.failed and row not in through]
+        rows = [row.rest(at) for row, at in zip(through, cut, strict=True)] + given_up
     return made
+
+
+def _before_join(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> list[Item]:
+    """Returns what was done before the step that all share: steps that only some did, each for itself, or else ways
+    beside each other."""
+    each_for_itself = _optional(rows, after, held_out)
+    if not any(gaps(each_for_itself)):
+        return each_for_itself
+    beside = _merged(rows, held_out)
+    return each_for_itself if any(gaps(beside)) else beside
+
+
+def _unless(going: list[Row], ended: list[Row], given_up: list[Row], held_out: frozenset[str]) -> Item:
+    """Returns what those that went on did, behind what tells them from those that ended successfully here."""
+    samples = [Sample(row.story, row.steps[0].began, True) for row in going]
+    samples += [Sample(row.story, row.end, False) for row in ended]
+    heads = {row.steps[0].key: row.steps[0] for row in going}
+    when = separating(samples, heads.values() if len(heads) == 1 else (), held_out)
+    if when is None:
+        return Gap(told(next(iter(heads))) if len(heads) == 1 else "something", len(going), len(samples))
+    return Unless(when, _merged([*going, *given_up], held_out), len(going), len(ended))
 
 
 def _join(rows: list[Row]) -> tuple[str, ...] | None:
@@ -122,19 +179,27 @@ def _optional(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> l
             continue
         done = [next((step for step in row.steps if step.key == key), None) for row in rows]
         samples = [
-            Sample(row.story, (step or follower).began, step is not None)
-            for row, step, follower in zip(rows, done, after, strict=True)
+            Sample(row.story, step.began if step is not None else row.end, step is not None)
+            for row, step in zip(rows, done, strict=True)
         ]
         example = next(step for step in done if step is not None)
         when = separating(samples, (example,), held_out)
-        certain = when is not None and when.right == when.of and steps[key] > FEW
-        if not (certain or (_enough(steps[key], len(rows)) and (when is not None or steps[key] * 2 >= len(rows)))):
-            continue
-        with_it = [Row(row.story, (step,)) for row, step in zip(rows, done, strict=True) if step is not None]
+        tries = when is None and steps[key] * 2 >= len(rows) and _tries(example, after)
+        if when is None and steps[key] < len(rows) and not tries:
+            if steps[key] > (1 - SURE) * len(rows):
+                made.append(Gap(told(key), steps[key], len(rows)))
+            continue  # seldom, and nothing tells when: left out
+        with_it = [row._replace(steps=(step,)) for row, step in zip(rows, done, strict=True) if step is not None]
         block = _block(key, with_it, [], len(rows) - len(with_it))
-        block.when = when
-        made.append(block)
+        block.when, block.tries = when, tries
+        made += _whole(block)
     return made
+
+
+def _tries(step: Step, after: list[Step]) -> bool:
+    """True for an action of the goal's value that a search goes on with for other values."""
+    searched = Counter((each.skill, each.slot) for follower in after for each in follower.search[:1])
+    return len(step.values) == 1 and (step.skill, next(iter(step.values))) in searched
 
 
 def _place(signatures: Counter[tuple[tuple[str, ...], ...]], key: tuple[str, ...]) -> float:
@@ -151,16 +216,43 @@ def _branched(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
     for key in kept:
         mine = [row for row in rows if row.steps[0].key == key]
         made[key] = _merged(mine, held_out), len(mine)
-    if len(made) < 2:
-        return next(iter(made.values()))[0] if made else []
-    last = max(made, key=lambda key: (key[0] == "each", made[key][1], key))  # what searches everywhere, else the usual
-    ways: list[tuple[Condition | None, list[Item], int]] = []
-    for key in (key for key in kept if key != last):
-        samples = [Sample(row.story, row.steps[0].began, row.steps[0].key == key) for row in rows]
-        example = next(row.steps[0] for row in rows if row.steps[0].key == key)
-        ways.append((separating(samples, (example,), held_out), *made[key]))
-    ways.sort(key=lambda way: (way[0] is None, -way[2]))
-    return [Choice([*ways, (None, *made[last])], other)]
+    whens = {key: _when(key, rows, held_out) for key in kept}
+    last = max(made, key=lambda key: (key[0] == "each", whens[key] is None, made[key][1], key), default=None)
+    others = [key for key in kept if key != last]
+    for key in others:
+        if whens[key] is None:
+            return [Gap(told(key), made[key][1], len(rows))]
+    if last is None or (whens[last] is None and not _rest(last, [whens[key] for key in others])):
+        return [Gap(told(last) if last is not None else "something", len(rows) - other, len(rows))]
+    ways = [(whens[key], *made[key]) for key in sorted(others, key=lambda key: -made[key][1])]
+    return [Choice([*ways, (None if last[0] == "each" else whens[last], *made[last])], other)]
+
+
+def _when(key: tuple[str, ...], rows: list[Row], held_out: frozenset[str]) -> Condition | None:
+    samples = [Sample(row.story, row.steps[0].began, row.steps[0].key == key) for row in rows]
+    example = next(row.steps[0] for row in rows if row.steps[0].key == key)
+    return separating(samples, (example,), held_out)
+
+
+def _rest(key: tuple[str, ...], others: list[Condition | None]) -> bool:
+    """True when a way may be taken wherever no other applies: it searches everywhere, or the others are told by what
+    can be done, which is so or not. What is told may be anything."""
+    return key[0] == "each" or all(when is not None and when.what == "offered" for when in others)
+
+
+def told(key: tuple[str, ...]) -> str:
+    """Returns a step as a report names it."""
+    return " ".join(key[1:]).replace("it.", "")
+
+
+def _whole(block: Block) -> Iterator[Item]:
+    """Yields a block, and what it does in some lives only without a reason."""
+    yield block
+    if block.repeated > FEW and block.once:
+        yield Gap(f"{told(block.step.key)} again", block.repeated, block.repeated + block.once)
+    skill, count, undone = block.search.undone if block.search is not None else ("", 0, 0)
+    if undone:
+        yield Gap(f"{skill} in a search", count, count + undone)
 
 
 def _block(key: tuple[str, ...], rows: list[Row], given_up: list[Row], other: int) -> Block:
@@ -211,7 +303,22 @@ def _search(found: list[tuple[tuple[Try, ...], bool]], lives: int) -> Search:
     told = sum(value in heard for value, heard in moments) >= 0.9 * len(moments)
     rounds = sum(len(tries) for tries, _ in found)
     kept = [(skill, slot, count) for (skill, slot), count in inner.most_common() if _enough(count, rounds)]
-    return Search(*main, _ordered(held), kept, lives, held, told)
+    undone, spared = _undone(found, kept)
+    return Search(*main, _ordered(held), kept, lives, held, undone, spared, told)
+
+
+def _undone(
+    found: list[tuple[tuple[Try, ...], bool]], kept: list[tuple[str, str, int]]
+) -> tuple[tuple[str, int, int], bool]:
+    """Returns which action of a search was left out most often for no reason, and whether one was for a reason."""
+    worst, spared = ("", 0, 0), False
+    for skill, slot, count in kept:
+        rounds = [(hit and at == len(tries), (skill, slot) in each.could and (skill, slot) not in each.inner)
+                  for tries, hit in found for at, each in enumerate(tries, 1)]  # fmt: skip
+        undone = sum(left and not last for last, left in rounds)
+        worst = max(worst, (skill, count, undone), key=lambda each: each[2])
+        spared = spared or any(left and last for last, left in rounds)
+    return worst, spared
 
 
 def _tally(found: Iterable[tuple[Sequence[str], str]]) -> dict[str, tuple[int, int]]:
@@ -244,6 +351,19 @@ def blocks(items: Iterable[Item]) -> Iterator[Block]:
     for item in items:
         if isinstance(item, Block):
             yield item
-        else:
-            for _, inner, _ in item.ways:
-                yield from blocks(inner)
+        for inner in _inner(item):
+            yield from blocks(inner)
+
+
+def gaps(items: Iterable[Item]) -> Iterator[Gap]:
+    """Yields what nothing tells when to do."""
+    for item in items:
+        if isinstance(item, Gap):
+            yield item
+        for inner in _inner(item):
+            yield from gaps(inner)
+
+
+def _inner(item: Item) -> list[list[Item]]:
+    ways = [inner for _, inner, _ in item.ways] if isinstance(item, Choice) else []
+    return [item.items] if isinstance(item, Unless) else ways

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bt_runtime.compile.cases import replayed
 from bt_runtime.compile.compiling import Compiled
-from bt_runtime.compile.rehearsal import Rehearsal, rehearsed
+from bt_runtime.compile.rehearsal import Rehearsal
 from bt_runtime.compile.trial import Trial
 
 MOST = 8  # lines of one list
@@ -16,8 +17,8 @@ MOST = 8  # lines of one list
 def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) -> dict[str, Any]:
     """Returns the report as plain values, for programs."""
     goals = sum(compiled.by_form.values())
-    whole = rehearsed(compiled.cases, goals)
-    aside = rehearsed(compiled.cases, goals, compiled.held_out)
+    whole = replayed(compiled.cases, goals)
+    aside = replayed(compiled.cases, goals, compiled.held_out)
     never = {form: count for form, count in compiled.by_form.items() if not compiled.does(form)}
     supply = compiled.supply
     rare = sorted(never, key=lambda form: (-never[form], form))
@@ -36,6 +37,7 @@ def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) ->
         "pruned on": {"runs": len(compiled.held_out), **_rehearsal(aside)},
         "never compiled": [{"form": form, "times": never[form]} for form in rare],
         "no room": [form for case in compiled.left for form in case.forms],
+        "unexplained": [{"form": case.forms[0], "times": case.lives, "why": case.gap} for case in compiled.unexplained],
         "fuzz": fuzzed,
         "trial": trial.to_json() if trial is not None else None,
     }  # fmt: skip
@@ -45,6 +47,7 @@ def _rehearsal(found: Rehearsal) -> dict[str, Any]:
     return {
         "steps": found.steps,
         "alike": found.alike,
+        "surplus": found.surplus,
         "share": round(found.share, 4),
         "differences": [each._asdict() for each in found.differences],
     }
@@ -67,7 +70,7 @@ def lines(told: dict[str, Any]) -> Iterator[str]:
     yield f"it knows {goals['known']} of {goals['all']} goals that agents had; the agent works at the others"
     if done["steps"]:
         told_by = f"{done['alike']} of {done['steps']} recorded steps are what the tree would do"
-        yield f"replayed: {told_by} ({done['share']:.1%})"
+        yield f"replayed: {told_by} ({done['share']:.1%}); {done['surplus']} steps of the tree are in no run"
     aside = told["pruned on"]
     if aside["steps"]:
         told_by = f"{aside['alike']} of {aside['steps']} ({aside['share']:.1%})"
@@ -77,9 +80,11 @@ def lines(told: dict[str, Any]) -> Iterator[str]:
         yield f"  {each['run']}, `{each['goal']}`: the tree would {each['tree']}; recorded: {each['recorded']}"
     if len(different) > MOST:
         yield f"  … and {len(different) - MOST} more: --json lists them"
+    for each in told["unexplained"][:MOST]:
+        yield f"left to the agent: {each['form']} ({each['times']} times): {each['why']}"
     never = told["never compiled"]
     if never:
-        yield f"not in the tree: {len(never)} forms of goals, too rare or without room"
+        yield f"not in the tree: {len(never)} forms of goals: too rare, not explained, or without room"
         for each in never[:MOST]:
             yield f"  {each['times']:5} times  {each['form']}"
     if told["fuzz"]:

@@ -36,6 +36,7 @@ class Try(NamedTuple):
     value: str
     moment: Moment  # when the value was chosen
     inner: tuple[tuple[str, str], ...] = ()  # (skill, slot) of what else was done there
+    could: frozenset[tuple[str, str]] = frozenset()  # … and of what could have been done there
 
 
 @dataclass(slots=True)
@@ -69,6 +70,7 @@ class Story:
     goal: Goal
     steps: list[Step]
     missing: tuple[Try, ...] = ()
+    end: Moment = field(default_factory=lambda: Moment((), ""))  # after the last step
     unread: int = 0  # acts and parts that are not understood
     run: str = ""
     task: str = ""
@@ -95,6 +97,7 @@ class _Teller:
         self.steps: list[Step] = []
         self.tries: list[Try] = []
         self.unread = 0
+        self.arrived = False  # the act before tried a value
 
     def told(self, run: str, task: str) -> Story:
         for act in self.life.acts:
@@ -102,9 +105,13 @@ class _Teller:
                 self.part(act)
             elif act.succeeded:
                 self.act(act)
-        return Story(self.life, self.goal, self.steps, tuple(self.tries), self.unread, run, task)
+        end = Moment(self.life.offered, self.life.heard)
+        return Story(self.life, self.goal, self.steps, tuple(self.tries), end, self.unread, run, task)
 
     def act(self, act: Act) -> None:
+        if self.arrived:
+            self.tries[-1] = self.tries[-1]._replace(could=self.possible(self.tries[-1].value, act.offered))
+            self.arrived = False
         deed = self.lexicon.read(act.sentence)
         if deed is None:
             self.unread += 1
@@ -146,6 +153,13 @@ class _Teller:
             self.tries[-1] = last._replace(inner=(*last.inner, (skill, slot)))
         else:
             self.tries.append(Try(skill, slot, value, Moment(act.offered, act.heard)))
+            self.arrived = True
+
+    def possible(self, value: str, offered: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+        """Returns the actions that were offered for this value alone."""
+        deeds = (self.lexicon.read(each) for each in offered if value in each)
+        alone = [deed for deed in deeds if deed is not None and [*deed.values.values()] == [value]]
+        return frozenset((deed.skill, next(iter(deed.values))) for deed in alone)
 
     def part(self, part: Part) -> None:
         if not part.control:

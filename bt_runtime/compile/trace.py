@@ -43,7 +43,8 @@ class Life:
     acts: list[Act | Part] = field(default_factory=list)
     why: str = ""
     detail: str = ""
-    opening: str = ""  # what was seen when it began
+    offered: tuple[str, ...] = ()  # what could be done when it ended
+    heard: str = ""  # the last observation
     cut: bool = False  # a part that an agent without a plan did, found by what other agents did too
 
     @property
@@ -268,3 +269,4 @@ class _Reader:
         life = self.open.pop(str(body["path"]), None)
         if life is not None:
             life.why, life.detail = str(body["why"]), str(body.get("detail") or "")
+            life.offered, life.heard = self.offered.get(life.path, ()), self.heard.get(life.path, "")

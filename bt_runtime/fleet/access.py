@@ -1,7 +1,8 @@
-"""Who may do what in a fleet, as permissions that the server itself holds everybody to.
+"""Who may do what in a fleet, as a configuration of the server: each robot and each person has an account of its own.
 
-A robot answers calls and reports under its own name. Only a coordinator assigns and writes verdicts, only operators
-send, and viewers read."""
+Streams live in the coordinators' account. The others reach exactly the subjects that are listed here. An answer
+returns to the account that asked: a `reply` to a foreign subject ends where nobody listens.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,11 @@ from bt_runtime.fleet import names
 Role = Literal["robot", "operator", "viewer", "coordinator", "mqtt"]
 ROLES: tuple[Role, ...] = get_args(Role)
 MQTT_ROOT = "uagv"  # the first part of VDA 5050's topics
-_BUCKETS = (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS, names.TREES)
-_KEEP = ("DELETE", "CREATE", "UPDATE", "MSG.DELETE", "SNAPSHOT", "RESTORE")  # of streams: for coordinators alone
+CORE, MQTT = "fleet", "mqtt"  # accounts: the coordinators', and that of all MQTT clients
+SERVER_API = "$JS.API"
+API = "fleet.api"  # what others than coordinators call it: their own account answers for `$JS.API`
+_BOARDS = (names.ENTRIES, names.LOCKS)  # the robots' own buckets: each writes below its own name
+_MQTT_STORE = "{max_memory: 64MB, max_file: 256MB, max_streams: 16, max_consumers: 512}"
 
 
 class Identity(NamedTuple):
@@ -28,78 +32,106 @@ class Identity(NamedTuple):
 
 
 class Rights(NamedTuple):
+    """Subjects of the coordinators' account."""
+
     publish: tuple[str, ...]
-    subscribe: tuple[str, ...]
-    refused: tuple[str, ...] = ()  # of what could be published
-    answers: bool = False  # may answer whoever asks it
-
-
-def inbox(name: str) -> str:
-    """Returns the subject below which somebody's answers arrive; nobody else may listen there."""
-    return f"_INBOX.{name}"
+    hear: tuple[str, ...]
 
 
 def rights(role: Role, name: str) -> Rights:
-    own = f"{inbox(name)}.>"
-    if role == "coordinator":
-        return Rights((">",), (">",))
+    """Returns what a robot, an operator or a viewer of this name may publish and hear; `*` stands for every name."""
     if role == "robot":
-        return Rights(
-            _robot(name),
-            (own, names.CALL, names.HALT, names.ping(name), f"{names.ANSWER}.{name}", *_told(names.ENTRIES)),
-            (),
-            True,
-        )
+        return Rights(_told_by(name), _told_to(name))
     if role == "operator":
-        keep = tuple(f"$JS.API.STREAM.{word}.>" for word in _KEEP)
-        writes = (names.TASKS, names.SETTINGS, names.ENTRIES, names.LOCKS, names.TREES)
-        publish = (
-            names.HALT, "fleet.order.>", "fleet.verdict.*", f"{names.ANSWER}.*",
-            *(f"$KV.{bucket}.>" for bucket in writes), "$JS.API.>", "$JS.ACK.>", "$JS.FC.>",
-        )  # fmt: skip
-        return Rights(publish, (own, "fleet.>"), keep)
-    if role == "mqtt":
-        return Rights((f"{MQTT_ROOT}.>",), (f"{MQTT_ROOT}.>",))
-    looks = tuple(
-        f"$JS.API.DIRECT.GET.{stream}{end}" for stream in (names.JOURNALS, names.VERDICTS) for end in ("", ".>")
-    )
-    return Rights((*_reading(*_BUCKETS), *looks), (own, f"{names.CHANGED}.>", names.alive(), f"{names.SAID}.>"))
+        own = tuple(names.kept(bucket, f"*.{name}") for bucket in _BOARDS)
+        writes = tuple(names.kept(bucket) for bucket in (names.TASKS, names.SETTINGS, names.TREES, names.KEPT))
+        more = (names.order("*"), names.verdict("*"), names.answer("*", name))
+        return Rights((*writes, *own, *more, *_LOOKS), _NEWS)
+    if role == "viewer":
+        return Rights(_LOOKS, _NEWS)
+    return Rights((), ())
 
 
-def _robot(name: str) -> tuple[str, ...]:
-    orders, durable = names.ORDERS, names.consumer(name)
+_LOOKS = tuple(f"{SERVER_API}.{what}" for what in ("STREAM.INFO.*", "DIRECT.GET.*", "DIRECT.GET.*.>"))
+_NEWS = (f"{names.CHANGED}.>", f"{names.NEWS_OF}.>")
+
+
+def _told_by(name: str) -> tuple[str, ...]:
+    orders, durable, copies = names.ORDERS, names.consumer(name), names.copies(name)
+    reads = tuple(f"{SERVER_API}.{what}.KV_{bucket}{end}" for bucket in (*_BOARDS, names.TREES)
+                  for what, end in (("STREAM.INFO", ""), ("DIRECT.GET", ""), ("DIRECT.GET", ".>")))  # fmt: skip
     return (
-        names.alive(name), names.report(name), names.claim(name, "*"),
-        f"fleet.journal.{name}.>", f"{names.SAID}.{name}.>",
-        f"$JS.API.CONSUMER.INFO.{orders}.{durable}", f"$JS.API.CONSUMER.MSG.NEXT.{orders}.{durable}",
-        f"$JS.ACK.{orders}.{durable}.>", f"$JS.API.DIRECT.GET.{names.CLAIMS}.fleet.claim.{name}.>",
-        f"$JS.API.DIRECT.GET.{names.JOURNALS}",  # of any run: a spare goes on where another robot has stopped
-        f"$JS.API.DIRECT.GET.{names.JOURNALS}.fleet.journal.{name}.>",
-        f"$KV.{names.ENTRIES}.>", f"$KV.{names.LOCKS}.>", *_reading(names.ENTRIES, names.LOCKS, names.TREES),
+        names.alive(name), names.fetch(name), names.bid(name, "*"), names.report(name), names.claim(name, "*"),
+        names.journal(name), names.said(name, "*"), names.halted(name),
+        *(names.kept(bucket, f"*.{name}") for bucket in _BOARDS),
+        f"{SERVER_API}.CONSUMER.MSG.NEXT.{orders}.{durable}", f"$JS.ACK.{orders}.{durable}.>",
+        f"{SERVER_API}.DIRECT.GET.{names.CLAIMS}.{names.claim(name, '*')}",
+        f"{SERVER_API}.DIRECT.GET.{copies}.{names.journal(name)}", *reads,
     )  # fmt: skip
 
 
-def _reading(*buckets: str) -> tuple[str, ...]:
-    what = ("STREAM.INFO.KV_{}", "DIRECT.GET.KV_{}", "DIRECT.GET.KV_{}.>")
-    return tuple(f"$JS.API.{each.format(bucket)}" for bucket in buckets for each in what)
+def _told_to(name: str) -> tuple[str, ...]:
+    settings = (names.changed(names.SETTINGS, key) for key in ("halt", f"halt.{name}"))
+    return (names.call(name), names.news(names.answer(name, "*")), *settings,
+            *(names.changed(bucket) for bucket in _BOARDS))  # fmt: skip
 
 
-def _told(*buckets: str) -> tuple[str, ...]:
-    return tuple(f"{names.CHANGED}.{bucket}.>" for bucket in buckets)
+# What the coordinators' account offers. Who may use which part of it is what the others import.
+_MANY = ("DIRECT.GET.*", "CONSUMER.MSG.NEXT.*.*")  # several answers to one question
+_OFFERED = (
+    "$KV.>", "$JS.ACK.*.*.>", f"{SERVER_API}.STREAM.INFO.*", f"{SERVER_API}.DIRECT.GET.*.>",
+    *(f"fleet.{what}.>" for what in (
+        "alive", "fetch", "bid", "report", "claim", "copy", "said", "halted", "order", "verdict", "answer")),
+)  # fmt: skip
+_TOLD = (f"{names.CHANGED}.>", f"{names.NEWS_OF}.>", f"{names.CALL}.*")
 
 
 def configuration(known: Iterable[Identity]) -> str:
-    """Returns the server's `authorization` block. Who is not in it cannot connect."""
-    return "authorization {\n  users = [\n" + "".join(f"    {_user(each)}\n" for each in known) + "  ]\n}\n"
+    """Returns the server's `accounts` block. Who is not in it cannot connect."""
+    known = list(known)
+    offered = [*(f"{{service: {_quoted(subject)}}}" for subject in _OFFERED),
+               *(f"{{service: {_quoted(f'{SERVER_API}.{what}')}, response_type: Stream}}" for what in _MANY),
+               *(f"{{stream: {_quoted(subject)}}}" for subject in _TOLD)]  # fmt: skip
+    core = [each for each in known if each.role == "coordinator"]
+    mqtt = [each for each in known if each.role == "mqtt"]
+    lines = ["accounts {", f"  {CORE} {{ jetstream: enabled, users: {_users(core)},", "    exports: ["]
+    lines += [f"      {each}" for each in offered] + ["    ] }"]
+    if mqtt:
+        lines.append(f"  {MQTT} {{ jetstream: {_MQTT_STORE}, users: {_users(mqtt)} }}")
+    for each in known:
+        if each.role not in ("coordinator", "mqtt"):
+            lines += [f"  {_quoted(f'{each.role} {each.name}')} {{ users: {_users([each])},", "    imports: ["]
+            lines += [f"      {line}" for line in _imports(rights(each.role, each.name))] + ["    ] }"]
+    return "\n".join([*lines, "}", ""])
+
+
+def _imports(may: Rights) -> list[str]:
+    return [*(_import("service", subject) for subject in may.publish), *(_import("stream", s) for s in may.hear)]
+
+
+def _import(what: str, subject: str) -> str:
+    to = f", to: {_quoted(_local(subject))}" if _local(subject) != subject else ""
+    return f"{{{what}: {{account: {CORE}, subject: {_quoted(subject)}}}{to}}}"
+
+
+def _local(subject: str) -> str:
+    """Returns what a subject of the coordinators' account is called in the others."""
+    return subject.replace(SERVER_API, API) if subject.startswith(f"{SERVER_API}.") else subject
+
+
+def _users(known: Iterable[Identity]) -> str:
+    return f"[{', '.join(_user(each) for each in known)}]"
 
 
 def _user(each: Identity) -> str:
-    may, quoted = rights(each.role, each.name), json.dumps
-    publish = {"allow": list(may.publish), **({"deny": list(may.refused)} if may.refused else {})}
-    permissions = f"publish: {quoted(publish)}, subscribe: {quoted({'allow': list(may.subscribe)})}"
-    if may.answers:
-        permissions += ', allow_responses: {max: 1, expires: "1m"}'
-    who = f"nkey: {each.public}"
-    if each.role == "mqtt":
-        who = f"user: {quoted(each.name)}, password: {quoted(each.password)}, allowed_connection_types: [MQTT]"
-    return f"{{ {who}, permissions: {{ {permissions} }} }}"
+    if each.role == "coordinator":
+        return f"{{nkey: {each.public}}}"
+    if each.role != "mqtt":  # the server asks these also where a trace of a message is to be told
+        allowed = _quoted({"allow": [_local(subject) for subject in rights(each.role, each.name).publish]})
+        return f"{{nkey: {each.public}, permissions: {{publish: {allowed}}}}}"
+    who = f"user: {_quoted(each.name)}, password: {_quoted(each.password)}, allowed_connection_types: [MQTT]"
+    may = _quoted({"allow": [f"{MQTT_ROOT}.>"]})
+    return f"{{{who}, permissions: {{publish: {may}, subscribe: {may}}}}}"
+
+
+_quoted = json.dumps

@@ -9,9 +9,10 @@ from uuid import uuid4
 
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names
-from bt_runtime.fleet.link import Link
+from bt_runtime.fleet import forms, names
+from bt_runtime.fleet.link import SOMEBODY, Link
 from bt_runtime.fleet.member import Member
+from bt_runtime.fleet.messages import Intake
 from bt_runtime.fleet.surroundings import from_environment
 from bt_runtime.run.person import Person, Reply
 
@@ -23,14 +24,14 @@ class FleetPerson(Person):
 
     def __init__(self, member: Member) -> None:
         super().__init__()
-        self.member, self.run = member, uuid4().hex[:8]
+        self.member, self.run, self.intake = member, uuid4().hex[:8], Intake()
         member.begin(self._work())
 
     async def _work(self) -> None:
         """Tells open questions again and again, and takes answers."""
         link: Link = self.member.link
         await link.up.wait()
-        await link.nc.subscribe(f"{names.ANSWER}.{self.member.robot}", cb=self._answered)
+        await link.nc.subscribe(names.news(names.answer(self.member.robot, "*")), cb=self._answered)
         while True:
             for reply in [*self.open.values()]:
                 await self._tell(reply)
@@ -51,20 +52,27 @@ class FleetPerson(Person):
         body = {"id": f"{self.run}-{reply.number}", "tree": name, "text": reply.question, "open": open,
                 "confirms": reply.confirms}  # fmt: skip
         if self.member.link.up.is_set():
-            await self.member.link.nc.publish(f"{names.SAID}.{self.member.robot}.asks", json.dumps(body).encode())
+            await self.member.link.nc.publish(names.said(self.member.robot, "asks"), json.dumps(body).encode())
 
     async def _answered(self, message: Any) -> None:
-        body = json.loads(message.data)
-        run, _, number = str(body.get("id", "")).partition("-")
-        if run != self.run or not number.isdecimal():
+        if (body := self.intake.read(forms.ANSWER, message)) is None:
             return
-        text, by = " ".join(str(body.get("text", "")).split()), " ".join(str(body.get("by", "")).split())
+        run, _, number = body["id"].partition("-")
+        if run != self.run or not number.isdecimal() or len(number) > 9:
+            return
+        text, by = " ".join(body["text"].split()), whose(message.subject, body.get("by", ""))
         try:
             self.answer(int(number), text)
         except BtError:  # another one was first
             return
         if self.context is not None:
-            self.context.emit(Notice("", "info", f"{by or 'somebody'} answered: {text}"))
+            self.context.emit(Notice("", "info", f"{by} answered: {text}"))
+
+
+def whose(subject: str, by: str) -> str:
+    """Says whose an answer is: the key's owner, whom the server knows, and how a person at that page is called."""
+    owner, by = subject.rpartition(".")[2], " ".join(by.split())
+    return owner if by in ("", owner) else by if owner == SOMEBODY else f"{by} (key of {owner})"
 
 
 def person() -> FleetPerson | None:

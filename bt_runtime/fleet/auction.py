@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bt_runtime.fleet import names
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import forms, messages, names
 from bt_runtime.fleet.assign import assigned, total
 from bt_runtime.fleet.bid import Known, Offer, job_of, offer_of
 from bt_runtime.fleet.link import Link
+from bt_runtime.fleet.messages import Intake
 from bt_runtime.fleet.patience import Patience
-from bt_runtime.fleet.plan import Job
+from bt_runtime.fleet.plan import Job, Robot
 from bt_runtime.fleet.record import Record
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
 BATCH = 250  # tasks of one call
+_LARGEST = 4 * 1024 * 1024  # bytes of them
 
 
 def search_seconds(tasks: int) -> float:
@@ -42,46 +46,83 @@ class Result:
         return "; ".join(said[:3]) + more if said else "no robot answers"
 
 
-async def collected(link: Link, records: Sequence[Record], expected: Callable[[], set[str]], seconds: float,
-                    patience: Patience | None = None) -> dict[str, Offer]:  # fmt: skip
-    """Calls, and returns the offers: as soon as each expected robot has answered, after `seconds` at the latest. With
-    `patience` it does not wait for a robot that is later than usual, once each task has an offer."""
-    offers: dict[str, Offer] = {}
-    complete, late, begun = asyncio.Event(), False, time.monotonic()
+def batch(records: Sequence[Record]) -> list[Record]:
+    """Returns the first of these tasks, as many as one message to a robot may hold."""
+    found: list[Record] = []
+    size = 0
+    for held in records[:BATCH]:
+        size += len(json.dumps(held.task.plain()))
+        if found and size > _LARGEST:
+            break
+        found.append(held)
+    return found
 
-    def served() -> bool:
-        return all(any(held.task.id in offer.costs for offer in offers.values()) for held in records)
 
-    async def heard(message: Msg) -> None:
-        offer = offer_of(json.loads(message.data))
-        offers[offer.robot.name] = offer
-        if patience is not None:
-            patience.heard(offer.robot.name, time.monotonic() - begun)
-        if expected() <= offers.keys() or (late and served()):
-            complete.set()
+class Call:
+    """One call for a batch of tasks. Each robot is asked for what it may do, and answers under its own name."""
 
-    async def answered(until: float) -> bool:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(until - (time.monotonic() - begun)):
-                await complete.wait()
-        return complete.is_set()
+    def __init__(self, link: Link, records: Sequence[Record], robots: Iterable[str], intake: Intake) -> None:
+        self.link, self.records, self.intake, self.robots = link, records, intake, set(robots)
+        self.id = secrets.token_hex(8)
+        self.offers: dict[str, Offer] = {}
+        plain = [(held, json.dumps({**held.task.plain(), "refused": []})) for held in records]
+        asked = {name: [text for held, text in plain if held.task.to in (None, name) and name not in held.refused]
+                 for name in self.robots}  # fmt: skip
+        self.texts = {name: f'{{"call":"{self.id}","tasks":[{",".join(tasks)}]}}' for name, tasks in asked.items()
+                      if tasks}  # fmt: skip
 
-    inbox = link.nc.new_inbox()
-    subscription = await link.nc.subscribe(inbox, cb=heard)
-    try:
-        body = {"tasks": [{**r.task.plain(), "refused": list(r.refused)} for r in records]}
-        await link.nc.publish(names.CALL, json.dumps(body, separators=(",", ":")).encode(), reply=inbox)
-        if robots := expected():
-            first = seconds if patience is None else min(seconds, patience.limit(robots))
-            if not await answered(first) and not served():
-                late = True
-                await answered(seconds)
-        if patience is not None:
-            for name in expected() - offers.keys():
-                patience.missed(name)
-    finally:
-        await subscription.unsubscribe()
-    return offers
+    def served(self) -> bool:
+        """True when somebody has made an offer for every task."""
+        return all(any(held.task.id in offer.costs for offer in self.offers.values()) for held in self.records)
+
+    async def collected(
+        self, expected: Callable[[], set[str]], seconds: float, patience: Patience | None = None
+    ) -> dict[str, Offer]:
+        """Calls, and returns the offers: as soon as each expected robot has answered, after `seconds` at the latest.
+        With `patience` it does not wait for a robot that is later than usual, once each task has an offer."""
+        complete, late, begun = asyncio.Event(), False, time.monotonic()
+
+        def waited() -> set[str]:
+            return expected() & self.texts.keys()
+
+        async def heard(message: Msg) -> None:
+            name = messages.sender(message.subject)
+            if name not in self.texts or (said := self.intake.read(forms.BID, message)) is None:
+                return
+            try:
+                self.offers[name] = offer_of(name, said, [held.task.id for held in self.records])
+            except BtError as error:
+                self.intake.refuse(message.subject, error.message)
+                return
+            if patience is not None:
+                patience.heard(name, time.monotonic() - begun)
+            if waited() <= self.offers.keys() or (late and self.served()):
+                complete.set()
+
+        async def answered(until: float) -> bool:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(until - (time.monotonic() - begun)):
+                    await complete.wait()
+            return complete.is_set()
+
+        subscription = await self.link.nc.subscribe(names.bid("*", self.id), cb=heard)
+        try:
+            for name, text in self.texts.items():
+                await self.link.nc.publish(names.call(name), text.encode())
+            if robots := waited():
+                first = seconds if patience is None else min(seconds, patience.limit(robots))
+                if not await answered(first) and not self.served():
+                    late = True
+                    await answered(seconds)
+            if patience is not None:
+                for name in waited() - self.offers.keys():
+                    patience.missed(name)
+        finally:
+            await subscription.unsubscribe()
+        for held in self.records:
+            for name in self.robots.intersection(held.refused):
+                self.offers.setdefault(name, Offer(Robot(name), {}, {})).cannot[held.task.id] = "could not begin it"
+        return self.offers
 
 
 def better(records: Sequence[Record], offers: dict[str, Offer], now: float) -> dict[str, str]:

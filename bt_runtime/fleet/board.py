@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from bt_runtime.fleet import names
-from bt_runtime.fleet.buckets import Kept, kept, snapshot
+from bt_runtime.fleet import forms, messages, names
+from bt_runtime.fleet.buckets import Kept, compared, kept, latest, own_key, snapshot
+from bt_runtime.fleet.messages import Malformed
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Board:
         if self._told is None:
             self._told = await self.link.nc.subscribe(f"{names.CHANGED}.{BUCKET}.>", cb=self._changed)
         now, last = self.clock(), await self._last()
-        found = {each.key: each for each in await snapshot(self.link, BUCKET, ASK)}
+        found = latest(await snapshot(self.link, BUCKET, ASK))
         for name in [n for n in self.known if n not in found]:
             self._take(name, None)
         for name, each in found.items():
@@ -165,7 +166,10 @@ class Board:
     async def _changed(self, message: Any) -> None:
         each = kept(BUCKET, message)
         self._seen = max(self._seen, each.revision)
-        self._take(each.key, _known(each))
+        for name, last in latest([each]).items():
+            if each.gone and self.known.get(name, last).revision > each.revision:
+                continue  # a writer has taken its own older value back
+            self._take(name, _known(last))
 
     def _take(self, name: str, known: Known | None) -> None:
         before = self.known.get(name)
@@ -205,20 +209,21 @@ class Board:
             self._writing.discard(name)
 
     async def _put(self, name: str, pending: _Pending) -> int:
-        headers = {"Nats-Expected-Last-Subject-Sequence": str(pending.base), "Nats-Msg-Id": pending.id}
-        body = json.dumps({"value": pending.value, "by": self.robot, "id": pending.id}).encode()
+        headers = {**compared(BUCKET, name, pending.base), "Nats-Msg-Id": pending.id}
+        body = json.dumps({"value": pending.value, "id": pending.id}).encode()
         if pending.gone:
             headers, body = {**headers, "KV-Operation": "DEL"}, b""
-        ack = await self.link.js.publish(f"$KV.{BUCKET}.{name}", body, timeout=ASK, headers=headers)
+        subject = names.kept(BUCKET, own_key(name, self.robot))
+        ack = await self.link.js.publish(subject, body, timeout=ASK, headers=headers)
         return int(ack.seq)
 
     def _done(self, name: str, pending: _Pending, revision: int) -> None:
         known = None if pending.gone else Known(pending.value, revision, self.robot, pending.id)
-        latest = self._pending[name]
-        if latest is pending:
+        newest = self._pending[name]
+        if newest is pending:
             del self._pending[name]
         else:  # written again meanwhile: the next one begins where this one ended
-            self._pending[name] = latest._replace(base=revision)
+            self._pending[name] = newest._replace(base=revision)
         before = self.known.get(name)
         if before is not None and before.revision > revision:
             self._tell(name)  # another robot's, later than ours
@@ -228,7 +233,8 @@ class Board:
     async def _lost(self, name: str, pending: _Pending) -> None:
         """Takes the value that stands in the place of ours."""
         try:
-            standing = next((_known(k) for k in await snapshot(self.link, BUCKET, ASK) if k.key == name), None)
+            found = latest(await snapshot(self.link, BUCKET, ASK, own_key(name, "*"))).get(name)
+            standing = _known(found) if found is not None else None
         except TimeoutError:
             return  # asked again: the write is still to be confirmed
         if standing is not None and standing.id == pending.id:  # ours: the answer was lost, not the write
@@ -245,11 +251,12 @@ class Board:
 def _known(each: Kept) -> Known | None:
     if each.gone:
         return None
+    by = each.key.rpartition(".")[2]
     try:
-        body = json.loads(each.value)
-        return Known(body["value"], each.revision, str(body.get("by", "")), str(body.get("id", "")))
-    except (ValueError, TypeError, KeyError):  # written by a stranger, as `nats kv put` does
-        return Known(each.value.decode("utf-8", "replace"), each.revision, "")
+        body = messages.read(forms.ENTRY, each.value)
+        return Known(body["value"], each.revision, by, body.get("id", ""))
+    except Malformed:  # written by a stranger, as `nats kv put` does
+        return Known(each.value[: forms.KB].decode("utf-8", "replace"), each.revision, by)
 
 
 def conflict(error: Exception) -> bool:

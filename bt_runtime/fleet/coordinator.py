@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.fleet import auction, names, record
+from bt_runtime.fleet import auction, forms, messages, names, record
 from bt_runtime.fleet.balance import Balance, take_back
 from bt_runtime.fleet.bid import Offer, job_of
 from bt_runtime.fleet.link import Link
@@ -22,7 +22,9 @@ from bt_runtime.fleet.patience import FEW, MOST, Patience
 from bt_runtime.fleet.plan import Job
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
 from bt_runtime.fleet.rollout import Rollouts
+from bt_runtime.fleet.settings import Settings
 from bt_runtime.fleet.store import NO, Store
+from bt_runtime.language.schema_quick import fits
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
@@ -51,10 +53,11 @@ class Coordinator:
         self.wall, self.mono = wall, mono
         self.open: dict[str, tuple[Record, int]] = {}  # every task that is not done, with its revision
         self.robots: dict[str, Seen] = {}
-        self.settings: dict[str, Any] = {}  # halt and drain, as the store has them
-        self.rollouts = Rollouts(self.store, self.settings, self.alive)
+        self.settings = Settings(self.store)  # halt, drain and deployments, as the store has them
+        self.rollouts = Rollouts(self.store, self.settings.values, self.alive)
         self.patience = Patience()
         self.balance = Balance(self.store, mono)
+        self.intake = self.store.intake  # what comes from others, and does not fit, is counted there
         self.ready = asyncio.Event()
         self._waiting = asyncio.Event()
         self._promised: dict[str, tuple[str, Job]] = {}  # ordered, but not in the robot's offers yet
@@ -70,7 +73,8 @@ class Coordinator:
         await self.link.once(self.store.prepare)
         self.link.listeners.append(self._linked)
         await self.link.nc.subscribe(names.alive(), cb=self._alive)
-        parts = (self._watching, self._settings, self._reports, self._auctions, self._sweeping, self._balancing)
+        await self.link.nc.subscribe(names.fetch("*"), cb=self._fetched)
+        parts = (self._watching, self.settings.watch, self._reports, self._auctions, self._sweeping, self._balancing)
         await self.link.together(*(self.link.always(part) for part in parts))
 
     def _linked(self, up: bool) -> None:
@@ -104,26 +108,22 @@ class Coordinator:
         elif held.state == STARTED:
             self._promised.pop(task, None)
 
-    async def _settings(self) -> None:
-        bucket = await self.link.bucket(names.SETTINGS)
-        watcher = await bucket.watchall()
-        async for entry in watcher:
-            if entry is not None:
-                self.settings[entry.key] = json.loads(entry.value) if entry.value else None
-
     # ---- what robots say
 
     async def _alive(self, message: Msg) -> None:
-        beat = json.loads(message.data)
-        name = beat["robot"]
+        """Answers a heartbeat. Whose it is, the subject says."""
+        beat = self.intake.read(forms.BEAT, message)
+        if beat is None or (name := self._sender(message.subject)) is None:
+            return
         seen = self.robots.setdefault(name, Seen(self.mono()))
         fresh = self.mono() - seen.heard > self.lease or not seen.beat
         seen.heard, seen.beat = self.mono(), beat
         answer: dict[str, Any] = {
             "now": self.wall(),
             "lease": self.lease,
-            "halt": self._halted(name),
-            "drain": self._drained(name),
+            "halt": self.settings.halt("halt"),
+            "own": self.settings.halt(f"halt.{name}"),
+            "drain": self.settings.drained(name),
         }
         if "holds" in beat and self.ready.is_set():
             seen.facts = beat.get("facts", {})
@@ -138,14 +138,24 @@ class Coordinator:
         if message.reply:
             await message.respond(json.dumps(answer, separators=(",", ":")).encode())
 
-    def _halted(self, name: str) -> str | None:
-        for key in ("halt", f"halt.{name}"):
-            if said := self.settings.get(key):
-                return str(said["reason"])
-        return None
+    def _sender(self, subject: str) -> str | None:
+        """Returns the robot that a subject names; None where a robot cannot be called so."""
+        name = messages.sender(subject)
+        if not fits(forms.NAME, name):
+            self.intake.refuse(subject, "a robot cannot be called so")
+            return None
+        return name
 
-    def _drained(self, name: str) -> bool:
-        return bool(self.settings.get(f"drain.{name}"))
+    async def _fetched(self, message: Msg) -> None:
+        """Hands a robot the next piece of the run that it goes on with; an empty answer when there is none."""
+        robot, task = message.subject.split(".")[2:4]
+        held, asked = self.open.get(task), message.data.decode("ascii", "replace")
+        last = int(asked) if asked.isdecimal() and len(asked) < 20 else 0
+        piece = None
+        if held is not None and held[0].robot == robot and held[0].resume is not None:
+            piece = await self.store.piece(held[0].resume[0], task, held[0].resume[1], last)
+        number = {"Number": str(piece[0])} if piece is not None else None
+        await self.link.nc.publish(message.reply, piece[1] if piece is not None else b"", headers=number)
 
     async def _card(self, name: str, seen: Seen) -> None:
         body = {"facts": dict(seen.facts), "joined": self.wall()}
@@ -196,22 +206,22 @@ class Coordinator:
         config = api.ConsumerConfig(durable_name="coordinators", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=10,
                                     max_ack_pending=5000)  # fmt: skip
         await self.link.js.add_consumer(names.REPORTS, config)
-        async for message in self.store.each(names.REPORTS, "coordinators"):
-            await self._report(message)
-            await message.ack()
+        await self.store.each_taken(names.REPORTS, "coordinators", self._report)
 
     async def _report(self, message: Msg) -> None:
-        """Takes a robot's report on a task that it was given. The server has checked that the subject is its own."""
-        report = json.loads(message.data)
+        """Takes a robot's report on a task that it was given. Its subject says whose it is, and on what."""
+        said = self.intake.read(forms.REPORT, message)
+        if said is None:
+            return
         robot, task = message.subject.split(".")[2:4]
+        report = {**said, "robot": robot, "task": task}
         known = self.open.get(task) or await self.store.get(task)
-        ours = known is not None and f"{robot}.{report.get('term')}" in known[0].had
-        if known is not None and ours and (report.get("robot"), report.get("task")) == (robot, task):
-            await self.reported(report)
-            if report["what"] == "ended":
-                await self.rollouts.judge(known[0].task.tree)
-        else:
-            _LOG.warning("%s reports on %s, which it was not given: not taken", robot, task)
+        if known is None or f"{robot}.{report['term']}" not in known[0].had:
+            self.intake.refuse(message.subject, "it was not given this task")
+            return
+        await self.reported(report)
+        if report["what"] == "ended":
+            await self.rollouts.judge(known[0].task.tree)
 
     async def reported(self, report: dict[str, Any]) -> None:
         """Folds a report into its task's record. The verdict is written first: of two, the first one counts."""
@@ -266,7 +276,7 @@ class Coordinator:
         due = [held for held, _ in self.open.values() if held.state == WAITING and not held.cancel
                and self._retry.get(held.task.id, 0.0) <= mono and (held.task.at or 0.0) <= now + AHEAD]  # fmt: skip
         due.sort(key=lambda held: (-held.task.priority, held.task.by or 1e12, held.sent))
-        return due[: auction.BATCH]
+        return auction.batch(due)
 
     def alive(self) -> set[str]:
         now = self.mono()
@@ -279,8 +289,9 @@ class Coordinator:
     async def _auction(self, batch: list[Record]) -> None:
         called = [self.rollouts.asked(held) for held in batch]
         patience = self.patience if len(batch) <= FEW else None
-        offers = await auction.collected(self.link, called, self._expected, MOST + len(batch) * 0.004, patience)
-        for name in self._expected() - offers.keys():
+        call = auction.Call(self.link, called, self.alive(), self.intake)
+        offers = await call.collected(self._expected, MOST + len(batch) * 0.004, patience)
+        for name in (self._expected() & call.texts.keys()) - offers.keys():
             if patience is None or self.patience.of(name) >= MOST:
                 self.robots[name].mute = self.mono() + 5.0
         self._overlay(offers)
@@ -371,14 +382,14 @@ class Coordinator:
             await asyncio.sleep(BALANCE)
             planned = [held for held, _ in self.open.values() if held.state == ASSIGNED and held.task.to is None]
             alive = self.alive()
-            stands = {name for name in alive if self._drained(name) or self._halted(name)}
+            stands = {name for name in alive if self.settings.drained(name) or self.settings.halted(name)}
             for held in planned:
                 if held.robot in stands:
                     await take_back(self.store, held, f"{held.robot} takes no tasks")
             beats = [self.robots[name].beat for name in alive - stands]
             planned = [held for held in planned if held.robot in alive - stands]
-            planned = self.balance.movable(planned)[: auction.BATCH]
+            planned = auction.batch(self.balance.movable(planned))
             if planned and any(not beat.get("running") and not beat.get("plan") for beat in beats):
-                offers = await auction.collected(self.link, planned, self._expected, MOST)
+                offers = await auction.Call(self.link, planned, alive, self.intake).collected(self._expected, MOST)
                 self._overlay(offers)
                 await self.balance.move(planned, offers, self.wall())

@@ -21,7 +21,7 @@ class Copy:
     fence."""
 
     def __init__(self, store: Store, robot: str, own: Own) -> None:
-        self.store, self.own = store, own
+        self.store, self.robot, self.own = store, robot, own
         self.subject = names.journal(robot, own.task.id, own.term)
         self._source, self._last = Source(), -1  # the number of the last piece; -1: not known
         self._one = asyncio.Lock()
@@ -39,7 +39,7 @@ class Copy:
     async def _put(self, piece: bytes) -> None:
         while True:
             if self._last < 0:
-                self._last, fenced = await self.store.end_of_journal(self.subject)
+                self._last, fenced = await self.store.end_of_journal(self.robot, self.subject)
                 if fenced:
                     raise Fenced(f"{self.own.task.id} was given to another robot", "btr fleet show tells to which")
             number = await self.store.append(self.subject, piece, self._last)

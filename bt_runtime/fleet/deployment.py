@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bt_runtime.fleet import record
 from bt_runtime.fleet.record import Record
@@ -35,6 +35,7 @@ class Deployment:
     share: float = 1.0  # of the robots that try it
     since: float = 0.0
     by: str = ""
+    number: int = 0  # of the latest version that was signed
     notes: tuple[str, ...] = ()  # what was decided, and why
 
     def text(self) -> bytes:
@@ -59,8 +60,8 @@ class Deployment:
             return self.noted(f"for all: {new}, against {old} before", now, stable=self.candidate, candidate="")
         return None
 
-    def noted(self, note: str, now: float, **more: str) -> Deployment:
-        return replace(self, since=now, notes=(*self.notes, f"{now:.0f} {note}"), **more)  # type: ignore[arg-type]
+    def noted(self, note: str, now: float, **more: Any) -> Deployment:
+        return replace(self, since=now, notes=(*self.notes, f"{now:.0f} {note}"), **more)
 
 
 def of(data: Mapping[str, object]) -> Deployment:

@@ -11,23 +11,23 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import deployment, names, record
+from bt_runtime.fleet import bundle as bundles
+from bt_runtime.fleet import deployment, forms, messages, names, record
 from bt_runtime.fleet.buckets import snapshot
-from bt_runtime.fleet.bundle import Bundle
+from bt_runtime.fleet.bundle import Bundle, Terms
 from bt_runtime.fleet.deployment import Deployment
 from bt_runtime.fleet.keys import Key
-from bt_runtime.fleet.link import Address, Link
+from bt_runtime.fleet.link import Address, Link, library
 from bt_runtime.fleet.record import DONE, Record
 from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.store import Store
-from bt_runtime.fleet.task import Task, new_id
+from bt_runtime.fleet.task import Task, new_id, placed
 from bt_runtime.types import Json
 
 T = TypeVar("T")
@@ -83,12 +83,19 @@ class Fleet:
             if not refused:
                 raise
             raise BtError(f"the fleet's server refused it: {refused}", "ask for another key: --creds FILE") from error
+        except (
+            library().errors.NoRespondersError,
+            library().js.errors.NoStreamResponseError,
+        ) as error:  # this key's account does not reach it
+            raise BtError("this key may not do that, or no fleet is up", "another key: --creds FILE") from error
+        except library().js.errors.APIError as error:
+            raise BtError(f"the fleet's server refused it: {error.description}", "btr fleet up --store") from error
 
     def send(
         self, tree: str, inputs: Mapping[str, Json] | None = None, *, id: str | None = None, **more: Any
     ) -> tuple[str, bool]:
         """Sends a task; returns its id, and False when a task of this id was there before. `more`: fields of Task."""
-        task = Task(id or new_id(), tree, dict(inputs or {}), sender=self.sender, **more)
+        task = Task(id or new_id(), placed(tree), dict(inputs or {}), sender=self.sender, **more)
         return task.id, self.call(self.store.add(task))
 
     def send_all(self, tasks: list[Task]) -> int:
@@ -107,23 +114,22 @@ class Fleet:
         return sorted(self.call(self.store.records()), key=lambda held: held.sent)
 
     def show(self, task: str) -> Record:
-        found = self.call(self.store.get(task))
+        found = self.call(self.store.get(names.named(task, "a task")))
         if found is None:
             raise BtError(f"the fleet knows no task {task}", "btr fleet ls")
         return found[0]
 
-    def wait(self, task: str, seconds: float | None = None) -> Record:
-        """Returns the record once the task is done; TimeoutError after `seconds`."""
+    def wait(
+        self, task: str, seconds: float | None = None, told: Callable[[Record], None] = lambda held: None
+    ) -> Record:  # fmt: skip
+        """Returns the record once the task is done; TimeoutError after `seconds`. `told` gets each state before."""
 
         async def done() -> Record:
-            bucket = await self.link.bucket(names.TASKS)
-            watcher = await bucket.watch(task)
-            try:
-                async for entry in watcher:
-                    if entry is not None and (held := record.of(entry.value or b"")).state == DONE:
-                        return held
-            finally:
-                await watcher.stop()
+            async for held in self.store.follow(task):
+                if held is not None and held.state == DONE:
+                    return held
+                if held is not None:
+                    told(held)
             raise BtError("the connection to the fleet was closed", "make a new Fleet")
 
         async def bounded() -> Record:
@@ -135,10 +141,9 @@ class Fleet:
     def journal(self, task: str, path: Path) -> Path:
         """Writes what has reached the store of a task's latest run to a file that `btr runs show` reads."""
         held = self.show(task)
-        for term in range(held.term, 0, -1):
-            for robot in self.robots():
-                if pieces := self.call(self.store.journal(robot, task, term)):
-                    return restored(pieces, path)
+        for robot, _, term in (each.rpartition(".") for each in reversed(held.had)):
+            if pieces := self.call(self.store.journal(robot, task, term)):
+                return restored(pieces, path)
         raise BtError(f"of task {task} no journal has reached the store", "its robot hands it in when it has a network")
 
     def cancel(self, task: str, reason: str = "") -> Record:
@@ -174,58 +179,87 @@ class Fleet:
 
         self.call(put())
 
+    def keep(self, key: str, value: Json) -> None:
+        """Keeps a value in the fleet's store, for a program that is started again."""
+
+        async def put() -> None:
+            await (await self.link.bucket(names.KEPT)).put(key, json.dumps(value).encode())
+
+        self.call(put())
+
+    def kept(self, beginning: str) -> dict[str, Any]:
+        """Returns what `keep` has kept under keys that begin so."""
+        found = self.call(snapshot(self.link, names.KEPT, key=f"{beginning}>"))
+        return {each.key: messages.parsed(each.value, "kept value", forms.MB) for each in found if not each.gone}
+
     def halt(self, reason: str, robot: str | None = None) -> list[str]:
         """Halts one robot, or all; returns those that have answered within a second. The others halt when they are
         back, because the store keeps it."""
-        self._set(f"halt.{robot}" if robot else "halt", {"reason": reason})
-        return self.call(self._told({"halt": reason, "robot": robot}))
+        return self.call(self._told(f"halt.{robot}" if robot else "halt", {"reason": reason}))
 
     def release(self, robot: str | None = None) -> list[str]:
         """Ends a halt: robots go on with what they were at."""
-        self._set(f"halt.{robot}" if robot else "halt", None)
-        return self.call(self._told({"halt": None, "robot": robot}))
+        return self.call(self._told(f"halt.{robot}" if robot else "halt", None))
 
-    async def _told(self, body: Mapping[str, Json]) -> list[str]:
-        answered: list[str] = []
-        inbox = self.link.nc.new_inbox()
+    async def _told(self, key: str, value: Json) -> list[str]:
+        """Keeps a halt or its release, which the server tells every robot; returns those that have taken it."""
+        answered: set[str] = set()
 
-        async def heard(message: Any) -> None:
-            answered.append(json.loads(message.data)["robot"])
+        def heard(subject: str, body: Json) -> None:
+            answered.add(messages.sender(subject))
 
-        subscription = await self.link.nc.subscribe(inbox, cb=heard)
-        await self.link.nc.publish(names.HALT, json.dumps(body).encode(), reply=inbox)
+        subject = names.news(names.halted("*"))
+        subscription = await self.link.nc.subscribe(subject, cb=self.store.intake.each(forms.HALTED, heard))
+        await (await self.link.bucket(names.SETTINGS)).put(key, json.dumps(value).encode())
         await asyncio.sleep(SOON)
         await subscription.unsubscribe()
         return sorted(answered)
 
+    def answer(self, robot: str, body: Mapping[str, Json]) -> None:
+        """Answers a question of a robot's run, under the name that this connection's key has."""
+        subject = names.answer(robot, self.link.me)
+        self.call(self.link.nc.publish(subject, json.dumps(body).encode()))
+
     def deploy(self, bundle: Bundle, key: Key, share: float = 1.0, name: str = "") -> Deployment:
         """Stores a signed version of a tree; this share of the robots tries it, or all run it from the next task on."""
-        tree, digest = name or Path(bundle.tree).stem, bundle.digest
+        return self.call(self._deploy(name or Path(bundle.tree).stem, bundle, key, share, "deploys"))
+
+    def back_to(self, tree: str, digest: str, key: Key) -> Deployment:
+        """Signs an earlier version of a tree again, as the newest: all robots run it from the next task on."""
 
         async def put() -> Deployment:
-            from nats.js.errors import KeyWrongLastSequenceError
+            from nats.js.errors import NotFoundError
 
-            with suppress(KeyWrongLastSequenceError):  # the same version was stored before
-                await (await self.link.bucket(names.TREES)).create(digest, bundle.sealed(key))
-            settings = await self.link.bucket(names.SETTINGS)
-            before = (await self._deployments()).get(tree, Deployment(tree))
-            if before.stable == digest:
-                raise BtError(f"all robots run this version of {tree}: {digest}", "see btr fleet versions")
-            change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
-            now, who = self.store.wall(), self.sender or key.name
-            note = f"{who} deploys {digest} to {share:.0%} of the robots"
-            after = replace(before.noted(note, now, **change), share=share, by=who)
-            await settings.put(f"deploy.{tree}", after.text())
-            return after
+            try:
+                entry = await (await self.link.bucket(names.TREES)).get(digest)
+            except NotFoundError as error:
+                raise BtError(f"the fleet has no version {digest}", "btr fleet versions") from error
+            found, _ = bundles.opened(entry.value or b"", digest, None)
+            return await self._deploy(tree, found, key, 1.0, "goes back to")
 
         return self.call(put())
+
+    async def _deploy(self, tree: str, bundle: Bundle, key: Key, share: float, what: str) -> Deployment:
+        settings, digest, now = await self.link.bucket(names.SETTINGS), bundle.digest, self.store.wall()
+        before = (await self._deployments()).get(tree, Deployment(tree))
+        if before.stable == digest and not before.candidate:
+            raise BtError(f"all robots run this version of {tree}: {digest}", "see btr fleet versions")
+        terms = Terms(tree, max(before.number + 1, int(now)), before.stable)
+        await (await self.link.bucket(names.TREES)).put(digest, bundle.sealed(key, terms))
+        change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
+        who = self.sender or key.name
+        note = f"{who} {what} {digest} {f'on {share:.0%} of the robots' if share < 1 else 'on all robots'}"
+        after = replace(before.noted(note, now, **change), share=share, by=who, number=terms.number)
+        await settings.put(f"deploy.{tree}", after.text())
+        return after
 
     def deployments(self) -> dict[str, Deployment]:
         return self.call(self._deployments())
 
     async def _deployments(self) -> dict[str, Deployment]:
         kept = [each for each in await snapshot(self.link, names.SETTINGS) if each.key.startswith("deploy.")]
-        return {d.tree: d for d in (deployment.of(json.loads(each.value)) for each in kept if not each.gone)}
+        read = [messages.read(forms.DEPLOYMENT, each.value) for each in kept if not each.gone]
+        return {d.tree: d for d in map(deployment.of, read)}
 
     def drain(self, robot: str, on: bool = True) -> None:
         """A robot that drains takes no more tasks; what it has not begun goes to others."""
@@ -234,26 +268,17 @@ class Fleet:
     def robots(self) -> dict[str, dict[str, Any]]:
         """Returns what every robot that ever joined says of itself."""
 
-        async def cards() -> dict[str, dict[str, Any]]:
-            watcher = await (await self.link.bucket(names.ROBOTS)).watchall()
-            found = {}
-            async for entry in watcher:
-                if entry is None:
-                    break
-                found[entry.key] = json.loads(entry.value or b"{}")
-            await watcher.stop()
-            return found
-
-        return self.call(cards())
+        found = self.call(snapshot(self.link, names.ROBOTS))
+        return {each.key: messages.read(forms.CARD, each.value) for each in found if not each.gone}
 
 
 def each_change(fleet: Fleet, listener: Callable[[Record], None]) -> Callable[[], None]:
     """Calls `listener` in the fleet's thread with every record and each change of one; returns what ends that."""
 
     async def follow() -> None:
-        async for each in fleet.store.watch():
-            if each is not None:
-                listener(each[0])
+        async for held in fleet.store.follow():
+            if held is not None:
+                listener(held)
 
     future = asyncio.run_coroutine_threadsafe(follow(), fleet._loop)
 

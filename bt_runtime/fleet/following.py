@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.fleet import names, record
-from bt_runtime.fleet.buckets import kept, snapshot
+from bt_runtime.fleet import forms, names
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.record import Record
 
@@ -20,32 +19,37 @@ def follow(
 
     told: what runs say of themselves: robot, what, and the message."""
 
-    async def one(message: Any) -> None:
-        each = kept(names.TASKS, message)
-        if not each.gone:
-            changed(record.of(each.value))
+    intake = fleet.store.intake
 
-    async def beat(message: Any) -> None:
-        alive(message.subject.rpartition(".")[2], json.loads(message.data))
+    async def tasks() -> None:
+        async for held in fleet.store.follow():
+            if held is not None:
+                changed(held)
 
-    async def said(message: Any) -> None:
+    def beat(subject: str, body: dict[str, Any]) -> None:
+        alive(subject.split(".")[3], body)
+
+    def said(subject: str, body: dict[str, Any]) -> None:
         if told is not None:
-            robot, what = message.subject.split(".")[2:4]
-            told(robot, what, json.loads(message.data))
+            robot, what = subject.split(".")[3:5]
+            told(robot, what, body)
 
-    async def begin() -> list[Any]:
+    async def begin() -> tuple[asyncio.Task[None], list[Any]]:
         nc = fleet.link.nc
-        subscriptions = [await nc.subscribe(f"{names.CHANGED}.{names.TASKS}.>", cb=one),
-                         await nc.subscribe(names.alive(), cb=beat),
-                         await nc.subscribe(f"{names.SAID}.>", cb=said)]  # fmt: skip
-        for each in await snapshot(fleet.link, names.TASKS):
-            if not each.gone:
-                changed(record.of(each.value))
-        return subscriptions
+        subscriptions = [
+            await nc.subscribe(names.news(names.alive()), cb=intake.each(forms.BEAT, beat)),
+            await nc.subscribe(names.news(names.said("*", "asks")), cb=intake.each(forms.ASKS, said)),
+        ]
+        first = await fleet.store.records()
+        for held in first:
+            changed(held)
+        return asyncio.create_task(fleet.link.always(tasks)), subscriptions
 
-    subscriptions = fleet.call(begin())
+    work, subscriptions = fleet.call(begin())
 
     async def end() -> None:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
         for each in subscriptions:
             await each.unsubscribe()
 

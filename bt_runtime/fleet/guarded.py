@@ -7,6 +7,7 @@ import ipaddress
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +16,43 @@ from bt_runtime.faults.extra import Extra
 from bt_runtime.fleet.keys import CONFIGURATION, COORDINATOR, Keys
 from bt_runtime.fleet.link import Address
 from bt_runtime.fleet.server import program
-from bt_runtime.project import child, disk
+from bt_runtime.project import address, child, disk, trust
 
 PID = "server.pid"
 AUTHORITY, CERTIFICATE, PRIVATE = "ca.pem", "server.pem", "server-key.pem"
 YEARS = 10
+_READ = 0.5  # seconds in which the server has read its configuration again
 
 
-def configuration(folder: Path, mqtt: str = "") -> str:
-    """Returns what the server's configuration says besides: its process file, keys, TLS, and MQTT at `HOST:PORT`."""
+def configuration(folder: Path, mqtt: str = "", anyone: bool = False) -> str:
+    """Returns what the server's configuration says besides: its process file, TLS, accounts, and MQTT at `HOST:PORT`.
+    The accounts are written anew from the list of keys: a file that lies there configures nothing."""
     lines = [f"pid_file: {json.dumps(str((folder / PID).resolve()))}\n"]
     tls = ""
     if (folder / CERTIFICATE).is_file():
         files = {"cert_file": folder / CERTIFICATE, "key_file": folder / PRIVATE}
         tls = "tls { " + ", ".join(f"{key}: {json.dumps(str(path.resolve()))}" for key, path in files.items()) + " }\n"
     lines.append(tls)
+    keys = Keys(folder)
+    if keys.exist and keys.known():
+        trust.may_configure(keys.path)
     if mqtt:
-        lines.append(f"mqtt {{ listen: {json.dumps(mqtt)}\n{tls} }}\n")
-    if Keys(folder).exist:
+        lines.append(f"mqtt {{ listen: {json.dumps(_mqtt(mqtt, keys, anyone))}\n{tls} }}\n")
+    if keys.exist:
+        keys.configure()
         lines.append(f'include "{CONFIGURATION}"\n')
     return "".join(lines)
+
+
+def _mqtt(listen: str, keys: Keys, anyone: bool) -> str:
+    """Returns where MQTT is spoken, if it may be: as the server itself only on this machine, and for known clients."""
+    host, colon, port = listen.rpartition(":")
+    if not colon or not port.isdecimal():
+        raise BtError(f"--mqtt {listen}: there is no port", "write HOST:PORT, as 127.0.0.1:1883")
+    address.checked(host.strip("[]") or "0.0.0.0", anyone)
+    if not any(each.role == "mqtt" for each in keys.known()):
+        raise BtError("no client may speak MQTT: there is no key for one", "make one: btr fleet keys add mqtt NAME")
+    return listen
 
 
 def url(folder: Path, plain: str) -> str:
@@ -62,9 +80,11 @@ def running(folder: Path) -> int | None:
 def reload(folder: Path) -> None:
     """Makes the running server read its keys again. Connections of revoked keys end at once."""
     words = [program(), "--signal", f"reload={running(folder)}"]
-    done = child.answer(words, b"", 10.0, stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise BtError(f"the server does not read its keys again: {child.last_line(done.stdout)}", "start it again")
+    for _ in range(2):  # an account that is new to the server reaches the others' subjects from the second time on
+        done = child.answer(words, b"", 10.0, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise BtError(f"the server does not read its keys again: {child.last_line(done.stdout)}", "start it again")
+        time.sleep(_READ)
 
 
 def certify(folder: Path, hosts: list[str]) -> Path:

@@ -43,8 +43,8 @@ class HandIn:
             await link.up.wait()
             try:
                 while unsent := self.held.unsent():
-                    for number, body in unsent:
-                        await self.store.report(self.name, body, f"{self.name}.{body['task']}.{number}.{body['at']}")
+                    for _, body in unsent:
+                        await self.store.report(self.name, body)
                     self.held.sent(unsent[-1][0])
             except Exception as error:
                 if not unanswered(error):

@@ -25,7 +25,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS ended (task TEXT PRIMARY KEY, term INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS took (tree TEXT NOT NULL, seconds REAL NOT NULL, success INTEGER NOT NULL)",
 )
-_BODY = ("policy", "takes", "resume", "ordered")
+_BODY = ("policy", "takes", "resume", "ordered", "cancel")
 _KEPT = 20  # recorded durations that an estimate is made of
 
 
@@ -39,6 +39,7 @@ class Own(NamedTuple):
     takes: float
     resume: tuple[str, int] | None = None  # whose run it goes on with
     ordered: float = 0.0  # when, by the coordinator's clock
+    cancel: str = ""  # why it is to end, once somebody has cancelled it
 
     def body(self) -> str:
         return json.dumps({"task": self.task.plain(), **{name: getattr(self, name) for name in _BODY}})
@@ -66,7 +67,14 @@ class Held:
             data = json.loads(body)
             resume = data["resume"] and (data["resume"][0], data["resume"][1])
             self.tasks[task] = Own(
-                tasks.of(data["task"]), term, state, data["policy"], data["takes"], resume, data["ordered"]
+                tasks.of(data["task"]),
+                term,
+                state,
+                data["policy"],
+                data["takes"],
+                resume,
+                data["ordered"],
+                data.get("cancel", ""),
             )
 
     def put(self, own: Own, report: Mapping[str, Any] | None = None, synced: bool = True) -> None:

@@ -19,6 +19,8 @@ from bt_runtime.project import disk
 KNOWN, CONFIGURATION, COORDINATOR = "access.json", "access.conf", "coordinator.key"
 _USER = 20 << 3  # the first byte of a user's public key
 _SEED = 18 << 3  # … and of a seed
+_LARGEST = 4 * 1024 * 1024  # bytes of the list of keys
+_ANEW = "put its last copy there, or delete it and make all keys anew: btr fleet keys add"
 
 
 class Key(NamedTuple):
@@ -39,8 +41,7 @@ class Key(NamedTuple):
 def is_key(path: Path) -> bool:
     """True for a file of `btr fleet keys add`; a NATS credentials file begins otherwise."""
     try:
-        with path.open("rb") as file:
-            return file.read(1) == b"{"
+        return disk.begin(path, 1) == b"{"
     except OSError as error:
         raise BtError(f"there is no key at {path}", "--creds names its file") from error
 
@@ -48,7 +49,7 @@ def is_key(path: Path) -> bool:
 def read(path: Path) -> Key:
     """Reads a key's file; BtError where it is none."""
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(disk.read(path, _LARGEST))
         return Key(str(data["name"]), str(data["role"]), str(data["seed"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BtError(f"{path} is no key of a fleet: {error}", "make one: btr fleet keys add operator NAME") from error
@@ -71,13 +72,27 @@ class Keys:
         self.folder = folder
 
     @property
+    def path(self) -> Path:
+        return self.folder / KNOWN
+
+    @property
     def exist(self) -> bool:
         """True when the server of this folder asks everybody who they are."""
-        return (self.folder / KNOWN).is_file()
+        return os.path.lexists(self.folder / KNOWN)
 
     def known(self) -> list[Identity]:
-        text = disk.read_or_nothing(self.folder / KNOWN)
-        return [Identity(**each) for each in json.loads(text or "[]")]
+        """Returns whom the server knows; BtError where the list cannot be read."""
+        path = self.folder / KNOWN
+        if not self.exist:
+            return []
+        try:
+            return [_identity(each) for each in _listed(path)]
+        except (OSError, ValueError, RecursionError) as error:
+            raise BtError(f"{path} is no list of keys: {error!s:.200}", _ANEW) from error
+
+    def configure(self) -> None:
+        """Writes what the server includes, from the list of keys."""
+        disk.write(self.folder / CONFIGURATION, [configuration(self.known())], mode=0o600)
 
     def add(self, role: str, name: str, to: Path | None = None) -> Path:
         """Makes a key and writes it to a file that only its owner may read; returns the file."""
@@ -112,8 +127,32 @@ class Keys:
     def _keep(self, known: list[Identity]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([each._asdict() for each in known], indent=1) + "\n"
-        disk.write(self.folder / CONFIGURATION, [configuration(known)], mode=0o600)
         disk.write(self.folder / KNOWN, [text], mode=0o600)
+        self.configure()
+
+
+def _listed(path: Path) -> list[Any]:
+    found = json.loads(disk.read(path, _LARGEST))
+    if not isinstance(found, list):
+        raise ValueError("it is no list")
+    return found
+
+
+def _identity(given: Any) -> Identity:
+    """Returns an entry of the list whose parts are what they seem to be: they stand in the server's configuration."""
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
+        raise ValueError("an entry is no mapping of texts")
+    role = next((each for each in ROLES if each == given.get("role")), None)
+    if role is None:
+        raise ValueError(f"`{given.get('role')}` is no role")
+    try:
+        identity = Identity(named(given.get("name", ""), f"a {role}"), role, given.get("public", ""),
+                            given.get("password", ""))  # fmt: skip
+    except BtError as error:
+        raise ValueError(error.message) from error
+    if role != "mqtt" and (len(identity.public) != 56 or _unpacked(identity.public)[0] != _USER):
+        raise ValueError(f"the key of `{identity.name}` is none")
+    return identity
 
 
 def _made(name: str, role: Role) -> tuple[str, Identity]:

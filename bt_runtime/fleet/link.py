@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
 PORT = 4222
+SOMEBODY = "somebody"  # who has no key
 _WAIT = 0.25  # seconds between two attempts to reconnect
 
 
@@ -100,6 +101,8 @@ class Link:
         self.closing = False  # what works on this link is to end
         self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
         self._last: Exception = TimeoutError("no answer")
+        self.api = "$JS.API"  # the server's words for its streams, as this link's account calls them
+        self.me = SOMEBODY  # under whose name this link speaks
 
     @property
     def nc(self) -> Client:
@@ -109,7 +112,7 @@ class Link:
 
     @property
     def js(self) -> JetStreamContext:
-        return self.nc.jetstream(timeout=3)
+        return self.nc.jetstream(timeout=3, prefix=self.api)
 
     async def opened(self, seconds: float | None) -> Link:
         """Connects within `seconds`, or raises BtError. None: tries for ever, as a robot without a network does."""
@@ -138,7 +141,9 @@ class Link:
 
             if keys.is_key(here.creds):
                 key = keys.read(here.creds)
-                proof |= {"nkeys_seed_str": key.seed, "inbox_prefix": access.inbox(key.name)}
+                proof["nkeys_seed_str"] = key.seed
+                self.me = key.name
+                self.api = access.SERVER_API if key.role == "coordinator" else access.API
             else:
                 proof["user_credentials"] = str(here.creds)
         if here.user is not None:
@@ -148,7 +153,7 @@ class Link:
         return {"servers": [here.url], "name": self.name, "connect_timeout": 2, "reconnect_time_wait": _WAIT,
                 "max_reconnect_attempts": -1, "allow_reconnect": True, "ping_interval": 2, "max_outstanding_pings": 2,
                 "error_cb": self._error, "disconnected_cb": self._lost, "reconnected_cb": self._back,
-                "pending_size": 8 * 2**20, "inbox_prefix": "_INBOX", **proof}  # fmt: skip
+                "pending_size": 8 * 2**20, **proof}  # fmt: skip
 
     async def _error(self, error: Exception) -> None:
         self._last = error

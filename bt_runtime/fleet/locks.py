@@ -6,14 +6,13 @@ so that it gives up a lease before the server gives it to another robot."""
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from bt_runtime.fleet import names
+from bt_runtime.fleet import buckets, names
 from bt_runtime.fleet.board import ASK, conflict
 
 if TYPE_CHECKING:
@@ -163,29 +162,26 @@ class Locks:
 
     async def _give_back(self, lease: Lease) -> None:
         revision, lease.until = lease.revision, 0.0
-        headers = {"KV-Operation": "PURGE", "Nats-Rollup": "sub", "Nats-Expected-Last-Subject-Sequence": str(revision)}
+        headers = {"KV-Operation": "DEL", **buckets.compared(BUCKET, lease.name, revision)}
         with suppress(Exception):  # then the server ends it
-            await self.link.js.publish(f"$KV.{BUCKET}.{lease.name}", b"", timeout=ASK, headers=headers, msg_ttl=60.0)
+            await self.link.js.publish(self._subject(lease.name), b"", timeout=ASK, headers=headers, msg_ttl=60.0)
 
     async def _put(self, name: str, base: int) -> int:
         """Writes our lease if the last revision is this one; 0: if there is none."""
-        headers = {"Nats-Expected-Last-Subject-Sequence": str(base)}
-        body = json.dumps({"robot": self.robot}).encode()
-        subject = f"$KV.{BUCKET}.{name}"
-        ack = await self.link.js.publish(subject, body, timeout=ASK, headers=headers, msg_ttl=self.lease)
+        headers = buckets.compared(BUCKET, name, base)
+        ack = await self.link.js.publish(self._subject(name), b"1", timeout=ASK, headers=headers, msg_ttl=self.lease)
         return int(ack.seq)
+
+    def _subject(self, name: str) -> str:
+        return names.kept(BUCKET, buckets.own_key(name, self.robot))
 
     async def _last(self, name: str) -> tuple[int, str]:
         """Returns the last revision of a lock and who holds it; "" when nobody does."""
-        from nats.js.errors import NotFoundError
-
-        try:
-            last = await self.link.js.get_last_msg(f"KV_{BUCKET}", f"$KV.{BUCKET}.{name}", direct=True)
-        except NotFoundError:
+        found = await buckets.snapshot(self.link, BUCKET, ASK, buckets.own_key(name, "*"))
+        last = buckets.latest(found).get(name)
+        if last is None:
             return 0, ""
-        headers = last.headers or {}
-        over = "KV-Operation" in headers or "Nats-Marker-Reason" in headers
-        return int(last.seq or 0), "" if over else str(json.loads(last.data or b"{}").get("robot", ""))
+        return last.revision, "" if last.gone else last.key.rpartition(".")[2]
 
     def _held_by(self, lease: Lease, holder: str) -> None:
         before, lease.holder = lease.holder, holder

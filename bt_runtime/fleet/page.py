@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import metrics, names
+from bt_runtime.fleet import metrics
 from bt_runtime.fleet.coordinator import LEASE
 from bt_runtime.fleet.face import Fleet
 from bt_runtime.fleet.following import follow
 from bt_runtime.fleet.growing import Growing
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, STARTED, SUCCESS, Record
 from bt_runtime.interop.metrics import KIND
-from bt_runtime.project import address
+from bt_runtime.project import address, real
 from bt_runtime.types import Json
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.listing import ABOUT, about_row, run_row
@@ -33,13 +33,18 @@ OFTEN = 0.1  # seconds between two changes of the table
 MOST_DONE = 500  # tasks that are done and still shown: the latest
 MOST_GROWING = 8  # runs elsewhere that are copied while they go on
 FORGOTTEN = 5.0  # seconds after which a question that is not told again counts as withdrawn
+MOST_ASKED = 20  # open questions of one robot: the latest
+_LOG = logging.getLogger(__name__)
 
 
 class FleetRows:
     """Brings the rows of a fleet's page, and does what its buttons say."""
 
-    def __init__(self, fleet: Fleet, lease: float = LEASE, now: Callable[[], float] = time.time) -> None:
-        self.fleet, self.lease, self.now = fleet, lease, now
+    def __init__(
+        self, fleet: Fleet, lease: float = LEASE, now: Callable[[], float] = time.time, runs: Sequence[Path] = ()
+    ) -> None:  # fmt: skip
+        """`runs`: folders of this machine whose journals are opened where robots say that theirs lie there."""
+        self.fleet, self.lease, self.now, self.runs = fleet, lease, now, [real(each) for each in runs]
         self.table = Table(now)
         self.opened = Opened(self.path)
         self.records: dict[str, Record] = {}
@@ -87,16 +92,23 @@ class FleetRows:
         if what != "asks":
             return
         with self._lock:
-            if body.get("open"):
-                self.questions[str(body["id"])] = self.now(), {**body, "robot": robot}
-            else:
-                self.questions.pop(str(body["id"]), None)
+            mine = [id for id, (_, question) in self.questions.items() if question["robot"] == robot]
+            id, open = body["id"], body["open"]
+            if id in mine and not open:
+                del self.questions[id]
+            elif open and (id in mine or id not in self.questions):
+                self.questions[id] = self.now(), {**body, "robot": robot}
+                if id not in mine and len(mine) >= MOST_ASKED:
+                    del self.questions[mine[0]]
             self._dirty.add(f"robot {robot}")
 
     def _work(self) -> None:
         while not self._over.wait(OFTEN):
-            self.opened.rest()
-            self.look()
+            try:
+                self.opened.rest()
+                self.look()
+            except Exception:  # the next change is shown again
+                _LOG.exception("the page's table was not brought up to date")
 
     def look(self) -> None:
         """Puts the rows that have changed into the table."""
@@ -168,9 +180,12 @@ class FleetRows:
     def here(self, key: str) -> Path | None:
         """Returns the journal of a row's run, where it lies on this machine and grows there."""
         task, robot = self.named(key)
-        folder = self.beats.get(robot, (0.0, {}))[1].get("runs")
-        found = sorted(Path(folder).glob(f"{task}-*/*.btr"), key=lambda path: path.stat().st_mtime) if folder else []
-        return found[-1] if found and task else None
+        named = self.beats.get(robot, (0.0, {}))[1].get("runs")
+        folder = real(named) if named and task else None
+        if folder is None or not any(folder.is_relative_to(each) for each in self.runs):
+            return None
+        found = [path for path in folder.glob(f"{task}-*/*.btr") if real(path).is_relative_to(folder)]
+        return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
     def begun(self, key: str) -> bool:
         """True when a row's run has begun: then its journal is here or in the store."""
@@ -202,7 +217,7 @@ class FleetRows:
 
     def command(self, name: str, given: dict[str, Any]) -> dict[str, Json]:
         by, robot = str(given.get("by") or "the page"), given.get("robot")
-        if robot is not None and robot not in self.beats:
+        if robot is not None and (not isinstance(robot, str) or robot not in self.beats):
             raise BtError(f"there is no robot {robot!s:.60}", "open the page again")
         if name == "halt":
             return {"answered": list[Json](self.fleet.halt(f"halted by {by}", robot))}
@@ -223,8 +238,7 @@ class FleetRows:
                 who = self.answers.get(id, "")
                 raise BtError(f"{who} answered it already" if who else "this question is not open any more", "")
             self.answers[id] = by
-        body = json.dumps({"id": id, "text": text, "by": by}).encode()
-        self.fleet.call(self.fleet.link.nc.publish(f"{names.ANSWER}.{found[1]['robot']}", body))
+        self.fleet.answer(str(found[1]["robot"]), {"id": id, "text": text, "by": by})
         return {"by": by}
 
 

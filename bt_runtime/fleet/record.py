@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from bt_runtime.fleet import forms, messages
 from bt_runtime.fleet import task as tasks
 from bt_runtime.fleet.task import Task
 from bt_runtime.types import Json
@@ -101,7 +102,8 @@ class Record:
 
 
 def of(text: bytes) -> Record:
-    data: dict[str, Any] = json.loads(text)
+    """Reads a record; Malformed for what is none."""
+    data: dict[str, Any] = messages.read(forms.RECORD, text)
     known = {name: value for name, value in data.items() if name in Record.__dataclass_fields__}
     for name in ("refused", "had", "history", "resume"):
         if name in known:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet.forms import PIECE
+from bt_runtime.fleet.messages import read
 
 _KEYS = {"events": "seq", "ticks": "tick", "nodes": "number", "texts": "id"}
 _LARGEST = 2**20  # bytes of one message
@@ -70,6 +72,12 @@ def _message(body: dict[str, Any]) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode()
 
 
+def _piece(message: bytes) -> dict[str, Any]:
+    """Reads one piece; Malformed for what is none."""
+    found: dict[str, Any] = read(PIECE, message)
+    return found
+
+
 def restored(messages: Iterable[bytes], path: Path) -> Path:
     """Writes the journal as the last whole moment left it; BtError when no moment is whole."""
     if not Restoring(path).add(messages):
@@ -91,12 +99,15 @@ class Restoring:
         """Writes what is whole; False while nothing is."""
         whole: list[dict[str, Any]] = []
         for message in messages:
-            self._moment.append(json.loads(message))
+            self._moment.append(_piece(message))
             if self._moment[-1].get("whole"):
                 whole, self._moment = [*whole, *self._moment], []
         if whole:
-            with closing(sqlite3.connect(self.path, isolation_level=None)) as made:
-                self._write(made, whole)
+            try:
+                with closing(sqlite3.connect(self.path, isolation_level=None)) as made:
+                    self._write(made, whole)
+            except (sqlite3.Error, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+                raise BtError(f"what the store has of this run is no journal: {error!s:.200}", "run it anew") from error
         return self._end is not None
 
     def _write(self, made: sqlite3.Connection, whole: list[dict[str, Any]]) -> None:

@@ -11,42 +11,26 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names, record
+from bt_runtime.fleet import forms, names, record, report
 from bt_runtime.fleet import task as tasks
-from bt_runtime.fleet.battery import Battery
 from bt_runtime.fleet.bid import Known, Offer, job_of
+from bt_runtime.fleet.bidder import Bidder
+from bt_runtime.fleet.card import STOP, WORK, Card
 from bt_runtime.fleet.hand_in import AGAIN, HandIn, unanswered
 from bt_runtime.fleet.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
 from bt_runtime.fleet.link import Link
-from bt_runtime.fleet.plan import Place, Robot, distance
+from bt_runtime.fleet.plan import Robot
 from bt_runtime.fleet.runner import Outcome, Refused, Runner
 from bt_runtime.fleet.store import BEFORE, NO, Store
-from bt_runtime.fleet.task import Task
-from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
 BEAT = 1.0  # seconds between two heartbeats
-WORK, FINISH, STOP = "work", "finish", "stop"  # what a robot does that hears nothing
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Card:
-    """What a robot says of itself."""
-
-    name: str
-    facts: Mapping[str, Json] = field(default_factory=dict)  # what `needs` are compared with
-    place: Place | None = None
-    speed: float = 1.0
-    battery: Battery = field(default_factory=Battery)
-    alone: str = WORK
-    alone_after: float = 10.0  # seconds without an answer after which `alone` holds
 
 
 class Agent:
@@ -59,17 +43,16 @@ class Agent:
         self.wall, self.mono = wall, mono
         self.shift = 0.0  # the coordinator's wall clock, less ours
         self.plan = Robot(card.name, place=card.place, speed=card.speed)
+        self.bidder = Bidder(card, self.plan, runner, mono)
         self.running: str | None = None
-        self.halted: str | None = None  # why it stands still
+        self._halts: dict[str, str] = {}  # why it stands still, by the setting that says so
         self.draining = False
         self._stopped: dict[str, str] = {}  # task → why its run was told to stop
-        self._ends = 0.0  # when the run that goes on is expected to end, by `mono`
         self._heard = -1e9  # when the last heartbeat was sent that was answered
         self._lease = card.alone_after  # seconds of silence after which others may have our tasks
         self._greeted = asyncio.Event()  # a coordinator has said what of our tasks is still ours
         self._wake = asyncio.Event()
         self.hand_in = HandIn(card.name, self.store, held, runner.journal, self._fenced)
-        self._known: dict[tuple[str, str], Known] = {}
 
     async def work(self) -> None:
         """Works until cancelled. The link may be opened later: it is waited for."""
@@ -86,8 +69,9 @@ class Agent:
     async def _connected(self) -> None:
         await self.link.opened(None)
         nc = self.link.nc
-        await nc.subscribe(names.CALL, cb=self._called)
-        await nc.subscribe(names.HALT, cb=self._told_to_halt)
+        await nc.subscribe(names.call(self.card.name), cb=self._called)
+        for key in ("halt", f"halt.{self.card.name}"):  # what is kept is told at once, also without a coordinator
+            await nc.subscribe(names.changed(names.SETTINGS, key), cb=self._told_to_halt)
         self.hand_in.reports.set()
         await self.link.together(self._beating(), self.link.always(self._ordered))
 
@@ -98,7 +82,8 @@ class Agent:
             sent = self.mono()
             try:
                 answer = await self.link.nc.request(names.alive(self.card.name), self._beat(greet), timeout=2 * BEAT)
-                self._answered(json.loads(answer.data), sent)
+                if (said := self.store.intake.read(forms.GREETING, answer)) is not None:
+                    self._answered(said, sent)
                 count += 1
             except Exception as error:  # no coordinator, no network: the next one may be answered
                 if not unanswered(error):
@@ -107,12 +92,12 @@ class Agent:
             await asyncio.sleep(max(0.05, BEAT - (self.mono() - sent)))
 
     def _beat(self, greet: bool) -> bytes:
-        body: dict[str, Any] = {"robot": self.card.name, "running": self.running, "plan": len(self.plan.jobs),
+        body: dict[str, Any] = {"running": self.running, "plan": len(self.plan.jobs),
                                 "place": self.plan.place,
                                 "runs": str(getattr(self.runner, "folder", "")),
                                 "halted": self.halted, "draining": self.draining}  # fmt: skip
         if greet:
-            body["facts"] = self.facts()
+            body["facts"] = self.card.now()
             body["holds"] = {own.task.id: [own.term, own.state] for own in self.held.tasks.values()}
         return json.dumps(body, separators=(",", ":")).encode()
 
@@ -121,7 +106,8 @@ class Agent:
         self.shift = answer["now"] - self.wall()
         self.draining = answer.get("drain", False)
         self._lease = answer.get("lease", self._lease)
-        self._halt(answer.get("halt"))
+        self._halt("halt", answer.get("halt"))
+        self._halt(f"halt.{self.card.name}", answer.get("own"))
         if "drop" in answer:
             for task in answer["drop"]:
                 self._dropped(task)
@@ -147,13 +133,17 @@ class Agent:
     async def _ordered(self) -> None:
         """Takes orders, one after the other; each is acknowledged once it is on the disk."""
         await self._greeted.wait()
-        async for message in self.store.each(names.ORDERS, names.consumer(self.card.name)):
-            await self._order(json.loads(message.data))
-            await message.ack()
+        await self.store.each_taken(names.ORDERS, names.consumer(self.card.name), self._order)
 
-    async def _order(self, body: Mapping[str, Any]) -> None:
+    async def _order(self, message: Msg) -> None:
+        if (body := self.store.intake.read(forms.ORDER, message)) is None:
+            return
         if "do" in body:
-            task = tasks.of(body["do"])
+            try:
+                task = tasks.of(body["do"])
+            except BtError as error:
+                self.store.intake.refuse(names.order(self.card.name, str(body["do"]["id"])), error.message)
+                return
             before = self.held.tasks.get(task.id)
             if max(before.term if before else 0, self.held.ended(task.id)) < body["term"]:
                 resume = body.get("resume") and (body["resume"][0], body["resume"][1])
@@ -164,8 +154,8 @@ class Agent:
                 self.plan.insert(self._job(own))
                 self._wake.set()
             return
-        held = self.held.tasks.get(body["task"])
-        if held is not None and held.term <= body["term"]:
+        held = self.held.tasks.get(body.get("task", ""))
+        if held is not None and "stop" in body and held.term <= body["term"]:
             self._stop_order(held, body)
 
     def _stop_order(self, own: Own, body: Mapping[str, Any]) -> None:
@@ -174,8 +164,11 @@ class Agent:
         if how == "drop":
             self._dropped(task)
         elif own.state == RUNNING:
-            if how == "cancel":
-                self._stop(task, record.CANCELLED)
+            if how == "cancel":  # on the disk first: the run may stand still, or this process may end before it is done
+                self.held.put(own._replace(cancel=body.get("reason") or record.CANCELLED))
+                if self.running == task:
+                    self._stop(task, record.CANCELLED)
+                self._wake.set()
         else:
             self._unplan(task)
             if how == "cancel":
@@ -184,57 +177,40 @@ class Agent:
                 self._report_drop(own, what="returned", reason=body.get("reason", ""))
 
     async def _told_to_halt(self, message: Msg) -> None:
-        said = json.loads(message.data)
-        if said.get("robot") not in (None, self.card.name):
-            return
-        self._halt(said["halt"])
-        if message.reply:
-            await message.respond(json.dumps({"robot": self.card.name, "halted": self.halted}).encode())
+        """Takes a halt or a release as soon as it is kept."""
+        key = message.subject.removeprefix(names.changed(names.SETTINGS, ""))
+        said = self.store.intake.read(forms.REASON, message) if message.data not in (b"", b"null") else None
+        self._halt(key, said["reason"] if said else None)
+        body = json.dumps({"halted": self.halted}).encode()
+        await self.link.nc.publish(names.halted(self.card.name), body)
 
-    def _halt(self, why: str | None) -> None:
-        if why and not self.halted and self.running is not None:
+    def _halt(self, key: str, why: str | None) -> None:
+        """Notes a halt of the fleet or of this robot, or its release: `key` is that of the setting."""
+        before = self.halted
+        if why:
+            self._halts[key] = why
+        else:
+            self._halts.pop(key, None)
+        if self.halted and not before and self.running is not None:
             self._stop(self.running, "halted")
-        self.halted = why or None
         self._wake.set()
 
-    # ---- bids
+    @property
+    def halted(self) -> str | None:
+        """Why it stands still."""
+        return next(iter(self._halts.values()), None)
+
+    # ---- runs
 
     async def _called(self, message: Msg) -> None:
-        if self.halted or self.draining:
-            offer = Offer(Robot(self.card.name), {}, {})
-            await message.respond(json.dumps(offer.plain()).encode())
+        """Answers a call: what the tasks would cost."""
+        if (said := self.store.intake.read(forms.CALL, message)) is None:
             return
-        costs: dict[str, Known] = {}
-        cannot: dict[str, str] = {}
-        facts = self.facts()
-        for data in json.loads(message.data)["tasks"]:
-            if self.card.name in data["refused"]:
-                cannot[data["id"]] = "could not begin it"
-                continue
-            task = tasks.of(data)
-            if task.to not in (None, self.card.name):
-                continue
-            try:
-                costs[task.id] = await self._cost(task, facts)
-            except BtError as error:
-                cannot[task.id] = error.message
-        self.plan.free = abs(self._ends - self.mono()) if self.running else 0.0  # late: as late once more
-        await message.respond(json.dumps(Offer(self.plan, costs, cannot).plain(), separators=(",", ":")).encode())
-
-    async def _cost(self, task: Task, facts: Mapping[str, Json]) -> Known:
-        if lacks := tasks.lacking(task.needs, facts):
-            raise BtError(f"lacks {lacks}", "join it with --has, or send it to another robot")
-        known = await self.runner.known(task)
-        if (left := self.card.battery.left(facts)) is None:
-            return known
-        way = distance(self.plan.end(), known.place) / self.card.speed
-        promised = self.plan.cost().work + (max(0.0, self._ends - self.mono()) if self.running else 0.0)
-        return replace(known, strain=round(self.card.battery.strain(left, promised, way + known.takes), 1))
-
-    def facts(self) -> dict[str, Json]:
-        """Returns what needs are compared with; the battery as it is now."""
-        left = self.card.battery.left(self.card.facts)
-        return {**self.card.facts, **({"battery": left} if left is not None else {})}
+        offer = Offer(Robot(self.card.name), {}, {})
+        if not (self.halted or self.draining):
+            offer = await self.bidder.offer(said["tasks"])
+        body = json.dumps(offer.plain(), separators=(",", ":")).encode()
+        await self.link.nc.publish(names.bid(self.card.name, said["call"]), body)
 
     def _job(self, own: Own) -> Any:
         return job_of(own.task, Known(own.takes, own.policy), self.wall() + self.shift)
@@ -242,8 +218,6 @@ class Agent:
     def _ours(self) -> bool:
         """True while a coordinator has just said what is still ours."""
         return self._greeted.is_set() and self.mono() - self._heard < self._lease / 4
-
-    # ---- runs
 
     async def _scheduled(self) -> None:
         with suppress(TimeoutError):  # what was being run when this robot died may be another one's now
@@ -258,7 +232,8 @@ class Agent:
                         await self._wake.wait()
                 continue
             if await self._may_begin(own):
-                await self._run(self.held.tasks[own.task.id], again)
+                if not self._still and own.task.id in self.held.tasks:  # while the claim was asked for, much may happen
+                    await self._run(self.held.tasks[own.task.id], again)
             else:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(0.5):
@@ -266,9 +241,12 @@ class Agent:
 
     def _next(self) -> tuple[Own | None, bool, float | None]:
         """Returns the task to run now, and whether it was begun before; else the seconds until one may be begun."""
-        if self.halted or (self.card.alone != WORK and self.alone):
-            return None, False, 1.0
         for own in list(self.held.tasks.values()):
+            if own.state == RUNNING and own.cancel:  # also while it is halted
+                self._cancelled(own)
+        if self._still:
+            return None, False, 1.0
+        for own in self.held.tasks.values():
             if own.state == RUNNING and (own.policy != record.MOVES or self._ours()):
                 return own, True, None
         now, wait = self.wall() + self.shift, None
@@ -283,6 +261,11 @@ class Agent:
             elif own.policy == record.REPEAT or own.state == CLAIMED or self.link.up.is_set():
                 return own, False, None
         return None, False, wait if not self.plan.jobs else min(wait or 1.0, 1.0)
+
+    @property
+    def _still(self) -> bool:
+        """True while nothing may be begun or gone on with."""
+        return bool(self.halted) or (self.card.alone != WORK and self.alone)
 
     async def _may_begin(self, own: Own) -> bool:
         """Claims a term of a task. The claim decides against a coordinator that takes the task back.
@@ -323,36 +306,51 @@ class Agent:
         self._unplan(task.id)
         self.held.put(own, self._report(own, what="started"), synced=own.policy != record.REPEAT)
         self.running, begun = task.id, self.mono()
-        self._ends = begun + own.takes
+        self.bidder.ends = begun + own.takes
         self.hand_in.reports.set()
         try:
             await self._moved_in(own, again)
             self.hand_in.begin(own)
             if again and own.policy == record.MOVES:  # what this robot had begun is in the store before it goes on
-                while self.runner.journal(own) is not None and await self.hand_in.copied(own) == AGAIN:
+                while self._goes_on(own) and self.runner.journal(own) is not None:
+                    if await self.hand_in.copied(own) != AGAIN:
+                        break
                     await asyncio.sleep(0.2)
-                if self.held.tasks.get(task.id) != own:
-                    return
-            outcome = await self.runner.run(own, again)
+            outcome = await self.runner.run(own, again) if self._goes_on(own) else Outcome(None)
         except Refused as error:
             self._report_drop(own, what="returned", reason=str(error), refused=True)
             return
         except BtError as error:
             outcome = Outcome(record.FAILURE, error.message)
         finally:
-            self.running = None
-        if self.held.tasks.get(task.id) != own:
+            self.running = self.bidder.ends = None
+        await self._ended(own, outcome, self.mono() - begun)
+
+    def _goes_on(self, own: Own) -> bool:
+        """False when the task is another robot's by now, or its run was told to stop."""
+        held = self.held.tasks.get(own.task.id)
+        return held is not None and held.term == own.term and own.task.id not in self._stopped
+
+    async def _ended(self, own: Own, outcome: Outcome, seconds: float) -> None:
+        """Reports how a run has ended. What was cut off is gone on with, unless it was cancelled."""
+        task, held = own.task, self.held.tasks.get(own.task.id)
+        self._stopped.pop(task.id, "")
+        if held is None or held.term != own.term:
             return  # it is another robot's by now
-        why = self._stopped.pop(task.id, "")
-        if outcome.verdict is None:  # cut off; unless it was cancelled it is gone on with
-            if why != record.CANCELLED:
+        if outcome.verdict is None:
+            if held.cancel:
+                self._cancelled(held)
+            else:
                 await asyncio.sleep(0.1)
-                return
-            outcome = Outcome(record.CANCELLED, "cancelled")
-        if outcome.verdict != record.CANCELLED:
-            self.held.took(task.tree, self.mono() - begun, outcome.verdict == record.SUCCESS)
+            return
+        self.held.took(task.tree, seconds, outcome.verdict == record.SUCCESS)
         self._report_drop(own, what="ended", verdict=outcome.verdict, reason=outcome.reason, outputs=outcome.outputs,
-                          seconds=round(self.mono() - begun, 3))  # fmt: skip
+                          seconds=round(seconds, 3))  # fmt: skip
+
+    def _cancelled(self, own: Own) -> None:
+        """Ends a task that somebody has cancelled, and whose run does not go on."""
+        reason = "cancelled" if own.cancel == record.CANCELLED else own.cancel
+        self._report_drop(own, what="ended", verdict=record.CANCELLED, reason=reason)
 
     def _stop(self, task: str, why: str) -> None:
         """Stops a run; once, because a second signal would kill it."""
@@ -382,15 +380,14 @@ class Agent:
     async def _moved_in(self, own: Own, again: bool) -> None:
         """Fetches the journal of the run that this one goes on with."""
         if own.resume is not None and not again:
-            pieces = await self.store.journal(own.resume[0], own.task.id, own.resume[1])
+            pieces = await self.store.handed_over(self.card.name, own.task.id)
             if pieces:
                 await self.runner.move_in(own, pieces)
 
     # ---- reports
 
     def _report(self, own: Own, **body: Any) -> dict[str, Any]:
-        return {**body, "task": own.task.id, "term": own.term, "robot": self.card.name,
-                "at": round(self.wall() + self.shift, 3)}  # fmt: skip
+        return report.of(own, self.wall() + self.shift, body)
 
     def _report_drop(self, own: Own, **body: Any) -> None:
         self.held.drop(own.task.id, self._report(own, **body))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import record
+from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.bid import Known
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.plan import Place
 from bt_runtime.fleet.replica import restored
 from bt_runtime.fleet.runner import Outcome, Refused
-from bt_runtime.fleet.task import Task
+from bt_runtime.fleet.task import Task, placed
 from bt_runtime.project import child
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _WORKER = "bt_runtime.cli.fleet.worker"
 _GUESS = 60.0  # seconds that a task of an unknown tree is expected to take
+ANEW = 3.0  # seconds after which a tree that could not be run here is looked at again: somebody may have mended it
 _TRIES = 3  # times that a run which was killed is gone on with
 _INTERRUPTED = 130
 
@@ -97,6 +101,15 @@ async def _line(descriptor: int) -> bytes:
     return bytes(pieces)
 
 
+def _why(answer: Mapping[str, Any], folder: Path) -> str:
+    """Says in words why a run has failed: the node and its reason, else the last words of the command."""
+    said = answer["result"] or {}
+    reason, path = said.get("reason") or said.get("why") or "", said.get("path") or ""
+    if reason or path:
+        return f"{path}: {reason}" if path and reason else reason or f"{path} failed"
+    return answer.get("said") or f"it ended with exit status {answer['exit']}: see {folder}/worker.log"
+
+
 async def _nowhere(own: Own) -> str:
     return ""
 
@@ -114,6 +127,7 @@ class Runs:
         self.copied: Callable[[Own], Awaitable[str]] = _nowhere  # the agent's: has the store the run's journal?
         self._spare: Worker | None = None
         self._known: dict[str, dict[str, Any]] = {}
+        self._refused: dict[str, float] = {}  # when a tree was last found to be impossible here
         self._at_work: dict[str, Worker] = {}
         self._stopping: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
@@ -125,11 +139,14 @@ class Runs:
 
     async def known(self, task: Task) -> Known:
         tree = await self.tree(task)
-        if tree not in self._known:
+        if tree not in self._known or time.monotonic() - self._refused.get(tree, math.inf) > ANEW:
             answer = await self.spare().ask({"known": tree})
             if answer is None:
                 raise BtError("its worker process ended", f"see {self.folder}/worker.log")
             self._known[tree] = answer
+            self._refused.pop(tree, None)
+            if "cannot" in answer:
+                self._refused[tree] = time.monotonic()
         found = self._known[tree]
         if "cannot" in found:
             raise BtError(found["cannot"], "btr validate tells more, in the folder of the robot")
@@ -144,10 +161,10 @@ class Runs:
     async def tree(self, task: Task) -> str:
         """Returns what the task's tree is called here: the file of its version, or as the project calls it."""
         if not task.digest:
-            return task.tree
+            return placed(task.tree)
         if self.versions is None:
             raise BtError(f"takes no versions of {task.tree}", "btr fleet join --signed-by KEY")
-        return str(await self.versions.path(task.digest))
+        return str(await self.versions.path(task.tree, task.digest))
 
     def path(self, own: Own) -> Path:
         return self.folder / f"{own.task.id}-{own.term}"
@@ -160,7 +177,9 @@ class Runs:
             words = ["resume", "last"]
             if self.journal(own) is None:
                 words = ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
-            outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
+            outcome: Outcome | None = Outcome(None, "stopped")
+            if own.task.id not in self._stopping:  # it may have been told so while the tree was looked for
+                outcome = await self._once(own, [*words, "--json", "--runs", str(place)])
             if outcome is None and own.task.id in self._stopping:
                 outcome = Outcome(None, "stopped")
             if outcome is not None:
@@ -183,11 +202,9 @@ class Runs:
         said = answer["result"] or {}
         if answer["exit"] == _INTERRUPTED or said.get("status") == "INTERRUPTED":
             return Outcome(None, said.get("reason", ""))
-        verdict = record.SUCCESS if answer["exit"] == 0 else record.FAILURE
-        reason = (
-            said.get("reason") or said.get("why") or ("" if verdict == record.SUCCESS else f"exit {answer['exit']}")
-        )
-        return Outcome(verdict, reason, said.get("outputs"))
+        if answer["exit"] == 0:
+            return Outcome(record.SUCCESS, said.get("reason") or said.get("why") or "", said.get("outputs"))
+        return Outcome(record.FAILURE, _why(answer, self.folder), said.get("outputs"))
 
     def stop(self, task: str) -> None:
         self._stopping.add(task)
@@ -195,7 +212,7 @@ class Runs:
             worker.signal(signal.SIGTERM)
 
     def journal(self, own: Own) -> Path | None:
-        return next(iter(self.path(own).glob("*.btr")), None)
+        return begun_in(self.path(own))
 
     async def move_in(self, own: Own, pieces: list[bytes]) -> None:
         self.path(own).mkdir(exist_ok=True)

@@ -32,6 +32,7 @@ class ServerOptions:
     anyone: bool = False  # may listen on an address that other machines reach
     sync: str = "always"  # when a message is on the disk: before it is acknowledged, or each so many seconds: "2s"
     more: str = ""
+    store: str = "16GB"  # the most that all streams together may take on the disk
 
 
 def program() -> str:
@@ -142,7 +143,8 @@ def configuration(options: ServerOptions, port: int) -> list[str]:
         "server_name: btr_fleet\n",
         "max_payload: 8MB\n",
         "write_deadline: 5s\n",
-        f"jetstream {{ store_dir: {quoted(os.fspath(options.folder.resolve()))}, sync_interval: {sync} }}\n",
+        f"jetstream {{ store_dir: {quoted(os.fspath(options.folder.resolve()))}, sync_interval: {sync}, "
+        f"max_file_store: {options.store}, max_memory_store: 1GB }}\n",
         options.more,
     ]
 

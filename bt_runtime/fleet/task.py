@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
@@ -58,6 +59,13 @@ class Task:
 def of(data: Mapping[str, Any]) -> Task:
     """Returns the task that `plain` wrote; fields of a later version are ignored."""
     return Task(**{name: value for name, value in data.items() if name in Task.__dataclass_fields__})
+
+
+def placed(tree: str) -> str:
+    """Returns a tree's name when a robot looks for it in its own project; BtError for a path that leads elsewhere."""
+    if not tree or tree.startswith("-") or Path(tree).is_absolute() or ".." in Path(tree).parts:
+        raise BtError(f"`{tree:.80}` names no tree of the robots' projects", "write its name, or its path in a project")
+    return tree
 
 
 def new_id() -> str:

@@ -357,7 +357,7 @@ def settle(
     if entry.on_resume == "repeat":
         return Answer(START, "its manifest allows to repeat it")
     if entry.on_resume == "fail":
-        return Answer(FAIL, "its manifest says that it fails")
+        return Answer(FAIL, f"`{sentence}` was cut off, and may not be repeated")
     told = verified(sentence, entry, target, params)
     outputs = dict(told) if isinstance(told, Mapping) else None
     held = True if outputs is not None else told

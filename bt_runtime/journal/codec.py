@@ -48,7 +48,8 @@ def plain(value: object, depth: int = 0) -> JsonValue:
         value = float.__float__(value)
         return value if math.isfinite(value) else {TAG: "float", "v": str(value)}
     if type(value) in _NAMES and isinstance(value, tuple):
-        return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in value]}
+        kept = value[:-1] if getattr(value, "thought", None) == "" else value  # most have none: it is not written
+        return {TAG: _NAMES[type(value)], "v": [plain(v, depth + 1) for v in kept]}
     if isinstance(value, list | tuple):
         return [plain(v, depth + 1) for v in value]
     if isinstance(value, frozenset):

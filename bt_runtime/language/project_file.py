@@ -109,6 +109,8 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "context": _COUNT,
     "sampler": {"type": "object", "properties": SAMPLER, "additionalProperties": False},
     "seed": _COUNT,
+    "effort": {"enum": ["", "none", "minimal", "low", "medium", "high"]},
+    "think_tokens": _COUNT,
     "gpu_layers": {"anyOf": [{"const": "auto"}, {"type": "integer", "minimum": -1}]},
     "tensor_split": {"type": "array", "items": {"type": "number", "minimum": 0}, "maxItems": 16},
     "main_gpu": _COUNT,
@@ -122,7 +124,17 @@ MODEL_OPTIONS: dict[str, Schema] = {
     "patience": {"type": "number", "exclusiveMinimum": 0},
     "niceness": {"type": "integer"},
 }  # fmt: skip
-SERVER_OPTIONS = ("name", "timeout", "chat", "turns", "context", "sampler", "seed")  # the others are of files
+SERVER_OPTIONS = (
+    "name",
+    "timeout",
+    "chat",
+    "turns",
+    "context",
+    "sampler",
+    "seed",
+    "effort",
+    "think_tokens",
+)  # the others are of files
 _ADDRESS: Schema = {
     "type": "string",
     "pattern": "^https?://",

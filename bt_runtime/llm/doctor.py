@@ -164,6 +164,8 @@ def _model(where: str, context: int, machine: Machine | None, test: bool, *, ask
         yield Finding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
         return
     yield Finding("ok", f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}")
+    if header.slides:
+        yield Finding("ok", "sliding windows are held whole (full-size SWA cache), so that prompts can be rolled back")
     if machine is None:
         return
     yield Finding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))

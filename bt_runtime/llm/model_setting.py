@@ -85,7 +85,7 @@ def apart(given: object) -> Named:
             raise BtError(f"a model has no setting `{name}`", hint)
         if places[0] == "server" and name not in SERVER_OPTIONS:
             raise BtError(f"`{name}` is for a file; a server is given it where it is started", _EXAMPLE)
-        if places[0] == "file" and name in ("name", "timeout"):
+        if places[0] == "file" and name in ("name", "timeout", "effort", "think_tokens"):
             raise BtError(f"`{name}` is for a server; a file has none", _EXAMPLE)
         if how[name] is not None and (why := _CHECK.complaint(name, how[name])):
             raise BtError(f"`{name}` of the model {where}: {why}", "docs/models.md has a table of all settings")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.job import Answer
 from bt_runtime.types import Job, Json, Model, Wake
 
 A = TypeVar("A")
@@ -25,6 +26,9 @@ class WrappedModel(Model):
 
     def count(self, text: str) -> int:
         return self.model.count(text)
+
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Job[Sequence[int]]:
+        return counting(self.model, texts, wake)
 
     def stats(self) -> Mapping[str, Json]:
         return self.model.stats()
@@ -56,6 +60,12 @@ class MappedJob(Job[B]):
 
     def cancel(self, reason: str) -> None:
         self.job.cancel(reason)
+
+
+def counting(model: Model, texts: Sequence[str], wake: Wake | None = None) -> Job[Sequence[int]]:
+    """Counts the tokens of each text, as a job: by the model's own `counting`, where its `count` would wait."""
+    own: Any = getattr(model, "counting", None)
+    return own(texts, wake) if own is not None else Answer.of([model.count(text) for text in texts])
 
 
 def a_model(given: object) -> Model:

@@ -57,7 +57,9 @@ class Settings:
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
     turns: Literal["chat", "one"] = "chat"  # what an agent does and sees: turns of a conversation, or all in one
-    flash: bool | None = None  # flash attention: tokens of others cost nothing. None: llama.cpp decides; off in lanes
+    flash: bool | None = (
+        None  # flash attention. None: off on the processor, where it changes choices; else llama.cpp decides
+    )
     repeatable: bool = False  # one job at a time, nothing reused: the same bits whatever else was asked
     patience: float = 120.0  # seconds without a sign of life before the worker is replaced
     niceness: int = 10

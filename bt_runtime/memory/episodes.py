@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
@@ -109,9 +110,11 @@ class Episodes:
 
     def _complete(self, experience: Experience) -> Experience:
         checked = from_json(experience.to_json())
-        return replace(
-            checked, tokens=checked.tokens or self._count(checked.text), when=checked.when or round(time.time(), 3)
-        )
+        tokens = checked.tokens
+        if not tokens:
+            with suppress(BtError):  # a model that cannot count costs no experience: 0 stands for not counted
+                tokens = self._count(checked.text)
+        return replace(checked, tokens=tokens, when=checked.when or round(time.time(), 3))
 
     # Reading -------------------------------------------------------------------------------------
 

@@ -47,6 +47,12 @@ def may_send(address: str, folder: Path) -> None:
         guard(f"the address {address}", folder, sends=True)
 
 
+def may_configure(file: Path) -> None:
+    """Called before a server lets in whom this file names; raises if somebody else has written it."""
+    if guard is not None and not knows(file):
+        raise BtError(f"{file} says who may connect, and is not of your making", f"look at it, then: btr trust {file}")
+
+
 def beyond(address: str) -> bool:
     """True when the address belongs to another machine."""
     from urllib.parse import urlsplit

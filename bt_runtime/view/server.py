@@ -1,7 +1,8 @@
 """The page's server: standard library, threads; by default loopback only, with a token.
 
 Assets are free to read; events and commands need the token, which the URL carries in its fragment. The Host header is
-checked, so that a page from elsewhere cannot come in under a name of its own.
+checked, so that a page from elsewhere cannot come in under a name of its own. A server of an API has no page: each of
+its requests needs the token, as `X-Token` or `Authorization: Bearer`.
 
 A page reads its events by a WebSocket, a program by Server-Sent Events. A browser opens six HTTP connections to one
 server and no more, and Server-Sent Events hold one for as long as their page is open; WebSockets are not counted.
@@ -42,6 +43,7 @@ GUEST = 15.0  # seconds that one has for a request and its answer, and between t
 _LOG = logging.getLogger(__name__)
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
 Streams = Callable[[str], "Stream | None"]  # the stream of the run that a page names
+Api = Callable[[str, str, bytes], tuple[int, Json]]  # method, path and body → status and answer
 Assets = Callable[[str], tuple[bytes, str] | None]  # the file at a URL path, and its content type
 
 
@@ -61,13 +63,15 @@ class Server:
     """A web server in its own thread, which starts when the object is made."""
 
     def __init__(
-        self, feed: Stream, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0,
+        self, feed: Stream | None, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0,
         anyone: bool = False, assets: Assets = asset, streams: Streams | None = None, most_body: int = MOST_BODY,
+        api: Api | None = None, token: str = "",
     ) -> None:  # fmt: skip
+        """`api`: answers every request, in place of a page. `token`: "" for a new one."""
         address.checked(host, anyone)
-        self.feed, self.command = feed, command
+        self.feed, self.command, self.api = feed, command, api
         self.assets, self.streams, self.most_body = assets, streams, most_body
-        self.token = secrets.token_urlsafe(18)
+        self.token = token or secrets.token_urlsafe(18)
         self.over = threading.Event()
         handler = type("Handler", (_Handler,), {"app": self})
         try:
@@ -87,8 +91,9 @@ class Server:
     def close(self) -> None:
         """Stops the server. Readers that keep up receive the remaining events first."""
         if not self.over.is_set():
-            self.feed.close()
-            self.feed.left(PATIENCE)
+            if self.feed is not None:
+                self.feed.close()
+                self.feed.left(PATIENCE)
             self.over.set()
             self._http.shutdown()
             self._http.server_close()
@@ -199,6 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         if not self._welcome():
             return
+        if self.app.api is not None:
+            self._asked("GET", self.app.api)
+            return
         if parts.path == "/events":
             self._events(parse_qs(parts.query))
             return
@@ -211,16 +219,38 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         if not self._welcome():
             return
-        if not self._trusted(self.headers.get("X-Token", "")) or self._foreign():
-            self._say(403, "the token is missing or wrong")
+        if self.app.api is not None:
+            self._asked("POST", self.app.api)
             return
+        if self._admitted() and (body := self._body()) is not None:
+            self._command(body)
+
+    def _asked(self, method: str, api: Api) -> None:
+        """Answers a request of the API."""
+        if not self._admitted():
+            return
+        body = self._body() if method == "POST" else b""
+        if body is not None:
+            status, answer = api(method, urlsplit(self.path).path, body)
+            self._answer(status, json.dumps(answer).encode(), "application/json")
+
+    def _admitted(self) -> bool:
+        bearer = self.headers.get("Authorization", "")
+        token = self.headers.get("X-Token", "") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
+        if self._trusted(token) and not self._foreign():
+            return True
+        self._say(403, "the token is missing or wrong")
+        return False
+
+    def _body(self) -> bytes | None:
+        """Returns the body of a request; None for one that is too large, which is answered here."""
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > self.app.most_body:
-            self._say(413, "a command is a short JSON object")
-            return
+            self._say(413, f"a request is JSON of at most {self.app.most_body} bytes, with a Content-Length")
+            return None
         body = self.rfile.read(int(length))
         self.unread = False
-        self._command(body)
+        return body
 
     def _command(self, body: bytes) -> None:
         try:

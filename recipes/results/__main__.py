@@ -57,6 +57,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--rows", nargs="+", type=_row, default=[], metavar="EVALUATION/STRATEGY[:TASKS]",
         help="only these rows of the worlds' tables, such as webshop/react:40")  # fmt: skip
     add("--beside", metavar="NAME", help="with --rows: another model's figures, kept as NAME.json beside the page")
+    add("--rewrite", action="store_true", help="measure nothing: write the page again from the summary beside it")
     add("--finished", action="store_true", help="run nothing, take what has ended")
     add("--part", type=_part, metavar="K/N", help="the K-th of N processes side by side; it writes no page")
     add_color(parser)
@@ -91,6 +92,11 @@ def main(words: Sequence[str] | None = None) -> int:
 def claims(args: argparse.Namespace) -> int:
     """The page and its pictures are written when all has ended; until then the same command goes on where it was."""
     every = read_claims()
+    if args.rewrite:
+        place = args.page or args.out / "results.md"
+        rewrite(place, every)
+        print(f"wrote {place}")
+        return Exit.SUCCESS
     if bool(args.rows) != bool(args.beside):
         raise BtError("--rows and --beside go together", "name both, or neither")
     if args.rows:

@@ -101,6 +101,9 @@ class Claim(NamedTuple):
     picture: Mapping[str, tuple[str, str]] = {}  # legend → (evaluation, strategy)
     named_only: bool = False  # takes long: looked at only when it is named
     world: str = ""  # of a table of strategies: the world that it is of, as a heading
+    beside: str = ""  # whether the paper's figure and ours are of the same thing, and why not
+    comparable: str = ""  # the claim whose figures stand beside the paper's instead
+    chose: bool = False  # the shipped weights were chosen on tasks of these rows
 
     @property
     def needs(self) -> list[str]:
@@ -166,6 +169,7 @@ _FIGURE = closed({
 }, ("name", "of", "measure"))  # fmt: skip
 _CLAIM = closed({
     "claim": TEXT, "paper": TEXT, "about": TEXT, "picture": by_name(TEXT), "named_only": _YES, "world": TEXT,
+    "beside": {"type": "string", "pattern": "^(not )?comparable: "}, "comparable": TEXT, "chose": _YES,
     "figures": {"type": "array", "items": {"type": "object", **_FIGURE}},
 }, ("claim", "paper", "about", "figures"))  # fmt: skip
 _PLAN = closed(
@@ -208,8 +212,8 @@ def _evaluation(each: Mapping[str, Any]) -> Evaluation:
 def _claim(name: str, each: Mapping[str, Any]) -> Claim:
     picture = {legend: _side(named) for legend, named in each.get("picture", {}).items()}
     figures = tuple(_figure(figure) for figure in each["figures"])
-    named_only, world = each.get("named_only", False), each.get("world", "")
-    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture, named_only, world)
+    more = {key: each[key] for key in ("named_only", "world", "beside", "comparable", "chose") if key in each}
+    return Claim(name, each["claim"], each["paper"], each["about"], figures, picture, **more)
 
 
 def _figure(each: Mapping[str, Any]) -> Figure:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import bt_runtime
 from bt_runtime.bench.report.table import number, signed
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation
@@ -14,10 +17,11 @@ from recipes.results.finding import SHARES, Finding
 _WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below", "p_below": "p below"}
 SEVEN = (
     "The same model, tasks and budget of decisions for each strategy of a world; n tells on how many tasks. A world "
-    "whose extra or data was not there is told as not measured. The papers' figures are of models hundreds of times as "
-    "large, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is a "
+    "whose extra or data was not there is told as not measured. The papers' figures are of general models that are "
+    "prompted, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is a "
     "project with tasks of its own: `btr init my_arm --example arm`, and there `btr eval tasks.yaml --strategy tidy`."
 )
+CARD = Path(bt_runtime.__file__).parent / "llm" / "starter" / "README.md"
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
 
 
@@ -28,6 +32,7 @@ def page(
     parts = [
         "# Results",
         _opening(found["made"]),
+        _compared(claims, found["made"]),
         "## In short",
         _overview(claims, found),
         *(_beside(claims, found, name, other) for name, other in others.items()),
@@ -58,6 +63,33 @@ def _opening(made: Mapping[str, Any]) -> str:
     )
 
 
+def _compared(claims: Claims, made: Mapping[str, Any]) -> str:
+    """Says what the compared models are, and which rows chose ours."""
+    file = str(made["model"].get("file", ""))
+    trained = trained_on(file)
+    ours = (
+        f"**Our model is trained on these worlds**: `{file}` has read {trained} of lessons by these worlds' own "
+        "teachers, in the forms of these very prompts, and its acts are constrained "
+        "([its card](../bt_runtime/llm/starter/README.md))."
+        if trained
+        else "Our model is the one that is named above; its acts are constrained."
+    )
+    rows = ", ".join(f"[{each.world or each.claim}](#{each.name})" for each in claims.claims.values() if each.chose)
+    chosen = f" The shipped weights were chosen by tasks of these rows: {rows}." if rows and trained else ""
+    return (
+        f"{ours} **The papers' models are general ones, hundreds of times as large, and prompted.** So no figure here "
+        "says that a small model is as good as theirs: it says what a strategy does with one model. Beside each of the "
+        "papers' figures stands whether ours is of the same tasks (`comparable`) or not, and why, in a few words; the "
+        f"models never are of one kind.{chosen}"
+    )
+
+
+def trained_on(file: str) -> str:
+    """Returns what the shipped model's card says that it was trained on: `231 million tokens`; "" for other models."""
+    told = re.search(r"^\| trained on \| ([\d.]+ million tokens)", CARD.read_text("utf-8"), re.MULTILINE)
+    return told[1] if told is not None and file == CARD.with_name("starter.gguf").name else ""
+
+
 def _model(made: Mapping[str, Any]) -> str:
     model = made["model"]
     named = model.get("file") or model.get("model", "?")
@@ -71,10 +103,18 @@ def _overview(claims: Claims, found: Mapping[str, Any]) -> str:
         if claim.world:
             continue
         key = _key(record.of(found, name))
-        here = "<br>".join(f"{f.name}: **{value(f)}** {interval(f)}" for f in key) or "not measured"
+        here = "<br>".join(map(_figure, key)) or "not measured"
+        paper = claim.paper + (f"<br>**{claim.beside}**" if claim.beside else "")
+        if claim.comparable:
+            there = [f for f in _key(record.of(found, claim.comparable)) if not f.difference]
+            here += "".join(f"<br>comparable, [{claim.comparable}](#{claim.comparable}): {_figure(f)}" for f in there)
         targets = "<br>".join(filter(None, (target(f) for f in key))) or "none set"
-        rows.append((f"[{claim.claim}](#{name})", claim.paper, here, targets))
+        rows.append((f"[{claim.claim}](#{name})", paper, here, targets))
     return _table(("claim of the papers", "what the paper has", "here", "target"), rows)
+
+
+def _figure(found: Finding) -> str:
+    return f"{found.name}: **{value(found)}** {interval(found)}"
 
 
 def _beside(claims: Claims, found: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
@@ -114,15 +154,22 @@ def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
     told = found["claims"].get(claim.name, {})
     own = record.of(found, claim.name)
     heading = f'<a id="{claim.name}"></a>\n' + (f"### {claim.world}" if claim.world else f"## Claim: {claim.claim}")
-    parts = [heading, f"In the paper: {claim.paper}." if claim.paper else "", claim.about.strip()]
+    there = f" Our figures that stand beside it: [{claim.comparable}](#{claim.comparable})." if claim.comparable else ""
+    beside = f" **{claim.beside[:1].upper()}{claim.beside[1:]}.**{there}" if claim.beside else ""
+    parts = [heading, f"In the paper: {claim.paper}.{beside}" if claim.paper else "", claim.about.strip()]
+    if claim.chose:
+        parts.append(
+            "The shipped weights were chosen by tasks of these rows, among some ten trainings and their means."
+        )
     if "missing" in told:
         parts.append(_missing(told, bool(own)))
     if own:
-        beside = any(f.paper is not None for f in own)
+        column = [f"paper, {claim.beside.partition(':')[0]}" if claim.beside else "paper"]
+        column = column if any(f.paper is not None for f in own) else []
         rows = [
-            (f.name, *([_of_paper(f)] if beside else []), value(f), interval(f), f.n, test(f), target(f)) for f in own
+            (f.name, *([_of_paper(f)] if column else []), value(f), interval(f), f.n, test(f), target(f)) for f in own
         ]
-        parts.append(_table(("", *(["paper"] if beside else []), "here", "95 %", "n", "paired test", "target"), rows))
+        parts.append(_table(("", *column, "here", "95 %", "n", "paired test", "target"), rows))
     if picture:
         parts.append(f"![{claim.claim}]({picture})")
     return "\n\n".join(part for part in parts if part)

@@ -143,7 +143,7 @@ def test_a_story_that_is_too_long_keeps_its_task_and_its_end():
 def test_long_answers_of_a_story_are_cut_and_the_task_and_what_was_said_stay_whole():
     long = "x" * 90
     story = f"Your task is to: {long}\nAct: {long}\n{long}\nThink: {long}\nOK.\n"
-    assert autoplan.shortened(story, 0, len, 80) == story.replace(f"\n{long}\n", f"\n{'x' * 79}…\n")
+    assert autoplan.cut(story, 80) == story.replace(f"\n{long}\n", f"\n{'x' * 79}…\n")
 
 
 @pytest.mark.llm

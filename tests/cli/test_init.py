@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,23 @@ def test_every_example_validates_strictly_and_runs(
     if example != "ros2":  # that one needs a robot: tests/ros/test_run.py has one
         assert btr("run", "main", "--seconds", 300).code == 0
     assert btr("schema", "--check").code == 0
+
+
+def test_the_ros_example_installs_every_file_of_its_trees_and_skills(
+    btr: Btr, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also trees in folders, and the skills' Python."""
+    btr("init", "mine", "--example", "ros2")
+    for name in ("trees/parts/door.yaml", "skills/arm/grip.py", "skills/arm/grip.yaml"):
+        (here / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "mine" / name).touch()
+    given: dict[str, Any] = {}
+    monkeypatch.setattr("setuptools.setup", lambda **more: given.update(more))
+    monkeypatch.chdir(here / "mine")
+    runpy.run_path("setup.py")
+    installed = {f"{folder}/{Path(file).name}" for folder, files in given["data_files"] for file in files}
+    for name in ("trees/main.yaml", "trees/parts/door.yaml", "skills/arm/grip.py", "launch/tree.launch.py"):
+        assert f"share/robot_tree/{name}" in installed
 
 
 def test_the_schema_of_a_new_project_knows_its_skills(btr: Btr, here: Path) -> None:

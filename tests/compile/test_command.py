@@ -41,3 +41,15 @@ def test_nothing_to_compile_is_said_in_words(tmp_path: Path, capsys: pytest.Capt
     """A folder without runs is no traceback."""
     assert main(["compile", str(tmp_path)]) == 2
     assert "there are no runs to compile" in capsys.readouterr().err
+
+
+def test_a_folder_of_links_to_folders_of_runs_is_read(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Links to journals, to folders of journals, and to an evaluation with its runs."""
+    for name, target in (("runs", project / "runs"), ("evaluation", project)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "link").symlink_to(target)
+        assert main(["compile", str(folder), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["runs"] == 12

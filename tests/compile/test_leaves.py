@@ -77,3 +77,19 @@ def test_the_last_answer_and_what_the_world_shows_are_read() -> None:
     heard = "heard: {form: You are in a room with <what>., of: look, slots: it}"
     run = ran(heard, world=pantry())
     assert run.status is SUCCESS and run.blackboard["it"]["what"].startswith("shelf 1")
+
+
+@pytest.mark.rule("heard", 4)
+def test_an_answer_is_read_by_its_lines_and_sentences_too() -> None:
+    """The whole comes first; `text` receives what had the form."""
+
+    class Told(Pantry):
+        def act(self, sentence: str) -> Any:
+            return super().act(sentence)._replace(text="It is late. You saw cup 1.\nstate: lent")
+
+    where = {"cup": "shelf 1"}
+    task = Task("t", "tidy", "bring the cup", {"where": where, "thing": "cup", "place": "table"})
+    for form, text in (("You saw cup <number>.", "You saw cup 1."), ("state: lent", "state: lent"),
+                       ("It is late. <rest>", "It is late. You saw cup 1. state: lent")):  # fmt: skip
+        run = ran("go_to: shelf 1", f"heard: {{form: '{form}', text: text}}", world=Told(task))
+        assert (run.status, run.blackboard["text"]) == (SUCCESS, text)

@@ -14,6 +14,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bt_runtime.fleet import forms
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, SUCCESS
 from bt_runtime.fleet.server import free_port
@@ -223,7 +224,7 @@ class Chaos:
             if task not in held or held[task].state != DONE:
                 found.lost.append(task)
                 continue
-            said = await store.only("fleet_verdicts", f"fleet.verdict.{task}")
+            said = await store.only("fleet_verdicts", f"fleet.verdict.{task}", forms.VERDICT)
             verdicts = {str(held[task].verdict), *self.seen.get(task, ()), *([said["verdict"]] if said else ["none"])}
             if len(verdicts) > 1:
                 found.two_verdicts.append(f"{task}: {verdicts}")

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from bt_runtime.fleet import record
 from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Address, Link
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.task import Task
 from tests.fleet.still import Still

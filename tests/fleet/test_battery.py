@@ -13,11 +13,12 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.auction import decided
 from bt_runtime.fleet.battery import LOW, RESERVE, Battery
 from bt_runtime.fleet.bid import Known, Offer, offer_of
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.held import Held
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.plan import Robot
 from bt_runtime.fleet.record import Record
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.task import Task
 from tests.fleet.still import Still
 
@@ -36,7 +37,9 @@ def test_of_two_robots_the_charged_one_gets_the_task_unless_it_is_far(tmp_path: 
         for percent in (45, 29):
             file.write_text(f"{percent}\n")
             try:
-                known[name, percent] = asyncio.run(agent._cost(Task("t", "t", needs="battery>5"), agent.facts()))
+                known[name, percent] = asyncio.run(
+                    agent.bidder._cost(Task("t", "t", needs="battery>5"), agent.card.now())
+                )
             except BtError as error:
                 assert (name, percent) == ("low", 29) and "does not last: 29 % now, 9 % afterwards" in str(error)
         held.close()
@@ -47,7 +50,9 @@ def test_of_two_robots_the_charged_one_gets_the_task_unless_it_is_far(tmp_path: 
             Offer(Robot("low"), {"t": known["low", 45]}),
             Offer(Robot("full", free=way), {"t": known["full", 45]}),
         ]
-        read = {each.robot.name: offer_of(each.plain()) for each in offers}  # as it comes over the wire
+        read = {
+            each.robot.name: offer_of(each.robot.name, each.plain(), each.costs) for each in offers
+        }  # as it comes over the wire
         assert decided([Record(Task("t", "t"))], read, 0.0).given == {"t": winner}
 
 

@@ -32,6 +32,7 @@ def test_a_copy_grows_while_its_run_goes_on_elsewhere(tmp_path: Path, monkeypatc
         clock = bt.clock.Manual()
         with Fleet(server.address) as fleet, bt.Run(tree, journal=tmp_path / "runs", clock=clock) as run:
             fleet.call(fleet.store.prepare())
+            fleet.call(fleet.store.room("r1"))
             task = Task("t", "t")
             fleet.call(fleet.store.add(task))
             fleet.call(fleet.store.change("t", lambda held: held.assigned("r1", record.STAYS, 1.0).started(2.0)))

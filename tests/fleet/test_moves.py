@@ -159,6 +159,7 @@ def test_the_store_takes_nothing_after_a_fence_and_a_spare_sees_all_before_it(tm
         async with linked(tmp_path) as (_, link):
             store = Store(link)
             await store.prepare()
+            await store.room("r1")
             copy = Copy(store, "r1", Own(Task("t", "t"), 1, RUNNING, record.MOVES, 1.0))
             with bt.Run(bt.load("version: 1\ntree: t\nroot: {wait: 60}\n"), journal=tmp_path / "runs") as run:
                 run.tick()

@@ -16,10 +16,13 @@ pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
 import bt_runtime as bt
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet import names
 from bt_runtime.fleet import page as page_module
 from bt_runtime.fleet.asking import FleetPerson
 from bt_runtime.fleet.member import Member
 from bt_runtime.fleet.page import FleetRows, serve
+from bt_runtime.fleet.record import STARTED, Record
+from bt_runtime.fleet.task import Task
 from tests.fleet.test_adapters import fleet_of_one
 from tests.fleet.threads import until
 from tests.view.browser import Browser, missing
@@ -100,6 +103,71 @@ def test_a_robot_that_is_not_heard_is_an_alarm(tmp_path: Path) -> None:
     assert (rows(page)["robot r7"]["state"], rows(page)["robot r7"]["alarm"]) == ("lost", "stuck")
     with pytest.raises(BtError, match="not open any more"):
         page.answer("none-1", "yes", "ann")
+
+
+def nowhere(**more: Any) -> FleetRows:
+    """The rows of a fleet that is not asked."""
+    return FleetRows(type("Fleet", (), {"address": type("Address", (), {"url": "x"})})(), **more)  # type: ignore[arg-type]
+
+
+def test_journals_are_opened_below_the_operators_own_folder_only(tmp_path: Path) -> None:
+    """A heartbeat may name any folder: a journal elsewhere, and a link out of the folder, are not opened."""
+    own, foreign = tmp_path / "own" / "r7" / "runs", tmp_path / "home"
+    for folder in (own, foreign):
+        (folder / "t1-1").mkdir(parents=True)
+        (folder / "t1-1" / "a.btr").write_text("")
+    (own / "t2-1").mkdir()
+    (own / "t2-1" / "b.btr").symlink_to(foreign / "t1-1" / "a.btr")
+    page = nowhere(runs=[tmp_path / "own"])
+    for id in ("t1", "t2"):
+        page.changed(Record(Task(id, "patrol"), state=STARTED, term=1, robot="r7"))
+    for said, opened in (
+        (own, own / "t1-1" / "a.btr"), (foreign, None), (tmp_path / "own" / ".." / "home", None), ("/", None)
+    ):  # fmt: skip
+        page.alive("r7", {"running": "t1", "runs": str(said)})
+        assert page.here("task t1") == opened
+    page.alive("r7", {"running": "t2", "runs": str(own)})
+    assert page.here("task t2") is None
+    alone = nowhere()
+    alone.changed(Record(Task("t1", "patrol"), state=STARTED, term=1, robot="r7"))
+    alone.alive("r7", {"running": "t1", "runs": str(own)})
+    assert alone.here("task t1") is None
+
+
+def test_no_message_ends_the_page(tmp_path: Path) -> None:
+    """Whatever a robot publishes where the page listens, the rows go on; a robot keeps its latest questions, and
+    withdraws its own alone."""
+    deep, bad = (
+        b"[" * 100_000,
+        (b"", b"x", b"[]", b"{}", b"null", b"\xff", b'{"open": true}', b'{"id": [1], "open": 1}'),
+    )
+    with fleet_of_one(tmp_path) as (_, fleet, _does):
+        page = FleetRows(fleet, lease=1e6).start()
+        try:
+            until(lambda: "robot r7" in rows(page))
+
+            async def say() -> None:
+                for subject in (names.alive("r8"), f"{names.SAID}.r8.asks", f"{names.SAID}.r8.other",
+                                f"{names.CHANGED}.{names.TASKS}.t9", f"$KV.{names.TASKS}.t8"):  # fmt: skip
+                    for body in (*bad, deep, b'{"plan": "x", "facts": [1], "halted": {"a": 1}, "runs": 3}'):
+                        await fleet.link.nc.publish(subject, body)
+                good = {"id": "q", "text": "May I?", "open": True}
+                await fleet.link.nc.publish(f"{names.SAID}.r8.asks", json.dumps(good).encode())
+                await fleet.link.nc.publish(names.alive("r8"), json.dumps({"running": None, "plan": 3}).encode())
+
+            fleet.call(say())
+            until(lambda: rows(page).get("robot r8", {}).get("said") == "3 planned")
+            until(lambda: rows(page)["robot r8"]["alarm"] == "asks")
+            page.told("r7", "asks", {"id": "q", "text": "", "open": False})
+            until(lambda: rows(page)["robot r7"]["state"] == "idle")
+            assert rows(page)["robot r8"]["alarm"] == "asks", "another robot does not withdraw it"
+            for number in range(100):
+                page.told("r8", "asks", {"id": f"q{number}", "text": "", "open": True})
+            until(lambda: len(rows(page)["robot r8"]["questions"]) == 20)
+            page._thread.join(0)
+            assert page._thread.is_alive()
+        finally:
+            page.close()
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or "there")

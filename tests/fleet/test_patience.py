@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_runtime.fleet import names
-from bt_runtime.fleet.auction import collected
+from bt_runtime.fleet.auction import Call
 from bt_runtime.fleet.bid import Known, Offer
+from bt_runtime.fleet.messages import Intake
 from bt_runtime.fleet.patience import LEAST, MOST, Patience
 from bt_runtime.fleet.plan import Robot
 from bt_runtime.fleet.record import Record
@@ -46,21 +47,27 @@ def test_a_robot_that_is_later_than_usual_is_not_waited_for_unless_nobody_else_c
                     patience.heard(name, 0.001)
 
             async def called(message) -> None:
-                (task,) = json.loads(message.data)["tasks"]
-                for name in ("quick", "slow"):
-                    if name == "slow":
-                        await free.wait()
-                    costs = {task["id"]: Known(1.0, "stays")} if name == "slow" or task["id"] == "any" else {}
-                    await message.respond(json.dumps(Offer(Robot(name), costs).plain()).encode())
+                name, body = message.subject.rpartition(".")[2], json.loads(message.data)
+                (task,) = body["tasks"]
+                if name == "slow":
+                    await free.wait()
+                costs = {task["id"]: Known(1.0, "stays")} if name == "slow" or task["id"] == "any" else {}
+                offer = Offer(Robot(name), costs, {}).plain()
+                await link.nc.publish(names.bid(name, body["call"]), json.dumps(offer).encode())
 
-            await link.nc.subscribe(names.CALL, cb=called)
+            for name in ("quick", "slow"):
+                await link.nc.subscribe(names.call(name), cb=called)
             both = {"quick", "slow"}
-            offers = await collected(link, [Record(Task("any", "t"))], lambda: both, 60.0, patience)
+            offers = await Call(link, [Record(Task("any", "t"))], both, Intake()).collected(
+                lambda: both, 60.0, patience
+            )
             assert set(offers) == {"quick"}
             free.set()
             asyncio.get_running_loop().call_later(0.1, free.set)
             free.clear()
-            offers = await collected(link, [Record(Task("mine", "t"))], lambda: both, 60.0, patience)
+            offers = await Call(link, [Record(Task("mine", "t"))], both, Intake()).collected(
+                lambda: both, 60.0, patience
+            )
             assert set(offers) == both
 
     asyncio.run(story())

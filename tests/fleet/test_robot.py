@@ -13,11 +13,12 @@ pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_runtime.fleet import names, record
 from bt_runtime.fleet.bid import Known
+from bt_runtime.fleet.card import Card
 from bt_runtime.fleet.coordinator import Coordinator
 from bt_runtime.fleet.held import Held, Own
 from bt_runtime.fleet.link import Address, Link
 from bt_runtime.fleet.record import DONE, DOUBT, STARTED, Record
-from bt_runtime.fleet.robot import Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runner import Outcome
 from bt_runtime.fleet.store import Store
 from bt_runtime.fleet.task import Task
@@ -76,20 +77,22 @@ class Scene:
     def __init__(self, folder: Path, proxy: Proxy, link: Link) -> None:
         self.folder, self.proxy, self.link, self.store = folder, proxy, link, Store(link)
         self.clock = Clock()
-        self._agents: dict[str, tuple[asyncio.Task[None], Link, Held]] = {}
+        self.agents: dict[str, tuple[asyncio.Task[None], Link, Held]] = {}
+        self.robots: dict[str, Agent] = {}
 
     async def join(self, name: str, runner: Instant) -> None:
         link, held = Link(Address(self.proxy.url), name), Held(self.folder / name / "held.db")
         card = Card(name, {"level": 2})
-        work = asyncio.create_task(Agent(card, link, held, runner, self.clock).work())
-        self._agents[name] = work, link, held
+        agent = self.robots[name] = Agent(card, link, held, runner, self.clock)
+        work = asyncio.create_task(agent.work())
+        self.agents[name] = work, link, held
         bucket = await self.link.bucket(names.ROBOTS)
         while name not in await keys(bucket):
             await asyncio.sleep(0.02)
 
     async def leave(self, name: str) -> None:
         """As a kill: nothing more is sent, nothing is finished."""
-        work, link, held = self._agents.pop(name)
+        work, link, held = self.agents.pop(name)
         work.cancel()
         with suppress(asyncio.CancelledError):
             await work
@@ -103,7 +106,7 @@ class Scene:
         raise AssertionError
 
     async def close(self) -> None:
-        for name in list(self._agents):
+        for name in list(self.agents):
             await self.leave(name)
 
 
@@ -150,7 +153,7 @@ def test_a_robot_alone_for_an_hour_hands_in_all_its_tasks_in_order(tmp_path: Pat
         for first in range(0, count, 20):
             tasks = [Task(f"t{n:03}", "repeat", to="r1") for n in range(first, first + 20)]
             await asyncio.gather(*(made.store.add(task) for task in tasks))
-        agent_held = made._agents["r1"][2]
+        agent_held = made.agents["r1"][2]
         while len(agent_held.tasks) < count:
             await asyncio.sleep(0.05)
         made.proxy.cut()

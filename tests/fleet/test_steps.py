@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
+from bt_runtime.cli.fleet.join import lacks
 from bt_runtime.fleet.server import free_port
-from bt_runtime.project import child
+from bt_runtime.project import child, trust
 
 WHOLE = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text("utf-8")
 PAGE = WHOLE.partition("\n## Keys")[0]  # what follows is typed in other tests
@@ -70,7 +71,6 @@ def laptop(tmp_path: Path):
     for name, text in FILES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    (tmp_path / "btr.yaml").write_text("version: 1\n")
     made = Laptop(tmp_path)
     yield made
     made.close()
@@ -86,12 +86,47 @@ def test_the_first_steps_of_the_page(laptop: Laptop, monkeypatch: pytest.MonkeyP
     assert sorted(notes) == ["hello", "low", "mine"]
     assert "success by r2" in next(text for line, text in said.items() if "--to r2" in line)
     assert "sent before" in said["btr fleet send note --set text=hello --id first"]
-    assert "halted: r1 r2" in said['btr fleet halt --all --reason "a person is in the cell"']
+    assert said['btr fleet halt --all --reason "a person is in the cell"'] == "halted: r1 r2\n", "there are no others"
     shown = laptop.typed("btr runs show first.btr")
     assert "hello" in shown
     monkeypatch.setenv("BTR_FLEET", laptop.environment["BTR_FLEET"])
     program = PROGRAM[0].replace("Fleet()", f"Fleet({laptop.environment['BTR_FLEET']!r})")
     exec(compile(program, "docs/fleet.md", "exec"), {"__name__": "page"})
+
+
+def test_a_robot_without_a_project_says_so(laptop: Laptop) -> None:
+    """`join` names what is missing, at once; `send --wait` says why a task waits, and goes on when it is mended."""
+    (laptop.folder / "btr.yaml").unlink()
+    join = "btr fleet join --robot r1 --project ."
+    done = subprocess.run(laptop.words(join), cwd=laptop.folder, env=laptop.environment, capture_output=True, text=True,
+                          timeout=60)  # fmt: skip
+    assert (done.returncode != 0, "has no btr.yaml" in done.stderr) == (True, True)
+    (laptop.folder / "btr.yaml").touch()
+    laptop.typed("btr fleet up")
+    laptop.typed(join)
+    words = laptop.words("btr fleet send other --set text=late --id late --wait")
+    with subprocess.Popen(words, cwd=laptop.folder, env=laptop.environment, stderr=subprocess.PIPE, text=True) as sent:
+        assert sent.stderr is not None
+        assert any("late waits: r1: there is no tree `other` in its project" in line for line in sent.stderr)
+        tree = (laptop.folder / "trees" / "note.yaml").read_text()
+        (laptop.folder / "trees" / "other.yaml").write_text(tree.replace("tree: note", "tree: other"))
+        assert any("success by r1" in line for line in sent.stderr)
+        assert sent.wait(60) == 0
+
+
+def test_what_a_robots_project_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project without trees, and one whose Python is not trusted, are told before the robot joins."""
+    monkeypatch.setattr(trust, "knows", lambda folder: False)
+    (tmp_path / "btr.yaml").touch()
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "cell.py").touch()
+    none, foreign = lacks(tmp_path, versions=False)
+    assert "there are no trees" in none
+    assert f"btr trust {tmp_path}" in foreign
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees" / "note.yaml").touch()
+    (tmp_path / "skills" / "cell.py").unlink()
+    assert [*lacks(tmp_path, versions=False)] == []
 
 
 def test_three_machines_of_the_page(laptop: Laptop) -> None:

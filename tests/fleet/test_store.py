@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,10 @@ import pytest
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import names
+from bt_runtime.fleet import forms, names
 from bt_runtime.fleet.link import library
 from bt_runtime.fleet.record import Record
-from bt_runtime.fleet.store import BEFORE, FIRST, NO, Store
+from bt_runtime.fleet.store import BEFORE, FIRST, JOURNALS, NO, Store
 from bt_runtime.fleet.task import Task
 from tests.fleet.serving import linked
 
@@ -46,7 +47,7 @@ def test_a_verdict_is_for_ever(tmp_path: Path) -> None:
 
     async def story(store: Store) -> None:
         nats = library()
-        one = {"task": "t", "verdict": "success", "robot": "r1"}
+        one = {"what": "ended", "task": "t", "verdict": "success", "robot": "r1"}
         assert await store.verdict(one) == one
         assert await store.verdict({**one, "verdict": "failure"}) == one
         with pytest.raises(nats.js.errors.APIError):
@@ -55,7 +56,7 @@ def test_a_verdict_is_for_ever(tmp_path: Path) -> None:
             await store.js.delete_msg(names.VERDICTS, 1)
         with pytest.raises(nats.js.errors.APIError):
             await store.js.purge_stream(names.VERDICTS)
-        assert await store.only(names.VERDICTS, names.verdict("t")) == one
+        assert await store.only(names.VERDICTS, names.verdict("t"), forms.VERDICT) == one
 
     stored(tmp_path, story)
 
@@ -100,3 +101,81 @@ def test_a_record_that_is_done_stays_so(tmp_path: Path) -> None:
             await store.change("t", lambda held: held.assigned("r1", "stays", 3.0))
 
     stored(tmp_path, story)
+
+
+def test_every_stream_is_bounded_and_a_robot_fills_its_own_alone(tmp_path: Path) -> None:
+    """Six pieces of 7 MB are more than a robot's journals may take: its oldest go, and another robot's stay."""
+
+    async def story(store: Store) -> None:
+        for robot in ("r1", "r2"):
+            await store.room(robot)
+        assert await store.append(names.journal("r2", "t", 1), b"kept", 0) is not None
+        last = 0
+        for _ in range(6):
+            last = await store.append(names.journal("r1", "t", 1), b"x" * 7_000_000, last) or 0
+        infos = [*await store.js.streams_info()]
+        assert {info.config.name for info in infos} >= {"fleet_copies_r1", "fleet_reports", "KV_fleet_tasks"}
+        assert all((info.config.max_bytes or 0) > 0 for info in infos)
+        bytes_of = {info.config.name: info.state.bytes for info in infos}
+        assert bytes_of["fleet_copies_r1"] <= JOURNALS
+        assert await store.journal("r2", "t", 1) == [b"kept"]
+
+    stored(tmp_path, story)
+
+
+def test_more_than_a_thousand_tasks_are_all_listed(tmp_path: Path) -> None:
+    """What is asked for comes in pages; a change of one task meanwhile is no second task."""
+
+    async def story(store: Store) -> None:
+        await asyncio.gather(*(store.add(Task(f"t{number}", "patrol")) for number in range(1300)))
+        await store.change("t7", lambda held: held.done("success", 2.0))
+        assert len(await store.records()) == 1300
+
+    stored(tmp_path, story)
+
+
+def test_a_message_that_breaks_its_taker_comes_again_a_few_times(tmp_path: Path) -> None:
+    """Whoever takes it ends and is started again; after five times it is acknowledged, and the next one is taken."""
+    from nats.js import api
+
+    async def story(store: Store) -> None:
+        config = api.ConsumerConfig(durable_name="some", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=0.1)
+        await store.js.add_consumer(names.REPORTS, config)
+        taken: list[str] = []
+
+        async def take(message) -> None:
+            taken.append(message.subject.rpartition(".")[2])
+            if taken[-1] == "bad":
+                raise ZeroDivisionError
+            raise TimeoutError  # the end of this test
+
+        for task in ("bad", "good"):
+            await store.js.publish(names.report("r1", task), b"{}")
+        while "good" not in taken:
+            with suppress(ZeroDivisionError, TimeoutError):
+                await store.each_taken(names.REPORTS, "some", take)
+        assert taken.count("bad") == 5
+        assert store.intake.refused == {"r1": 1}
+
+    stored(tmp_path, story)
+
+
+def test_what_an_earlier_version_has_made_gets_the_limits_of_this_one(tmp_path: Path) -> None:
+    """A bucket of leases that took roll-ups, without a bound, with a lease in it: the lease stays, a roll-up is
+    refused."""
+    from nats.js import api
+
+    async def story() -> None:
+        async with linked(tmp_path) as (_, link):
+            config = api.KeyValueConfig(bucket=names.LOCKS, history=1, direct=True, limit_marker_ttl=60)
+            await (await link.js.create_key_value(config)).put("lift.r1", b"1")
+            await link.js.add_stream(name=names.REPORTS, subjects=["fleet.report.*.*"])
+            await Store(link).prepare()
+            for name in (f"KV_{names.LOCKS}", names.REPORTS):
+                assert ((await link.js.stream_info(name)).config.max_bytes or 0) > 0
+            subject = names.kept(names.LOCKS, "lift.r2")
+            with pytest.raises(library().js.errors.APIError, match="rollup"):
+                await link.js.publish(subject, b"1", headers={"Nats-Rollup": "all"})
+            assert (await link.js.get_last_msg(f"KV_{names.LOCKS}", names.kept(names.LOCKS, "lift.r1"))).data == b"1"
+
+    asyncio.run(asyncio.wait_for(story(), 60))

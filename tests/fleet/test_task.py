@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import record, task
+from bt_runtime.fleet import forms, messages, record, report, task
+from bt_runtime.fleet.held import RUNNING, Own
 from bt_runtime.fleet.record import ASSIGNED, DONE, DOUBT, MOVES, REPEAT, STARTED, STAYS, WAITING, Record, folded
 from bt_runtime.fleet.task import Task, lacking
 
@@ -54,8 +57,8 @@ def test_nothing_leads_out_of_done() -> None:
     """Every report on a task that is done changes nothing."""
     done = folded(HAD, ended(1, "r1"), 2.0)
     assert done is not None and done.state == DONE
-    for report in (ended(1, "r1", "failure"), started(1, "r1"), {**started(1, "r1"), "what": "returned"}):
-        assert folded(done, report, 3.0) is None
+    for said in (ended(1, "r1", "failure"), started(1, "r1"), {**started(1, "r1"), "what": "returned"}):
+        assert folded(done, said, 3.0) is None
 
 
 def test_an_earlier_holder_may_end_a_task_and_nothing_else() -> None:
@@ -88,3 +91,19 @@ def test_what_is_in_doubt_goes_on_when_its_robot_is_back() -> None:
     assert doubt.found(4.0, begun=True).state == STARTED
     after = folded(doubt, ended(1, "r1"), 4.0)
     assert after is not None and after.verdict == "success"
+
+
+def test_a_report_can_always_be_read() -> None:
+    """Outputs with NaN, of enormous size or depth, and reasons with odd characters: the report is still one."""
+    own = Own(Task("t", "t"), 1, RUNNING, "stays", 1.0)
+    deep: object = 1
+    for _ in range(100):
+        deep = [deep]
+    for outputs in ({"x": float("nan")}, {"x": "y" * 2_000_000}, {"x": deep}, {"x": "\ud800"}, {"x": 10**90}):
+        made = report.of(
+            own, 1.0, {"what": "ended", "verdict": "success", "outputs": outputs, "reason": "\udcff" * 9000}
+        )
+        read = messages.read(forms.REPORT, json.dumps(made).encode())
+        assert read["verdict"] == "success" and "outputs were left out" in read["reason"]
+    sound = report.of(own, 1.0, {"what": "ended", "verdict": "success", "outputs": {"x": 1}})
+    assert sound["outputs"] == {"x": 1} and sound["reason"] == ""

@@ -105,7 +105,7 @@ def test_an_action_in_doubt_is_settled_by_its_on_resume(tmp_path: Path) -> None:
     for number, (on_resume, told, starts, said) in enumerate([
         ("repeat", None, 2, "Done."),
         ("verify", True, 1, "what it brings about is so: it was done"),
-        ("fail", None, 1, "its manifest says that it fails"),
+        ("fail", None, 1, "`drill hole 1` was cut off, and may not be repeated"),
     ]):  # fmt: skip
         done: list[str] = []
         path = interrupted(tmp_path / str(number), drilling(on_resume, told, done))

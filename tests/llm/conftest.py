@@ -20,12 +20,6 @@ def need_llama() -> None:
         pytest.skip("needs the llm extra")
 
 
-@pytest.fixture(autouse=True)
-def exact_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a count may take longer than a tick can wait; here no bound is meant in its place."""
-    monkeypatch.setattr("bt_runtime.llm.local.model._COUNT_WAIT", 20.0)
-
-
 @pytest.fixture(scope="session")
 def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random model of two layers and a thousand tokens, byte-level BPE."""

@@ -205,3 +205,18 @@ def test_a_small_model_gets_lanes_of_its_context_and_a_quarter_as_many_as_fit(mi
     assert fit(header, Settings(str(micro), repeatable=True), 1 << 34).lanes == 1
     assert fit(header, Settings(str(micro)), 1 << 34, [1 << 34]).lanes == 1
     assert fit(replace(header, size=1 << 30), Settings(str(micro)), 1 << 34).lanes == 1
+
+
+def test_only_layers_that_attend_take_room_for_each_token() -> None:
+    """A hybrid says so by an interval, or by a number of heads for each layer."""
+    about = {
+        "general.architecture": "hybrid", "hybrid.block_count": 32, "hybrid.embedding_length": 2560,
+        "hybrid.attention.head_count": 16, "hybrid.attention.head_count_kv": 4, "hybrid.attention.key_length": 256,
+        "hybrid.attention.value_length": 256,
+    }  # fmt: skip
+    whole = Header(Path("a.gguf"), about, 1, 1).bytes_per_token()
+    each = Header(Path("a.gguf"), {**about, "hybrid.full_attention_interval": 4}, 1, 1).bytes_per_token()
+    heads = [4 if at % 4 == 3 else 0 for at in range(32)]
+    told = Header(Path("a.gguf"), {**about, "hybrid.attention.head_count_kv": heads}, 1, 1).bytes_per_token()
+    assert (whole, each, told) == (2 * 32 * 4 * 512, whole // 4, whole // 4)
+    assert each * 32_768 == 1_073_741_824

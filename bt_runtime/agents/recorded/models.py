@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,12 +16,13 @@ from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.taped import TapedJob
 from bt_runtime.llm.backends import is_file
-from bt_runtime.llm.chat.chat import keep, recalled
+from bt_runtime.llm.chat.chat import chat_of, keep, recalled
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
+from bt_runtime.llm.model_wrapper import counting
 from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
 from bt_runtime.project import real
 from bt_runtime.project.file_digest import digest
-from bt_runtime.types import Json, JsonValue, Model, Question
+from bt_runtime.types import Json, JsonValue, Model, Question, Wake
 
 _OFFERED = {"choose": "options", "decide": "moves"}
 
@@ -83,8 +84,13 @@ class TapedModel(Model):
         job.wakes = False  # not every model can, and a recording does not tell which did
         return job
 
-    def count(self, text: str) -> int:
-        return int(self.tape.call("world", {"call": "count", "args": [text]}, lambda: self.live.count(text)))
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> TapedJob[Sequence[int]]:
+        about: dict[str, JsonValue] = {"way": "count", "goal": " ".join(str(len(text)) for text in texts)}
+        job: TapedJob[Sequence[int]] = TapedJob(
+            self.tape, ("seek", "found"), about, {}, lambda: counting(self.live, texts, wake), lambda counts: counts,
+        )  # fmt: skip
+        job.wakes = False
+        return job
 
     def stats(self) -> Mapping[str, Json]:
         return dict(self.inner.stats()) if self.inner is not None else {"model": self.name}
@@ -141,6 +147,6 @@ def _word(path: Path) -> str:
 
 def _asked(model: Model, register: str) -> dict[str, JsonValue]:
     """Returns the format and the register of a model's prompts."""
-    kept: dict[str, JsonValue] = {"template": keep(model.chat_template), "register": register or model.register}
+    kept: dict[str, JsonValue] = {"template": keep(chat_of(model)), "register": register or model.register}
     kept |= {"sees": True} if model.sees else {}
     return kept if model.constrains else {**kept, "constrains": False}

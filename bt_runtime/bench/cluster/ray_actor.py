@@ -56,7 +56,8 @@ class Host:
                 await asyncio.to_thread(self._open)
         except BtError as fault:
             return Unfit(f"{platform.node()}: {fault.message}", fault.hint)
-        return int(next(iter(self.models.values())).count(text)) if self.models else len(text.split())
+        model = next(iter(self.models.values()), None)
+        return int(await asyncio.to_thread(model.count, text)) if model is not None else len(text.split())
 
     async def rest(self) -> int:
         """Ends the episodes, and says how many ran; the models stay open."""

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from bt_runtime.bench.run.case import Case, Setup
 from bt_runtime.bench.run.episode import Episode
-from bt_runtime.bench.run.metered_model import counted
 from bt_runtime.bench.run.outcome import Outcome
 from bt_runtime.bench.run.readonly_memory import ReadonlyMemories, ReadonlyMemory
 from bt_runtime.run.run import Tree, load
@@ -109,4 +108,4 @@ class Local:
         """Counts tokens by the first model; counts words when each case has its own model."""
         if callable(self.models):
             return len(text.split())
-        return counted(next(iter(self.models.values())), text) if self.models else len(text.split())
+        return next(iter(self.models.values())).count(text) if self.models else len(text.split())

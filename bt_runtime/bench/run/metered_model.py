@@ -9,8 +9,6 @@ from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.types import Job, Model, Question, Spent, Writing
 
-TRIES = 100  # of counting; a model gives up one of them after a twentieth of a second
-
 
 @dataclass(slots=True)
 class Tally:
@@ -25,19 +23,6 @@ class Tally:
     too_long: bool = False  # a prompt was longer than the model can read
 
 
-def counted(model: Model, text: str) -> int:
-    """Tokens, asked for again while the model only gives an upper bound because it was too busy to count.
-
-    Which experiences fit a budget, and so what is decided, must not hang on how busy the machine is.
-    """
-    most = len(text.encode("utf-8", "surrogatepass"))
-    for _ in range(TRIES):
-        found = model.count(text)
-        if found <= most:
-            break
-    return found
-
-
 class MeteredModel(WrappedModel):
     def __init__(self, model: Model, tally: Tally) -> None:
         super().__init__(model)
@@ -47,9 +32,6 @@ class MeteredModel(WrappedModel):
         self.tally.calls += 1
         job = self.model.ask(question)
         return MappedJob(job, lambda answer: self.noted(answer, job.spent), self.failed)
-
-    def count(self, text: str) -> int:
-        return counted(self.model, text)
 
     def noted(self, answer: Any, spent: Spent) -> Any:
         tally = self.tally

@@ -22,7 +22,7 @@ from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.settings import Settings
-from bt_runtime.llm.chat.chat import Chat, recalled
+from bt_runtime.llm.chat.chat import Chat, chat_of, recalled
 from bt_runtime.llm.server import key
 from bt_runtime.llm.server.prompt_parts import shown, spoken
 from bt_runtime.run.run import Run
@@ -115,8 +115,7 @@ def first(args: argparse.Namespace) -> Shown:
         raise BtError("no node of this tree asked a model", "is there an agent, and does the tree reach it?")
     question = heard[0]
     offered = question.moves or question.options or question.stop
-    chat = model.chat_template
-    return Shown(question.kind, question.prompt, offered, chat if isinstance(chat, Chat) else None, file)
+    return Shown(question.kind, question.prompt, offered, chat_of(model), file)
 
 
 def as_asked(model: ScriptedModel, named: str) -> str:

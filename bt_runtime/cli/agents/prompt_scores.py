@@ -12,6 +12,7 @@ from bt_runtime.agents.scoring import NEUTRAL, neutral
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.llm.chat.chat import chat_of
 from bt_runtime.types import Json, Model
 
 TOP = 10  # options of each place that are shown token by token
@@ -76,7 +77,7 @@ def _place(model: Model, prompt: str, move: str, options: Sequence[str], ends: b
     told = _pieces(model, before, [option.rstrip(" ") for option in first])
     prefixes = {p for option in first for p in _prefixes(told[option.rstrip(" ")][0])}
     parts = _scores(model, before, sorted(f"{prefix} " for prefix in prefixes))
-    chat = model.chat_template
+    chat = chat_of(model)
     priors = _scores(model, neutral(opening).text(chat), first)
     rows = []
     for option in first:

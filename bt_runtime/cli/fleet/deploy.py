@@ -16,6 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="whose tree it is")
     parser.add_argument("--canary", default="100%", metavar="SHARE", help="the share of robots that try it: 10%%")
     parser.add_argument("--code", action="store_true", help="with the project's Python, for robots that take code")
+    parser.add_argument("--back-to", metavar="DIGEST", help="sign an earlier version again, for all robots")
     add_server(parser)
 
 
@@ -25,10 +26,14 @@ def run(args: argparse.Namespace) -> int:
         raise BtError(
             "a version is signed by who deploys it", "btr fleet keys add operator NAME, then: --creds NAME.key"
         )
-    made = bundle.made(args.tree, args.project, args.code)
+    key, tree = keys.read(creds), Path(args.tree).stem
+    made = None if args.back_to else bundle.made(args.tree, args.project, args.code)
     with opened(args) as fleet:
-        after = fleet.deploy(made, keys.read(creds), share(args.canary), Path(args.tree).stem)
-    print(made.digest)
+        if made is None:
+            after = fleet.back_to(tree, args.back_to, key)
+        else:
+            after = fleet.deploy(made, key, share(args.canary), tree)
+    print(args.back_to if made is None else made.digest)
     print(after.notes[-1].partition(" ")[2], file=sys.stderr)
     return 0
 

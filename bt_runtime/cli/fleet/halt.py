@@ -23,6 +23,8 @@ def add_who(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     with opened(args) as fleet:
         answered = fleet.halt(args.reason, args.robot)
+        late = sorted({args.robot} - {*answered} if args.robot else {*fleet.robots()} - {*answered})
     print(f"halted: {' '.join(answered) or 'nobody answered'}")
-    print("the others halt when they are back", file=sys.stderr)
+    if late:
+        print(f"no answer yet: {' '.join(late)}. They halt when they are back", file=sys.stderr)
     return 0 if answered else 1

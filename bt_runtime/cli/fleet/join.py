@@ -9,18 +9,21 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from bt_runtime.cli.fleet.server_address import add_server, address
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.battery import Battery
+from bt_runtime.fleet.card import FINISH, STOP, WORK, Card
 from bt_runtime.fleet.held import Held
 from bt_runtime.fleet.link import Link, library, library_alone
 from bt_runtime.fleet.names import named
-from bt_runtime.fleet.robot import FINISH, STOP, WORK, Agent, Card
+from bt_runtime.fleet.robot import Agent
 from bt_runtime.fleet.runs import Runs
 from bt_runtime.fleet.surroundings import environment
+from bt_runtime.project import PROJECT_FILE, trust
 from bt_runtime.types import Json
 
 
@@ -49,11 +52,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if not args.project.is_dir():
-        raise BtError(f"there is no folder {args.project}", "--project names the robot's project")
+    for each in lacks(args.project, versions=bool(args.signed_by)):
+        print(f"{args.robot}: {each}", file=sys.stderr)
     library_alone()
     library()  # its absence is told before anything is begun
     return asyncio.run(_join(args))
+
+
+def lacks(folder: Path, versions: bool) -> Iterator[str]:
+    """Yields what a robot's project lacks before its tasks can be done; BtError for a folder that is no project.
+    `versions`: its trees may come from the fleet."""
+    if not folder.is_dir():
+        raise BtError(f"there is no folder {folder}", "--project names the robot's project")
+    if not (folder / PROJECT_FILE).is_file():
+        hint = f"make a project of it: touch {folder / PROJECT_FILE}"
+        raise BtError(f"{folder.resolve()} has no {PROJECT_FILE}, so that its trees have no names", hint)
+    if not versions and next((folder / "trees").rglob("*.yaml"), None) is None:
+        yield f"there are no trees in {folder / 'trees'}: each task is refused until there are"
+    if next((folder / "skills").rglob("*.py"), None) is not None and not trust.knows(folder):
+        yield f"its project is not trusted: skills in Python are refused. Look at them, then: btr trust {folder}"
 
 
 async def _join(args: argparse.Namespace) -> int:

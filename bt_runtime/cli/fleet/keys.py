@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bt_runtime.cli.fleet.up import FOLDER
 from bt_runtime.fleet import guarded
 from bt_runtime.fleet.access import ROLES
 from bt_runtime.fleet.keys import COORDINATOR, Keys
+from bt_runtime.project import trust
 from bt_runtime.project.address import LOOPBACK
 
 NOTHING = 5
@@ -37,17 +40,32 @@ def run(args: argparse.Namespace) -> int:
 def _add(args: argparse.Namespace) -> int:
     keys = Keys(args.data)
     first = not keys.exist
-    path = keys.add(args.role, args.name, args.to or (args.data / COORDINATOR if args.role == "coordinator" else None))
+    with _ours(keys):
+        path = keys.add(
+            args.role, args.name, args.to or (args.data / COORDINATOR if args.role == "coordinator" else None)
+        )
     print(path)
     _reload(args.data, "start it again: from now on it asks everybody for a key" if first else "")
     return 0
 
 
 def _revoke(args: argparse.Namespace) -> int:
-    gone = Keys(args.data).revoke(args.name)
+    keys = Keys(args.data)
+    with _ours(keys):
+        gone = keys.revoke(args.name)
     print(f"{gone.role} {gone.name} is revoked")
     _reload(args.data, "")
     return 0
+
+
+@contextmanager
+def _ours(keys: Keys) -> Iterator[None]:
+    """Changes the list of keys, which this user then trusts as it stands; one of somebody else is not changed."""
+    if keys.exist:
+        trust.may_configure(keys.path)
+    yield
+    trust.forget(keys.path)
+    trust.remember(keys.path)
 
 
 def _reload(folder: Path, first: str) -> None:

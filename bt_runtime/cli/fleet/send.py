@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bt_runtime.cli.fleet.server_address import add_server, opened
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.fleet.record import DOUBT, WAITING, Record
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +39,22 @@ def run(args: argparse.Namespace) -> int:
             print(f"task {task} had been sent before: nothing was changed", file=sys.stderr)
         if not args.wait:
             return 0
-        held = fleet.wait(task)
+        held = fleet.wait(task, told=Waiting())
         print(f"{held.verdict} by {held.robot}{f': {held.reason}' if held.reason else ''}", file=sys.stderr)
         return 0 if held.verdict == "success" else 1
+
+
+class Waiting:
+    """Prints why a task waits, whenever that changes."""
+
+    def __init__(self) -> None:
+        self.why = ""
+
+    def __call__(self, held: Record) -> None:
+        why = {WAITING: held.reason, DOUBT: f"in doubt, a person decides: btr fleet settle {held.task.id}"}
+        if (now := why.get(held.state, "")) and now != self.why:
+            print(f"{held.task.id} waits: {now}", file=sys.stderr, flush=True)
+        self.why = now
 
 
 def _given(text: str) -> tuple[str, str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.cli.fleet.server_address import add_server, address
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet import guarded
 from bt_runtime.fleet.coordinator import LEASE, Coordinator
 from bt_runtime.fleet.link import PORT, Link
@@ -32,11 +34,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--anyone", action="store_true", help="other machines may reach the embedded server")
     parser.add_argument("--sync", default="always", metavar="always|TIME", help="when its messages are on the disk")
     parser.add_argument("--mqtt", default="", metavar="HOST:PORT", help="where the embedded server speaks MQTT too")
+    parser.add_argument("--store", default="16GB", metavar="SIZE", help="the most that its streams take on the disk")
     parser.add_argument("--lease", type=float, default=LEASE, metavar="S", help="silence after which a robot is lost")
 
 
 def run(args: argparse.Namespace) -> int:
     return asyncio.run(_up(args))
+
+
+def _size(text: str) -> str:
+    if not re.fullmatch(r"[1-9]\d*[KMGT]B", text):
+        raise BtError(f"--store {text}: this is no size", "write it as 500MB or 16GB")
+    return text
 
 
 async def _up(args: argparse.Namespace) -> int:
@@ -45,8 +54,10 @@ async def _up(args: argparse.Namespace) -> int:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     server = None
     if args.server is None:
-        more = guarded.configuration(args.data, args.mqtt)
-        server = await Server(ServerOptions(args.data, args.host, args.port, args.anyone, args.sync, more)).start()
+        more = guarded.configuration(args.data, args.mqtt, args.anyone)
+        server = await Server(
+            ServerOptions(args.data, args.host, args.port, args.anyone, args.sync, more, _size(args.store))
+        ).start()
         url = guarded.url(args.data, server.url)
     else:
         url = address(args).url

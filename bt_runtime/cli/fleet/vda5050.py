@@ -15,7 +15,8 @@ from bt_runtime.cli.fleet.server_address import add_server, opened
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.fleet.following import follow
 from bt_runtime.fleet.vda5050 import factsheet
-from bt_runtime.fleet.vda5050.bridge import TREE, Bridge, Mqtt, serve
+from bt_runtime.fleet.vda5050.bridge import TREE, Bridge, serve
+from bt_runtime.fleet.vda5050.mqtt import Mqtt
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,18 +36,19 @@ def run(args: argparse.Namespace) -> int:
         raise BtError(f"--mqtt {args.mqtt}: there is no port", "write HOST:PORT")
     key = json.loads(args.key.read_text("utf-8")) if args.key else {}
     maker = factsheet.read(args.factsheet) if args.factsheet else None
-    over, news = threading.Event(), queue.Queue[tuple[str, Any]]()
+    over, news = threading.Event(), queue.Queue[tuple[Any, ...]]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: over.set())
     with opened(args) as fleet:
         mqtt = Mqtt(host.strip("[]") or "127.0.0.1", int(port), news, key.get("name", ""), key.get("password", ""))
-        bridge = Bridge(fleet, mqtt.publish, args.manufacturer, args.tree, maker=maker)
-        end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", beat)))
+        bridge = Bridge(fleet, mqtt, args.manufacturer, args.tree, maker=maker)
+        end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", *beat)))
         mqtt.start(bridge.subscriptions)
         print(f"orders are taken from {bridge.subscriptions[0]} at {args.mqtt}", file=sys.stderr, flush=True)
         try:
             serve(bridge, news, over.is_set)
         finally:
+            bridge.leave()
             mqtt.close()
             end()
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
+from pathlib import Path
 
 from bt_runtime.cli.fleet.server_address import add_server, opened
 from bt_runtime.fleet.page import FleetRows, serve
@@ -14,6 +15,8 @@ from bt_runtime.project import address
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default=address.LOOPBACK, help="where the page listens")
     parser.add_argument("--port", type=int, default=0, help="of the page; default: a free one")
+    parser.add_argument("--runs", type=Path, action="append", metavar="DIR",
+                        help="where journals of robots of this machine may be opened; default: .fleet")  # fmt: skip
     parser.add_argument("--anyone", action="store_true", help="other machines may reach the page")
     add_server(parser)
 
@@ -23,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: over.set())
     with opened(args) as fleet:
-        rows = FleetRows(fleet).start()
+        rows = FleetRows(fleet, runs=args.runs or [Path(".fleet")]).start()
         server = serve(rows, args.host, args.port, args.anyone)
         print(server.url, flush=True)
         over.wait()

@@ -9,10 +9,11 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import select
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any
@@ -22,15 +23,20 @@ from bt_runtime.cli import _guard, call
 from bt_runtime.cli.recorded import resume as _resume  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.running import run as _run  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.setup import trust_prompt
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.fleet.begun import begun_in
 from bt_runtime.fleet.hand_in import AGAIN
 from bt_runtime.fleet.relocate import relocate
+from bt_runtime.journal import folder as journals
 from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import writer
 from bt_runtime.language.entry import REPEAT
+from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
+
+_ERROR = re.compile(r"(?:\x1b\[[\d;]*m)?error(?:\[\w+\])?(?:\x1b\[[\d;]*m)*: (.*?)(?:\x1b\[[\d;]*m)?\Z")
 
 
 def main() -> int:
@@ -93,6 +99,8 @@ def known(tree: str) -> dict[str, Any]:
         trust_prompt.kinds()
         spec = load(tree).spec
     except Faults as faults:
+        if Loader().locate(tree) is None:
+            return {"cannot": _missing(tree)}
         return {"cannot": next((each.message for each in faults.diagnostics), str(faults))}
     except BtError as error:
         return {"cannot": str(error).partition("\n")[0]}
@@ -101,6 +109,11 @@ def known(tree: str) -> dict[str, Any]:
     takes = sum(entry.takes or 0.0 for entry in skills)
     policy = "moves" if spec.moves and not agents else "repeat" if repeat else "stays"
     return {"policy": policy, "takes": takes or None, "inputs": sorted(spec.inputs)}
+
+
+def _missing(tree: str) -> str:
+    close = nearest(tree, project.names("trees"))
+    return f"there is no tree `{tree}` in its project" + (f" (did you mean `{close}`?)" if close else "")
 
 
 def moved(journal: Path, tree: str) -> dict[str, Any]:
@@ -132,22 +145,45 @@ def _alone(words: list[str], folder: Path) -> dict[str, Any]:
     and may have begun a journal since: then nothing is run."""
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if words[0] == "run" and any(folder.glob("*.btr")):
+        begun = begun_in(folder)
+        if words[0] == "run" and begun is not None:
             return {"exit": None, "result": None}
+        for path in journals.journals(folder) if begun is None else ():
+            journals.remove(path)  # its process was killed before the run began
         return _ran(words)
 
 
 def _ran(words: list[str]) -> dict[str, Any]:
-    """Runs one command of `btr`, and returns its exit status and the JSON that it printed."""
-    printed = StringIO()
-    with redirect_stdout(printed):
+    """Runs one command of `btr`, and returns its exit status, the JSON that it printed, and its error in words."""
+    printed, told = StringIO(), Heard(sys.stderr)
+    with redirect_stdout(printed), redirect_stderr(told):
         code = call(words)
     text = printed.getvalue().strip()
     try:
         said = json.loads(text) if text else None
     except ValueError:
         said = None
-    return {"exit": code, "result": said}
+    return {"exit": code, "result": said, "said": told.error}
+
+
+class Heard(StringIO):
+    """Standard error, which also keeps the first error that was told there."""
+
+    def __init__(self, to: IO[str]) -> None:
+        super().__init__()
+        self.to, self.error = to, ""
+
+    def write(self, text: str) -> int:
+        for line in text.splitlines():
+            if not self.error and (found := _ERROR.match(line)):
+                self.error = found[1][:500]
+        return self.to.write(text)
+
+    def flush(self) -> None:
+        self.to.flush()
+
+    def fileno(self) -> int:
+        return self.to.fileno()
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ FUZZED = 50  # random cases
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    text = "journals: names, files, or folders of them; default: all of the folder of runs"
+    text = "journals: names, files, folders of them, or folders of such folders; default: all of the folder of runs"
     parser.add_argument("journals", nargs="*", metavar="RUN", help=text)
     text = "where the tree goes; one that was compiled before is merged. Default: standard output"
     parser.add_argument("--out", type=Path, metavar="FILE", help=text)
@@ -77,11 +77,22 @@ def _journals(args: argparse.Namespace) -> list[Path]:
     found: list[Path] = []
     for name in args.journals:
         inner = Path(name)
-        found += folder.journals(inner) if inner.is_dir() else [folder.find(name, runs)]
+        found += _within(inner) if inner.is_dir() else [folder.find(name, runs)]
     found = found if args.journals else folder.journals(runs)
     if not found:
-        raise BtError("there are no runs to compile", "record some: `btr eval … --journals`, `btr run --runs runs`")
+        where = f" in {', '.join(args.journals)}" if args.journals else ""
+        raise BtError(
+            f"there are no runs to compile{where}", "record some: `btr eval … --journals`, `btr run --runs runs`"
+        )
     return list(dict.fromkeys(found))
+
+
+def _within(there: Path) -> list[Path]:
+    """Returns the journals of a folder; where it has none, those of the folders in it, also of an evaluation's runs."""
+    inner = [each for each in sorted(there.iterdir()) if each.is_dir()]
+    return folder.journals(there) or [
+        journal for each in inner for journal in (folder.journals(each) or folder.journals(each / folder.RUNS))
+    ]
 
 
 def _kept(args: argparse.Namespace, found: Compiled) -> int:

@@ -7,6 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from py_trees.common import Status
+
 from bt_runtime.cli.exits import Exit
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, reading
@@ -27,8 +29,10 @@ from bt_runtime.project import trust
 from bt_runtime.replay import rebuild
 from bt_runtime.replay.resume import finished, resume
 from bt_runtime.run.run import Run
+from bt_runtime.tree.describe.blame import Blame, blame
 
 NOT_BEGUN = "NOT_BEGUN"  # the status of a run that was cut off before it began
+_WHOLE = Blame("", "")  # no node has failed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +93,8 @@ def _resumed(args: argparse.Namespace) -> int:
         stopped, timed_out = going.runner.stopped, going.runner.timed_out
         why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
         count = going.engine.count
-    code = _said(args, going.name, status.name, count, why)
+        failed = blame(going.root) if status is Status.FAILURE else _WHOLE
+    code = _said(args, going.name, status.name, count, why, failed)
     if asked:
         trust.remember(path)  # as it is now
     return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)
@@ -116,9 +121,10 @@ def trusted(path: Path, recording: Recording, model: str | None) -> bool:
         return trust_prompt.journal(path, head, tree)
 
 
-def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str) -> int:
+def _said(args: argparse.Namespace, name: str, status: str, ticks: int, why: str, failed: Blame = _WHOLE) -> int:
     if args.json:
-        print(json.dumps({"run": name, "status": status, "ticks": ticks, "why": why}))
+        row = {"run": name, "status": status, "ticks": ticks, "why": why, "path": failed.path, "reason": failed.why}
+        print(json.dumps(row))
     else:
         print(visible(f"{name}: {status} after {ticks} ticks{f' ({why})' if why else ''}"))
     return Exit.SUCCESS if status == "SUCCESS" else Exit.FAILURE

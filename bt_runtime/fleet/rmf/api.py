@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import logging
+import secrets
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.fleet import record
+from bt_runtime.fleet import messages, record
 from bt_runtime.fleet.record import Record
 from bt_runtime.fleet.rmf.messages import Kind, faults
-from bt_runtime.project import address
+from bt_runtime.fleet.task import placed
+from bt_runtime.project import address, disk
 from bt_runtime.types import Json
+from bt_runtime.view.server import MOST_BODY, Server
 
-MOST_BODY = 200_000
+SHORTEST = 16  # characters of a token
+_LOG = logging.getLogger(__name__)
 _STATUS = {
     record.WAITING: "queued", record.ASSIGNED: "standby", record.STARTED: "underway", record.DOUBT: "blocked",
     record.SUCCESS: "completed", record.FAILURE: "failed", record.CANCELLED: "canceled", record.EXPIRED: "failed",
@@ -48,6 +52,29 @@ class Api:
     def __init__(self, desk: Desk, group: str = "btr") -> None:
         self.desk, self.group = desk, group
 
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, Json]:
+        """Answers a request of HTTP: a status, and JSON. Never raises."""
+        try:
+            if method == "GET":
+                found = self.get(path)
+                return (404, _failed("not found", path[:200])) if found is None else (200, found)
+            answer = self._posted(path, messages.parsed(body, "request", MOST_BODY))
+            return (200 if answer["success"] else 404 if _kind(path) is None else 400), answer
+        except BtError as error:
+            code, what = (404, "not found") if method == "GET" else (400, "invalid request")
+            return code, _failed(what, error.message)
+        except Exception as error:  # the fleet's server does not answer: whoever asked is told
+            _LOG.warning("%s %s: %r", method, path[:200], error)
+            return 503, _failed("no answer", f"the fleet does not answer: {str(error) or type(error).__name__}")
+
+    def _posted(self, path: str, request: Json) -> Answer:
+        kind = _kind(path)
+        if kind is None:
+            return _failed("not found", f"{path[:200]}: post to one of {', '.join(_PATHS)}")
+        if not isinstance(request, dict) or request.get("type") != kind:
+            return _failed("unknown type", f"`type` is {kind} here")
+        return self.ask(request)
+
     def ask(self, request: Json) -> Answer:
         """Answers a request by its `type`. What is wrong is an answer too, never an exception."""
         said = request.get("type") if isinstance(request, dict) else None
@@ -79,12 +106,12 @@ class Api:
             raise BtError(
                 f"this fleet is `{self.group}`, not `{request['fleet']}`", "leave `fleet` out, or name this one"
             )
-        at = asked.get("unix_millis_earliest_start_time")
+        tree, at = placed(asked["category"]), asked.get("unix_millis_earliest_start_time")
         labels = [label.partition("=") for label in asked.get("labels", ())]
         own = next((value for name, _, value in labels if name == "id"), None)
         task, _ = self.desk.send(
-            asked["category"], inputs, id=own and _named(own), to=request.get("robot"),
-            at=at / 1000 if at is not None else None, priority=int(asked.get("priority", {}).get("value", 0)),
+            tree, inputs, id=own and _named(own), to=request.get("robot"),
+            at=at / 1000 if at is not None else None, priority=asked.get("priority", {}).get("value", 0),
         )  # fmt: skip
         return self.desk.show(task)
 
@@ -137,49 +164,16 @@ def _failed(category: str, detail: str) -> Answer:
     return {"success": False, "errors": [{"code": 400, "category": category, "detail": detail}]}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    api: ClassVar[Api]
-    protocol_version = "HTTP/1.1"
-    timeout = 15
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """No-op: standard error belongs to the command."""
-
-    def do_GET(self) -> None:
-        try:
-            found = self.api.get(self.path.partition("?")[0])
-        except BtError as error:
-            self._say(404, _failed("not found", error.message))
-            return
-        self._say(404 if found is None else 200, _failed("not found", self.path) if found is None else found)
-
-    def do_POST(self) -> None:
-        length, kind = self.headers.get("Content-Length", ""), _kind(self.path)
-        if kind is None or not length.isdecimal() or int(length) > MOST_BODY:
-            self.close_connection = True
-            self._say(404, _failed("not found", f"{self.path}: post to one of {', '.join(_PATHS)}"))
-            return
-        try:
-            request = json.loads(self.rfile.read(int(length)))
-        except ValueError as error:
-            self._say(400, _failed("invalid request", f"no JSON: {error}"))
-            return
-        matches = isinstance(request, dict) and request.get("type") == kind
-        answer = self.api.ask(request) if matches else _failed("unknown type", f"`type` is {kind} here")
-        self._say(200 if answer["success"] else 400, answer)
-
-    def _say(self, code: int, body: Json) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+def serve(api: Api, host: str = address.LOOPBACK, port: int = 0, anyone: bool = False, token: str = "") -> Server:
+    """Serves the API behind the same doors as a page: a token, the Host and Origin headers, bounded requests."""
+    return Server(None, host=host, port=port, anyone=anyone, api=api.answer, token=token)
 
 
-def serve(api: Api, host: str = address.LOOPBACK, port: int = 0, anyone: bool = False) -> ThreadingHTTPServer:
-    """Returns the API's server, bound; whoever made it calls `serve_forever` and closes it."""
-    address.checked(host, anyone)
-    server = ThreadingHTTPServer((host, port), type("Handler", (_Handler,), {"api": api}))
-    server.daemon_threads = True
-    return server
+def token(file: Path) -> str:
+    """Returns the token that a file holds, so that it outlasts a restart; makes the file where there is none."""
+    if not file.exists():
+        disk.write(file, [f"{secrets.token_urlsafe(18)}\n"], mode=0o600)
+    found = disk.read_text(file).strip()
+    if len(found) < SHORTEST or not found.isascii():
+        raise BtError(f"{file} holds no token", f"remove it for a new one; a token has {SHORTEST} characters or more")
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Literal
 
+from bt_runtime.fleet.schema_faults import faults_of
 from bt_runtime.types import Json
 
 Kind = Literal[
@@ -18,9 +19,9 @@ STATUS = (
     "killed", "completed",
 )  # fmt: skip
 DISPATCH = ("queued", "selected", "dispatched", "failed_to_assign", "canceled_in_flight")
-_TEXT: Schema = {"type": "string"}
-_MILLIS: Schema = {"type": "integer"}
-_LABELS: Schema = {"type": "array", "items": _TEXT}
+_TEXT: Schema = {"type": "string", "maxLength": 500}
+_MILLIS: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53}
+_LABELS: Schema = {"type": "array", "items": _TEXT, "maxItems": 100}
 
 
 def _object(required: Schema, optional: Schema | None = None) -> Schema:
@@ -29,7 +30,8 @@ def _object(required: Schema, optional: Schema | None = None) -> Schema:
 
 _REQUEST = _object(
     {"category": _TEXT, "description": {}},
-    {"unix_millis_earliest_start_time": _MILLIS, "unix_millis_request_time": _MILLIS, "priority": {"type": "object"},
+    {"unix_millis_earliest_start_time": _MILLIS, "unix_millis_request_time": _MILLIS,
+     "priority": _object({}, {"type": _TEXT, "value": {"type": "integer", "minimum": -(10**9), "maximum": 10**9}}),
      "labels": _LABELS, "requester": _TEXT, "fleet_name": _TEXT},
 )  # fmt: skip
 _ERROR = _object({"code": {"type": "integer"}, "category": _TEXT, "detail": {"type": ["string", "object", "array"]}})
@@ -77,4 +79,4 @@ def _validator(kind: Kind) -> Any:
 
 def faults(kind: Kind, message: Json) -> list[str]:
     """Returns what is wrong with a message, each with its place; [] for a sound one."""
-    return [f"{error.json_path}: {error.message}"[:200] for error in _validator(kind).iter_errors(message)]
+    return faults_of(_validator(kind), message)

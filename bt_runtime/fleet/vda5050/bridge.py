@@ -1,14 +1,15 @@
 """Between an MQTT broker and the fleet: a stage of an order is a task for its robot, a change is a state message.
 
 The stages of an order are sent one after another, each when the one before has succeeded. Their ids are made of the
-order's, so that a bridge that is started again repeats nothing."""
+order's, and the order is kept in the fleet's store: a bridge that is started again goes on with it, and repeats
+nothing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import queue
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -16,18 +17,23 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.fleet import record
+from bt_runtime.fleet import messages, record
+from bt_runtime.fleet.messages import Malformed
 from bt_runtime.fleet.record import DONE, STARTED, Record
 from bt_runtime.fleet.vda5050.factsheet import factsheet
-from bt_runtime.fleet.vda5050.journey import Journey
+from bt_runtime.fleet.vda5050.journey import UNHEARD, Journey, Vehicle
 from bt_runtime.fleet.vda5050.messages import MAJOR, VERSION, Topic, faults
 from bt_runtime.types import Json
 
 TREE = "vda5050"
 OFTEN = 30.0  # seconds between two state messages of a robot, at most
 LOST = 6.0  # seconds without a heartbeat after which a robot's connection counts as broken
-Publish = Callable[[str, str, bool], None]  # topic, payload, retained
+MOST = 200_000  # bytes of a message
+PAUSED = "paused by the master control"
+SILENT = "fleetError"  # the type of an error: the fleet does not answer
+CANCELLED = "cancelled by the master control"
+LOOKED = 5.0  # seconds between two looks which robots there are
+_LOG = logging.getLogger(__name__)
 
 
 class Desk(Protocol):
@@ -36,29 +42,71 @@ class Desk(Protocol):
     def send(
         self, tree: str, inputs: Mapping[str, Json] | None = None, *, id: str | None = None, **more: Any
     ) -> Any: ...
+    def show(self, task: str) -> Record: ...
     def cancel(self, task: str, reason: str = "") -> Record: ...
     def halt(self, reason: str, robot: str | None = None) -> list[str]: ...
     def release(self, robot: str | None = None) -> list[str]: ...
+    def robots(self) -> Mapping[str, Any]: ...
+    def keep(self, key: str, value: Json) -> None: ...
+    def kept(self, beginning: str) -> Mapping[str, Any]: ...
+
+
+class Broker(Protocol):
+    """What the bridge needs of an MQTT broker; `Mqtt` has it."""
+
+    def enter(self, robot: str, topic: str, will: str) -> None: ...
+    def publish(self, robot: str, topic: str, payload: str, retained: bool) -> None: ...
 
 
 class Bridge:
     """Takes messages of the broker and changes of records, one after another, from one thread."""
 
     def __init__(
-        self, desk: Desk, publish: Publish, manufacturer: str, tree: str = TREE, now: Callable[[], float] = time.time,
+        self, desk: Desk, broker: Broker, manufacturer: str, tree: str = TREE, now: Callable[[], float] = time.time,
         maker: Mapping[str, Json] | None = None,
     ) -> None:  # fmt: skip
         """`maker`: what a file says of the robots' type, for the factsheet; None: there is none."""
         self.maker = maker
-        self.desk, self.publish, self.manufacturer, self.tree, self.now = desk, publish, manufacturer, tree, now
+        self.desk, self.broker, self.manufacturer, self.tree, self.now = desk, broker, manufacturer, tree, now
         self.journeys: dict[str, Journey] = {}
-        self.heard: dict[str, float] = {}  # robot → its last heartbeat
+        self.vehicles: dict[str, Vehicle] = {}
         self._queues: dict[str, deque[tuple[str, dict[str, Any]]]] = {}
         self._active: dict[str, tuple[str, dict[str, Any]]] = {}  # robot → the stage that is sent, with its task's id
         self._counts: dict[tuple[str, Topic], int] = {}
         self._stated: dict[str, float] = {}
         self._online: dict[str, str] = {}
-        self._batteries: dict[str, float] = {}
+        self._looked = -LOOKED
+        self._there: set[str] = set()  # robots that have joined the fleet
+        self._ending: set[str] = set()  # tasks that the fleet was told to cancel
+        self._unkept: set[str] = set()  # robots whose order has changed since it was kept
+        self._key = f"vda5050.{hashlib.sha256(manufacturer.encode()).hexdigest()[:8]}."
+        self._load()
+
+    # What outlives the bridge ------------------------------------------------------------------
+
+    def _load(self) -> None:
+        for key, kept in self.desk.kept(self._key).items():
+            robot = key.removeprefix(self._key)
+            try:
+                journey = Journey.of(robot, kept["journey"])
+                stages = [(str(task), dict(stage)) for task, stage in kept["stages"]]
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                _LOG.warning("the order of %s that was kept cannot be read: %r", robot, error)
+                continue
+            self.journeys[robot] = journey
+            if stages:  # the first may have been sent: sent again, it is the same task
+                self._queues[robot] = deque(stages)
+
+    def _keep(self, robot: str) -> None:
+        active = [self._active[robot]] if robot in self._active else []
+        stages: list[Any] = [list(each) for each in (*active, *self._queues.get(robot, ()))]
+        self._unkept.add(robot)
+        try:
+            self.desk.keep(f"{self._key}{robot}", {"journey": self._journey(robot).plain(), "stages": stages})
+        except Exception as error:  # the fleet's server does not answer: kept at a later tick, nothing is sent before
+            _LOG.warning("the order of %s is not kept: %r", robot, error)
+        else:
+            self._unkept.discard(robot)
 
     def topic(self, robot: str, topic: Topic) -> str:
         return f"uagv/v{MAJOR}/{self.manufacturer}/{robot}/{topic}"
@@ -71,16 +119,29 @@ class Bridge:
 
     def message(self, topic: str, payload: bytes) -> None:
         *_, robot, what = topic.split("/")
+        if not self._known(robot):
+            _LOG.warning("%s: no robot of this name has joined the fleet", topic[:120])
+            return
         try:
-            given = json.loads(payload)
-        except ValueError as error:
-            self._journey(robot).error("validationError", f"{what} is not JSON: {error}")
-        else:
+            given = messages.parsed(payload, what, MOST)
             if what == "order":
                 self._order(robot, given)
             else:
                 self._instant(robot, given)
+        except Malformed as error:
+            self._journey(robot).error("validationError", error.message)
+        except Exception as error:  # the fleet's server does not answer: the control is told, and may send it again
+            _LOG.warning("%s: %r", topic[:120], error)
+            self._journey(robot).error(SILENT, _silent(error))
         self.state(robot)
+
+    def _known(self, robot: str) -> bool:
+        """True for a robot that is heard, or has joined before."""
+        if robot in self.vehicles or robot in self.journeys or robot in self._there:
+            return True
+        if self.now() - self._looked >= LOOKED:
+            self._looked, self._there = self.now(), set(self.desk.robots())
+        return robot in self._there
 
     def _order(self, robot: str, order: Json) -> None:
         part = self._journey(robot).accept(order)
@@ -88,7 +149,8 @@ class Bridge:
             name = hashlib.sha256(part.id.encode()).hexdigest()[:16]
             waiting = self._queues.setdefault(robot, deque())
             waiting.extend((f"vda-{name}-{number}", stage) for number, stage in enumerate(part.stages))
-            self._next(robot)
+        self._keep(robot)
+        self._next(robot)
 
     def _instant(self, robot: str, message: Json) -> None:
         journey, wrong = self._journey(robot), faults("instantActions", message)
@@ -97,40 +159,66 @@ class Bridge:
             return
         assert isinstance(message, dict)
         for action in message["actions"]:
-            why = self._act(robot, action["actionType"])
-            reference = [{"referenceKey": "actionId", "referenceValue": action["actionId"]}]
+            id, kind = action["actionId"], action["actionType"]
+            try:
+                status, why = self._act(robot, kind, id)
+            except Exception as error:
+                status, why = "FAILED", _silent(error)
             if why:
-                journey.error(
-                    "noOrderToCancel" if action["actionType"] == "cancelOrder" else "actionError", why, reference
-                )
-            journey.actions[action["actionId"]] = {
-                "actionId": action["actionId"], "actionType": action["actionType"],
-                "actionStatus": "FAILED" if why else "FINISHED", "resultDescription": why,
-            }  # fmt: skip
+                reference = [{"referenceKey": "actionId", "referenceValue": id}]
+                journey.error("noOrderToCancel" if kind == "cancelOrder" else "actionError", why, reference)
+            if status != "RUNNING":
+                journey.instant(id, kind, status, why)
+        self._keep(robot)
 
-    def _act(self, robot: str, kind: str) -> str:
-        """Does an instant action at once; returns why not."""
-        journey = self._journey(robot)
+    def _act(self, robot: str, kind: str, id: str) -> tuple[str, str]:
+        """Begins an instant action; returns how it stands, and why it failed. One that is RUNNING ends when the robot
+        tells so."""
         if kind == "cancelOrder":
-            if not journey.active:
-                return "there is no order"
-            self._queues.pop(robot, None)
-            if (active := self._active.pop(robot, None)) is not None:
-                self.desk.cancel(active[0], "cancelled by the master control")
-            journey.dropped("cancelled by the master control", failed=False)
-        elif kind == "startPause":
-            self.desk.halt("paused by the master control", robot)
-            journey.paused = True
-        elif kind == "stopPause":
-            self.desk.release(robot)
-            journey.paused = False
-        elif kind == "factsheetRequest":
+            return self._cancel(robot, id)
+        if kind in ("startPause", "stopPause"):
+            return self._pause(robot, kind, id)
+        if kind == "factsheetRequest":
             if self.maker is None:
-                return "there is no factsheet: btr fleet vda5050 --factsheet FILE"
+                return "FAILED", "there is no factsheet: btr fleet vda5050 --factsheet FILE"
             self._factsheet(robot)
         elif kind != "stateRequest":
-            return f"`{kind}` is no instant action of this robot"
-        return ""
+            return "FAILED", f"`{kind}` is no instant action of this robot"
+        return "FINISHED", ""
+
+    def _cancel(self, robot: str, id: str) -> tuple[str, str]:
+        journey = self._journey(robot)
+        if not journey.active:
+            return "FAILED", "there is no order"
+        self._queues.pop(robot, None)
+        if robot not in self._active:
+            journey.dropped(CANCELLED, failed=False)
+            return "FINISHED", ""
+        journey.instant(id, "cancelOrder", "RUNNING")
+        self._end_active(robot)
+        return "RUNNING", ""
+
+    def _end_active(self, robot: str) -> None:
+        """Cancels the stage that is under way; where the fleet does not answer, at a later tick again."""
+        task = self._active[robot][0]
+        try:
+            if self.desk.show(task).state != DONE:  # else its record, which comes too, ends the order
+                self.desk.cancel(task, CANCELLED)
+            self._ending.add(task)
+        except Exception as error:
+            _LOG.info("%s: %s is not cancelled: %r", robot, task, error)
+
+    def _pause(self, robot: str, kind: str, id: str) -> tuple[str, str]:
+        """A pause is a halt of the robot's task; going on is its resume."""
+        halted = self.vehicles.get(robot, UNHEARD).halted
+        if halted not in (None, PAUSED):
+            return "FAILED", f"the robot is halted by somebody else: {halted}"
+        self._journey(robot).instant(id, kind, "RUNNING")
+        if kind == "startPause":
+            self.desk.halt(PAUSED, robot)
+        else:
+            self.desk.release(robot)
+        return "RUNNING", ""
 
     # From the fleet ----------------------------------------------------------------------------
 
@@ -141,49 +229,85 @@ class Bridge:
         if active is None or active[0] != held.task.id:
             return
         journey, stage = self._journey(robot), active[1]
-        parts = [part for part in (stage["drive"], *stage["actions"]) if part is not None]
+        parts = [part for part in (stage["drive"], *stage["actions"]) if part]
         if held.state == STARTED:
             for part in parts:
                 journey.begun(part)
         elif held.state == DONE:
-            good = held.verdict == record.SUCCESS
-            for part in parts:
-                journey.ended(part, good, "" if good else held.reason)
-            del self._active[robot]
-            if good:
-                self._next(robot)
-            else:
-                self._queues.pop(robot, None)
-                journey.dropped(held.reason or str(held.verdict), failed=True)
+            self._ended(robot, held, parts)
         else:
             return
+        self._keep(robot)
+        self._next(robot)
         self.state(robot)
 
+    def _ended(self, robot: str, held: Record, parts: list[dict[str, Any]]) -> None:
+        journey, good = self._journey(robot), held.verdict == record.SUCCESS
+        for part in parts:
+            journey.ended(part, good, "" if good else held.reason)
+        del self._active[robot]
+        self._ending.discard(held.task.id)
+        if journey.cancelling:
+            journey.dropped(CANCELLED, failed=False)
+            journey.done("cancelOrder")
+        elif not good:
+            self._queues.pop(robot, None)
+            journey.dropped(held.reason or str(held.verdict), failed=True)
+
     def alive(self, robot: str, beat: Mapping[str, Any]) -> None:
-        self.heard[robot] = self.now()
-        journey = self._journey(robot)
-        if isinstance(charge := (beat.get("facts") or {}).get("battery"), int | float):
-            self._batteries[robot] = charge / 100
-        if self._online.get(robot) is None and self.maker is not None:
-            self._factsheet(robot)
+        before, journey = self.vehicles.get(robot), self._journey(robot)
+        battery = before.battery if before is not None else None
+        if "facts" in beat:
+            charge = beat["facts"].get("battery")
+            told = isinstance(charge, int | float) and not isinstance(charge, bool)
+            battery = min(100.0, max(0.0, float(charge))) if told else None
+        now = Vehicle(self.now(), beat.get("halted"), beat.get("running") is not None, battery)
+        self.vehicles[robot] = now
+        if before is None:
+            self.broker.enter(robot, self.topic(robot, "connection"), self._will(robot))
+            if self.maker is not None:
+                self._factsheet(robot)
         self._connection(robot, "ONLINE")
-        if journey.at is not None:
-            self._publish(robot, "visualization", {"agvPosition": journey.at})
+        waiting = len(journey.waiting)
+        if now.stands:
+            journey.done("startPause")
+        elif now.halted is None:
+            journey.done("stopPause")
+        if len(journey.waiting) != waiting:
+            self._keep(robot)
+        if before is None or now[1:] != before[1:] or len(journey.waiting) != waiting:
+            self.state(robot)
+
+    def linked(self, robot: str) -> None:
+        """The robot's connection to the broker is there, again perhaps: its last will may stand there."""
+        if word := self._online.pop(robot, None):
+            self._connection(robot, word)
 
     def tick(self) -> None:
-        """What time does: state messages now and then, and robots that are not heard any more."""
+        """What time does: state messages now and then, robots that are not heard any more, stages to be sent."""
         now = self.now()
-        for robot in [*self.journeys]:
-            if robot in self.heard and now - self.heard[robot] > LOST:
+        for robot, vehicle in [*self.vehicles.items()]:
+            if now - vehicle.heard > LOST:
                 self._connection(robot, "CONNECTIONBROKEN")
+        for robot in [*self._unkept]:
+            self._keep(robot)
+        for robot, journey in [*self.journeys.items()]:
+            self._next(robot)
+            if journey.cancelling and robot in self._active and self._active[robot][0] not in self._ending:
+                self._end_active(robot)
             if now - self._stated.get(robot, 0.0) > OFTEN:
                 self.state(robot)
+
+    def leave(self) -> None:
+        """The bridge ends: every robot that is online is told to be offline."""
+        for robot in [robot for robot, word in self._online.items() if word == "ONLINE"]:
+            self._connection(robot, "OFFLINE")
 
     # To the broker -----------------------------------------------------------------------------
 
     def state(self, robot: str) -> None:
         self._stated[robot] = self.now()
-        self._publish(robot, "state", self._journey(robot).state(self._batteries.get(robot)))
+        self._publish(robot, "state", self._journey(robot).state(self.vehicles.get(robot, UNHEARD)))
 
     def _connection(self, robot: str, word: str) -> None:
         if self._online.get(robot) != word:
@@ -194,82 +318,61 @@ class Bridge:
         assert self.maker is not None
         self._publish(robot, "factsheet", factsheet(self.maker, OFTEN), retained=True)
 
+    def _will(self, robot: str) -> str:
+        return json.dumps({**self._header(robot, "connection"), "connectionState": "CONNECTIONBROKEN"})
+
     def _publish(self, robot: str, topic: Topic, body: Mapping[str, Json], retained: bool = False) -> None:
+        payload = json.dumps({**self._header(robot, topic), **body})
+        self.broker.publish(robot, self.topic(robot, topic), payload, retained)
+
+    def _header(self, robot: str, topic: Topic) -> dict[str, Json]:
         count = self._counts[robot, topic] = self._counts.get((robot, topic), -1) + 1
         when = datetime.fromtimestamp(self.now(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        header = {"headerId": count, "timestamp": when, "version": VERSION, "manufacturer": self.manufacturer,
-                  "serialNumber": robot}  # fmt: skip
-        self.publish(self.topic(robot, topic), json.dumps({**header, **body}), retained)
+        return {"headerId": count, "timestamp": when, "version": VERSION, "manufacturer": self.manufacturer,
+                "serialNumber": robot}  # fmt: skip
 
     def _journey(self, robot: str) -> Journey:
         return self.journeys.setdefault(robot, Journey(robot))
 
     def _next(self, robot: str) -> None:
         """Sends the next stage, if none is under way."""
-        waiting = self._queues.get(robot)
-        if waiting and robot not in self._active:
-            task, stage = self._active[robot] = waiting.popleft()
-            inputs = {"drive": stage["drive"] or {}, "actions": stage["actions"]}
-            try:
-                self.desk.send(self.tree, inputs, id=task, to=robot)
-            except BtError as error:
-                self._active.pop(robot)
-                waiting.clear()
-                self._journey(robot).dropped(error.message, failed=True)
-
-
-class Mqtt:
-    """A connection to a broker that hands what arrives to one queue; the bridge's thread takes it from there."""
-
-    def __init__(
-        self, host: str, port: int, news: queue.Queue[tuple[str, Any]], user: str = "", password: str = ""
-    ) -> None:
-        with Extra("fleet", "MQTT"):
-            from paho.mqtt import client as paho
-            from paho.mqtt.enums import CallbackAPIVersion
-        self.topics: list[str] = []
-        self.ready = threading.Event()
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
-        if user:
-            self.client.username_pw_set(user, password)
-        self.client.on_connect = self._connected
-        self.client.on_subscribe = lambda *_: self.ready.set()
-        self.client.on_message = lambda _client, _data, m: news.put(("mqtt", (m.topic, m.payload)))
+        waiting, journey = self._queues.get(robot), self._journey(robot)
+        if not waiting or robot in self._active or robot in self._unkept:
+            return
+        task, stage = waiting[0]
+        inputs = {"drive": stage["drive"] or {}, "actions": stage["actions"]}
         try:
-            self.client.connect(host, port)
-        except OSError as error:
-            raise BtError(
-                f"no MQTT broker answers at {host}:{port}: {error}", "btr fleet up --mqtt HOST:PORT"
-            ) from error
-
-    def _connected(self, client: Any, data: Any, flags: Any, reason: Any, properties: Any) -> None:
-        for topic in self.topics:
-            client.subscribe(topic, qos=1)
-
-    def start(self, topics: list[str]) -> None:
-        self.topics = topics
-        self.client.loop_start()
-
-    def publish(self, topic: str, payload: str, retained: bool) -> None:
-        self.client.publish(topic, payload, qos=1, retain=retained)
-
-    def close(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
+            self.desk.send(self.tree, inputs, id=task, to=robot)
+            held = self.desk.show(task)
+        except Exception as error:  # sent again at the next tick
+            _LOG.info("%s: the stage %s is not sent: %r", robot, task, error)
+            if not any(each["errorType"] == SILENT for each in journey.errors):
+                journey.error(SILENT, _silent(error))
+                self.state(robot)
+            return
+        journey.errors = [each for each in journey.errors if each["errorType"] != SILENT]
+        self._active[robot] = waiting.popleft()
+        self.changed(held)  # of a bridge that was started again it may have begun, or ended, before
 
 
-def serve(bridge: Bridge, news: queue.Queue[tuple[str, Any]], over: Callable[[], bool]) -> None:
-    """Gives the bridge what happens, until it is over."""
+def _silent(error: Exception) -> str:
+    why = error.message if isinstance(error, BtError) else str(error) or type(error).__name__
+    return f"the fleet does not answer: {why}"
+
+
+def serve(bridge: Bridge, news: queue.Queue[tuple[Any, ...]], over: Callable[[], bool]) -> None:
+    """Gives the bridge what happens, until it is over. Nothing that arrives ends it."""
+    takes: dict[str, Callable[..., None]] = {
+        "mqtt": bridge.message, "record": bridge.changed, "alive": bridge.alive, "linked": bridge.linked,
+    }  # fmt: skip
     while not over():
         try:
-            what, body = news.get(timeout=0.5)
+            what, *body = news.get(timeout=0.5)
         except queue.Empty:
+            what, body = "", []
+        try:
+            if what in takes:
+                takes[what](*body)
             bridge.tick()
-            continue
-        if what == "mqtt":
-            bridge.message(*body)
-        elif what == "record":
-            bridge.changed(body)
-        elif what == "alive":
-            bridge.alive(*body)
-        bridge.tick()
+        except Exception:  # the fleet's server does not answer, or this is a fault of ours: the next one is taken
+            _LOG.exception("the bridge could not take %s", what or "a tick")

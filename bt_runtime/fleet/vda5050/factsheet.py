@@ -25,8 +25,7 @@ def factsheet(maker: Mapping[str, Json], state_interval: float) -> dict[str, Jso
         **{name: maker[name] for name in OF_THE_MAKER},
         "protocolLimits": {
             "maxStringLens": {}, "maxArrayLens": {},
-            "timing": {"minOrderInterval": 0.0, "minStateInterval": 0.0, "defaultStateInterval": state_interval,
-                       "visualizationInterval": 1.0},
+            "timing": {"minOrderInterval": 0.0, "minStateInterval": 0.0, "defaultStateInterval": state_interval},
         },
         "protocolFeatures": {
             "optionalParameters": [{"parameter": name, "support": "SUPPORTED"} for name in _USED],

@@ -1,4 +1,6 @@
-"""A robot's order as VDA 5050 knows it: what was accepted, what is done, and what goes into the state message."""
+"""A robot's order as VDA 5050 knows it: what was accepted, what is done, and what goes into the state message.
+
+What nobody has told the bridge is left out of the state; where the schema requires a value, `information` names it."""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ from bt_runtime.types import Json
 
 Message = Mapping[str, Any]
 ENDED = ("FINISHED", "FAILED")
+MOST_ERRORS, MOST_ACTIONS = 20, 500  # in a state message: the latest errors, and actions that have not ended
+_KEPT = ("order", "update", "nodes", "edges", "base_end", "last_node", "last_sequence", "actions", "errors", "waiting")
 
 
 class Part(NamedTuple):
@@ -18,6 +22,22 @@ class Part(NamedTuple):
 
     id: str  # of the task: the same message twice gives the same
     stages: list[dict[str, Json]]
+
+
+class Vehicle(NamedTuple):
+    """What a robot's heartbeat says."""
+
+    heard: float = 0.0  # when; 0: never
+    halted: str | None = None  # why it stands still
+    running: bool = False  # a process of a task is there, so that something may move
+    battery: float | None = None  # percent; None: not told
+
+    @property
+    def stands(self) -> bool:
+        return self.halted is not None and not self.running
+
+
+UNHEARD = Vehicle()
 
 
 class Journey:
@@ -30,15 +50,33 @@ class Journey:
         self.edges: list[dict[str, Any]] = []
         self.base_end: tuple[str, int] | None = None  # the last released node: where an update begins
         self.last_node, self.last_sequence = "", 0
-        self.at: dict[str, Json] | None = None  # where the last node is, as the order says
         self.actions: dict[str, dict[str, Json]] = {}
-        self.driving = self.paused = False
+        self.driving = False
         self.errors: list[dict[str, Json]] = []
+        self.waiting: dict[str, str] = {}  # instant actions that are not done yet: their ids and types
+
+    def plain(self) -> dict[str, Any]:
+        """Returns what a bridge that is started again goes on with."""
+        return {name: getattr(self, name) for name in _KEPT}
+
+    @classmethod
+    def of(cls, serial: str, kept: Mapping[str, Any]) -> Journey:
+        made = cls(serial)
+        for name in _KEPT:
+            setattr(made, name, kept[name])
+        made.base_end = tuple(made.base_end) if made.base_end is not None else None  # type: ignore[assignment]
+        return made
+
+    @property
+    def cancelling(self) -> bool:
+        """True from `cancelOrder` until the robot has stopped."""
+        return "cancelOrder" in self.waiting.values()
 
     @property
     def active(self) -> bool:
         """True while released nodes are to be reached, or actions to be ended."""
-        waiting = any(each["actionStatus"] not in ENDED for each in self.actions.values())
+        own = (each for id, each in self.actions.items() if id not in self.waiting)
+        waiting = any(each["actionStatus"] not in ENDED for each in own)
         return waiting or any(node["released"] for node in self.nodes)
 
     # Orders in ---------------------------------------------------------------------------------
@@ -56,7 +94,11 @@ class Journey:
         if order != self.order:
             if self.active or self.nodes:
                 return self._refuse("orderUpdateError", f"the order `{self.order}` is not done", message)
+            if update:
+                return self._refuse("orderUpdateError", f"update {update} of an order that is not known here", message)
             return self._begin(message)
+        if self.cancelling:
+            return self._refuse("orderUpdateError", f"the order `{order}` is being cancelled", message)
         if update == self.update:
             return None  # sent twice
         if update < self.update:
@@ -69,7 +111,8 @@ class Journey:
 
     def _begin(self, message: Message) -> Part | None:
         self.order, self.update = message["orderId"], message["orderUpdateId"]
-        self.errors, self.actions = [], {}
+        self.errors = []
+        self.actions = {id: each for id, each in self.actions.items() if id in self.waiting}
         self.nodes, self.edges = [dict(n) for n in message["nodes"]], [dict(e) for e in message["edges"]]
         return self._part(message, begin=True)
 
@@ -105,6 +148,21 @@ class Journey:
             "errorType": kind, "errorLevel": "FATAL" if fatal else "WARNING", "errorDescription": why,
             "errorReferences": [dict(each) for each in references or ()],
         })  # fmt: skip
+        del self.errors[:-MOST_ERRORS]
+
+    def instant(self, id: str, kind: str, status: str, why: str = "") -> None:
+        """Notes how an instant action stands. One that is not done is waited for."""
+        self.actions.pop(id, None)
+        self.actions[id] = {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
+        (self.waiting.pop(id, None) if status in ENDED else self.waiting.update({id: kind}))
+        ended = [each for each, action in self.actions.items() if action["actionStatus"] in ENDED]
+        for old in ended[: max(0, len(self.actions) - MOST_ACTIONS)]:
+            del self.actions[old]
+
+    def done(self, kind: str) -> None:
+        """All instant actions of this type that were waited for are done."""
+        for id in [id for id, each in self.waiting.items() if each == kind]:
+            self.instant(id, kind, "FINISHED")
 
     # What the robot does -----------------------------------------------------------------------
 
@@ -139,9 +197,6 @@ class Journey:
 
     def _reached(self, node: Mapping[str, Any]) -> None:
         self.last_node, self.last_sequence = node["nodeId"], node["sequenceId"]
-        place = node.get("nodePosition")
-        self.at = place and {"x": place["x"], "y": place["y"], "theta": place.get("theta", 0.0),
-                             "mapId": place["mapId"], "positionInitialized": True}  # fmt: skip
         self.nodes = [n for n in self.nodes if n["sequenceId"] > self.last_sequence]
         self.edges = [e for e in self.edges if e["sequenceId"] > self.last_sequence]
 
@@ -149,31 +204,44 @@ class Journey:
         """The order's task has failed or was cancelled: nothing of it is to be done any more."""
         if failed:
             self.error("orderError", why, [{"referenceKey": "orderId", "referenceValue": self.order}])
-        self.driving = self.paused = False
+        self.driving = False
         self.nodes, self.edges = [], []
         self.base_end = (self.last_node, self.last_sequence)
-        for each in self.actions.values():
-            if each["actionStatus"] not in ENDED:
+        for id, each in self.actions.items():
+            if each["actionStatus"] not in ENDED and id not in self.waiting:
                 each["actionStatus"], each["resultDescription"] = "FAILED", why
 
     # State out ---------------------------------------------------------------------------------
 
-    def state(self, battery: float | None = None, charging: bool = False, stopped: bool = False) -> dict[str, Json]:
-        """Returns the body of the state message. A robot that reports no battery is told as full."""
+    def state(self, vehicle: Vehicle = UNHEARD) -> dict[str, Json]:
+        """Returns the body of the state message."""
         keep = ("nodeId", "edgeId", "sequenceId", "released")
+        halted = [] if vehicle.halted is None else [{
+            "errorType": "halted", "errorLevel": "WARNING", "errorDescription": vehicle.halted, "errorReferences": [],
+        }]  # fmt: skip
         return {
             "orderId": self.order, "orderUpdateId": self.update,
             "lastNodeId": self.last_node, "lastNodeSequenceId": self.last_sequence,
             "nodeStates": [{key: n[key] for key in keep if key in n} for n in self.nodes],
             "edgeStates": [{key: e[key] for key in keep if key in e} for e in self.edges],
-            "driving": self.driving, "paused": self.paused,
+            "driving": self.driving and not vehicle.stands, "paused": vehicle.halted is not None,
             "newBaseRequest": len(self.nodes) > 0 and sum(n["released"] for n in self.nodes) <= 1 < len(self.nodes),
             "actionStates": [dict(each) for each in self.actions.values()],
-            "batteryState": {"batteryCharge": 100.0 if battery is None else battery * 100, "charging": charging},
-            "operatingMode": "AUTOMATIC", "errors": [dict(each) for each in self.errors],
-            "safetyState": {"eStop": "REMOTE" if stopped else "NONE", "fieldViolation": False},
-            **({"agvPosition": self.at} if self.at is not None else {}),
+            "batteryState": {"batteryCharge": vehicle.battery or 0.0, "charging": False},
+            "operatingMode": "AUTOMATIC", "errors": [*map(dict, self.errors), *halted],
+            "safetyState": {"eStop": "NONE", "fieldViolation": False},
+            "information": [_unknown(vehicle)],
         }  # fmt: skip
+
+
+def _unknown(vehicle: Vehicle) -> dict[str, Json]:
+    """Names the fields that the schema requires, and that nobody has told the bridge."""
+    fields = ["batteryState.charging", "safetyState.eStop", "safetyState.fieldViolation", "operatingMode"]
+    fields = [*(["batteryState.batteryCharge"] if vehicle.battery is None else []), *fields]
+    return {
+        "infoType": "unknown", "infoLevel": "INFO", "infoDescription": f"not known here: {', '.join(fields)}",
+        "infoReferences": [{"referenceKey": "field", "referenceValue": field} for field in fields],
+    }  # fmt: skip
 
 
 def _order_faults(message: Json) -> list[str]:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
+from bt_runtime.fleet.schema_faults import faults_of
 from bt_runtime.types import Json
 
 VERSION = "2.0.0"
 MAJOR = "2"
-Topic = Literal["order", "instantActions", "state", "connection", "visualization", "factsheet"]
+Topic = Literal["order", "instantActions", "state", "connection", "factsheet"]
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -53,7 +54,10 @@ _ERROR = _object(
     {"errorType": TEXT, "errorLevel": _one_of("WARNING", "FATAL")},
     {"errorDescription": TEXT, "errorReferences": _list(_REFERENCE)},
 )
-_AT = _object({"x": NUMBER, "y": NUMBER, "theta": NUMBER, "mapId": TEXT, "positionInitialized": FLAG})
+_INFORMATION = _object(
+    {"infoType": TEXT, "infoLevel": _one_of("INFO", "DEBUG")},
+    {"infoDescription": TEXT, "infoReferences": _list(_REFERENCE)},
+)
 _PHYSICAL = ("speedMin", "speedMax", "accelerationMax", "decelerationMax", "heightMax", "width", "length")
 _SCOPES = _list(_one_of("INSTANT", "NODE", "EDGE"))
 ACTION_STATES = ("WAITING", "INITIALIZING", "RUNNING", "PAUSED", "FINISHED", "FAILED")
@@ -78,10 +82,8 @@ SCHEMAS: dict[Topic, Schema] = {
          "operatingMode": _one_of("AUTOMATIC", "SEMIAUTOMATIC", "MANUAL", "SERVICE", "TEACHIN"),
          "errors": _list(_ERROR),
          "safetyState": _object({"eStop": _one_of("AUTOACK", "MANUAL", "REMOTE", "NONE"), "fieldViolation": FLAG})},
-        {"paused": FLAG, "newBaseRequest": FLAG,
-         "agvPosition": _AT},
+        {"paused": FLAG, "newBaseRequest": FLAG, "information": _list(_INFORMATION)},
     ),
-    "visualization": _object(_HEADER, {"agvPosition": _AT}),
     "factsheet": _object({
         **_HEADER,
         "typeSpecification": _object({
@@ -109,7 +111,7 @@ def _validator(topic: Topic) -> Any:
 
 def faults(topic: Topic, message: Json) -> list[str]:
     """Returns what is wrong with a message, each with its place; [] for a sound one."""
-    found = [f"{error.json_path}: {error.message}"[:200] for error in _validator(topic).iter_errors(message)]
+    found = faults_of(_validator(topic), message)
     if not found and isinstance(message, dict) and str(message["version"]).partition(".")[0] != MAJOR:
         found = [f"$.version: {message['version']!r}: this adapter speaks version {MAJOR}"]
     return found

@@ -9,18 +9,21 @@ import json
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.extra import Extra
 from bt_runtime.llm.chat import calls as chat_calls
 from bt_runtime.llm.chat.calls import CallForm, Unfit, form_of
-from bt_runtime.llm.chat.template import CASES, LONGEST, SECONDS, SYSTEM, USER
+from bt_runtime.llm.chat.template import CASES, HEARD, LONGEST, SAID, SECONDS, SYSTEM, USER
 from bt_runtime.llm.chat.turns import Thinking, Turn, Turns, closed, conversation, joined, quiet, thinking
 from bt_runtime.project import child
+from bt_runtime.types import Model, Template
 
 _HOLES = 8  # times that a template may say a text
 _PATIENCE = 30.0  # seconds, on however busy a machine
@@ -85,6 +88,53 @@ class Chat:
             told |= {"aloud": list(self.aloud), "thought": list(self.thought)}
         told["calls"] = self.calls if isinstance(self.calls, str) else list(self.calls)
         return told
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateChat(Chat):
+    """A program's own template, by its parts. It breaks up look-alikes of its markers itself."""
+
+    own: Template | None = None
+
+    def harmless(self, text: str) -> str:
+        return harmless(self.own.harmless(text) if self.own is not None else text)
+
+
+def chat_of(model: Model) -> Chat | None:
+    """Returns how a model's prompts are wrapped: by a template of jinja2, a `Template` or a `Chat`; None for a base
+    model."""
+    template = model.chat_template
+    if template is None or isinstance(template, Chat):
+        return template
+    if isinstance(template, str):
+        return Chat.of(template)
+    known = _OWN.get(template)
+    if known is None:
+        known = _OWN[template] = _of_template(template)
+    return known
+
+
+def _of_template(template: Template) -> Chat:
+    """Asks a template for the texts that all prompts are made of. One that takes turns is told a conversation, and one
+    that `thinks` for its open thought."""
+    say: Any = template.say
+    both = template.say(SYSTEM, USER)
+    shapes = {name: _shape(template.say(*case)) for name, case in CASES.items()}
+    if not _whole(both, CASES["both"]):
+        raise BtError(
+            f"`say` of {type(template).__name__} gives no prompt: what is said to the model is not in it", _HINT
+        )
+    turns = None
+    aloud: Shape = ()
+    with suppress(TypeError):  # it takes two texts
+        turns = conversation(say(SYSTEM, USER, [*zip(SAID, HEARD, strict=True)]), both)
+        aloud = _shape(say(SYSTEM, USER, (), True)) if getattr(template, "thinks", False) else ()
+    stop, close = getattr(template, "thought", ("", ""))
+    calls = getattr(template, "calls", "it is a program's own, and tells of no tools")
+    return TemplateChat(shapes, (), turns, aloud, (stop, close), calls, template)
+
+
+_OWN: WeakKeyDictionary[Template, Chat] = WeakKeyDictionary()
 
 
 def _filled(shape: Shape, system: str, user: str) -> str:

@@ -85,10 +85,21 @@ class Header:
     def bytes_per_token(self) -> int:
         """The bytes of one token in the key-value cache, at 16 bits."""
         heads = max(1, self.number("attention.head_count", 1))
-        kv_heads = self.number("attention.head_count_kv", heads)
         head = self.number("embedding_length") // heads
         key, value = self.number("attention.key_length", head), self.number("attention.value_length", head)
-        return 2 * self.layers * kv_heads * (key + value)
+        return 2 * self._kv_heads(heads) * (key + value)
+
+    def _kv_heads(self, heads: int) -> int:
+        """Returns the heads with keys and values of all layers together: only the layers of a hybrid that attend have
+        any."""
+        most = self.number("attention.head_count_kv", heads)
+        told = self.about.get(f"{self.architecture}.attention.head_count_kv")
+        if isinstance(told, list):  # one number a layer, 0 for one that keeps a state instead
+            return (
+                sum(each for each in told if isinstance(each, int)) if len(told) == self.layers else most * self.layers
+            )
+        interval = self.number("full_attention_interval")
+        return most * (self.layers // interval if interval > 1 else self.layers)
 
 
 def read_header(path: str | Path) -> Header:

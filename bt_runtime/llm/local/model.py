@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 from bt_runtime.faults.diagnostic import BtError
@@ -17,11 +18,10 @@ from bt_runtime.llm.local.sizing import fit
 from bt_runtime.llm.local.worker_client import Ask, WorkerClient
 from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.settings import Settings
-from bt_runtime.types import Json, Model, Question
+from bt_runtime.types import Json, Model, Question, Wake
 
 _ENOUGH = 1 << 62  # bytes: the worker knows what memory there is, on the GPU too
 _COUNTED = 4096  # texts whose length is remembered
-_COUNT_WAIT = 0.05  # seconds that `count` may take before it answers with an upper bound
 
 
 class LocalModel(Model):
@@ -69,30 +69,36 @@ class LocalModel(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Counts the tokens of a text within a prompt. Returns an upper bound while the worker is being replaced,
-        because a tick never waits for that."""
-        text = self._chat.harmless(text) if self._chat is not None else text
-        with self._counting:
-            known = self._counts.get(text)
-        if known is not None:
-            return known
-        heard = threading.Event()
-        found: list[int] = []
+        return self.counting((text,)).wait()[0]
 
-        def tell(count: int) -> None:
-            found.append(count)
-            heard.set()
-
-        id = next(self._ids)
-        self._worker.ask_count(id, text, tell)
-        if not heard.wait(_COUNT_WAIT):
-            self._worker.counts.pop(id, None)
-            return len(text.encode("utf-8", "surrogatepass")) + 1  # no token is less than a byte
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Answer[Sequence[int]]:
+        """Counts within a prompt, where no text can form a marker of the template. A text is counted once."""
+        said = [self._chat.harmless(text) if self._chat is not None else text for text in texts]
         with self._counting:
-            self._counts[text] = found[0]
+            found = {text: self._counts[text] for text in said if text in self._counts}
+        left = [text for text in dict.fromkeys(said) if text not in found]
+        job: Answer[Sequence[int]] = Answer(wake=wake)
+
+        def tell(text: str, count: int | BtError) -> None:
+            if isinstance(count, BtError):
+                job.finish(error=count)
+                return
+            found[text] = count
+            self._keep(text, count)
+            if len(found) == len({*said}):
+                job.finish([found[each] for each in said])
+
+        for text in left:
+            self._worker.ask_count(next(self._ids), text, partial(tell, text))
+        if not left:
+            job.finish([found[each] for each in said])
+        return job
+
+    def _keep(self, text: str, count: int) -> None:
+        with self._counting:
+            self._counts[text] = count
             if len(self._counts) > _COUNTED:
                 self._counts.popitem(last=False)
-        return found[0]
 
     def stats(self) -> Mapping[str, Json]:
         """Statistics: the model's placement, the questions, and the share of prompt tokens found in the cache."""

@@ -21,6 +21,7 @@ from bt_runtime.project.file_digest import digest
 SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file
 MOST_TOKENS = 1 << 16  # of an entry
+_LAYOUT = 2  # 1: with flash attention where llama.cpp turned it on, also on the processor
 _MAGIC = b"btr prompt 2\n"
 _NUMBERS = struct.Struct("<III")  # tokens; how many of them were in the cache before; how many the fixed part has
 _HEAD = struct.Struct("<16s12s")  # digest of what follows it; the numbers
@@ -42,7 +43,7 @@ def key(settings: Settings, build: str) -> str:
     """Returns a digest of all that a state depends on besides its tokens: weights, adapters, and the cache's form."""
     files = [(digest(Path(settings.model)), 1.0)]
     files += [(digest(Path(adapter.file)), adapter.scale) for adapter in settings.lora]
-    told = repr((build, files, settings.cache_type, settings.flash, settings.gpu_layers))
+    told = repr((_LAYOUT, build, files, settings.cache_type, settings.flash, settings.gpu_layers))
     return blake2b(told.encode(), digest_size=8).hexdigest()
 
 

@@ -146,9 +146,10 @@ class Worker:
             self.projector = Projector(self.settings.mmproj, weights, self.threads, gpu, self.beat)
 
     def _context(self, weights: Weights, sizes: Fit) -> Context:
-        """Opens a context. A lane uses no flash attention: it holds no other conversation's cells to skip, and for few
-        tokens flash attention is slower."""
-        flash = False if self.settings.flash is None and sizes.lanes > 1 else self.settings.flash
+        """Opens a context. On the processor flash attention sums in another order and with less precision, so that
+        other choices are made: it is used there only where it is asked for, or where the cache's type needs it."""
+        processor = weights.gpu_layers == 0 and not self.settings.quantised
+        flash = False if self.settings.flash is None and processor else self.settings.flash
         kind = self.settings.cache_type
         states = self._states(weights, sizes) if weights.forgets else SEQUENCES
         if self.projector is None:

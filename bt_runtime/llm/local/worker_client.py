@@ -33,6 +33,16 @@ class Ask:
     tries: int = 0
 
 
+@dataclass(slots=True, eq=False)
+class Count:
+    """A text to be counted. `tell` gets the number of its tokens, or why there is none."""
+
+    text: str
+    tell: Callable[[int | BtError], None]
+    sent: bool = False
+    tries: int = 0
+
+
 class WorkerClient:
     """Owns the worker's thread. Only `post`, `cancel`, `ask_count` and `close` may be called from other threads."""
 
@@ -43,7 +53,7 @@ class WorkerClient:
         self.opened = threading.Event()  # ready or failed
         self.figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "restarts"), 0)
         self.spent = Spent()
-        self.counts: dict[int, Callable[[int], None]] = {}
+        self._counts: dict[int, Count] = {}
         self._posted: deque[tuple[str, Any]] = deque()
         self._jobs: dict[int, Ask] = {}
         self._suspects: deque[int] = deque()  # were under way when a worker died: asked again one by one
@@ -66,9 +76,10 @@ class WorkerClient:
     def cancel(self, id: int) -> None:
         self._post("cancel", id)
 
-    def ask_count(self, id: int, text: str, tell: Callable[[int], None]) -> None:
-        self.counts[id] = tell
-        self._post("count", (id, text))
+    def ask_count(self, id: int, text: str, tell: Callable[[int | BtError], None]) -> None:
+        self._post("count", (id, Count(text, tell)))
+        if self.failed:
+            self._refuse()
 
     def close(self) -> None:
         self._closing = True
@@ -138,7 +149,8 @@ class WorkerClient:
 
     def _patience_left(self) -> float | None:
         """Seconds until the worker counts as hung; None while nothing is asked of it."""
-        if self._process.ready and not any(ask.sent for ask in self._jobs.values()):
+        under_way = [ask.sent for ask in self._jobs.values()] + [count.sent for count in self._counts.values()]
+        if self._process.ready and not any(under_way):
             self._process.heard = time.monotonic()
             return None
         patience = self.settings.patience if self._process.ready else max(self.settings.patience, _STARTING)
@@ -176,9 +188,9 @@ class WorkerClient:
             error = TooLong(why, hint, *measure) if measure else BtError(why, hint)
             self._finish(id, spelling.spent_of(spent), error=error)
         elif kind == "counted":
-            tell = self.counts.pop(rest[0], None)
-            if tell:
-                tell(rest[1])
+            count = self._counts.pop(rest[0], None)
+            if count is not None:
+                count.tell(rest[1])
         elif kind == "note":
             self.facts = {**self.facts, "notes": [*self.facts.get("notes", ()), *rest]}
         elif kind == "ready":
@@ -200,8 +212,7 @@ class WorkerClient:
         while self._posted:
             kind, what = self._posted.popleft()
             if kind == "count":
-                if self._process.ready:
-                    self._process.out += wire.frame("count", *what)
+                self._counts[what[0]] = what[1]
                 continue
             if kind == "cancel":
                 ask = self._jobs.pop(what, None)
@@ -221,6 +232,10 @@ class WorkerClient:
         which of them causes it."""
         if not self._process.ready:
             return
+        for id, count in self._counts.items():
+            if not count.sent:
+                count.sent, count.tries = True, count.tries + 1
+                self._process.out += wire.frame("count", id, count.text)
         self._suspects = deque(id for id in self._suspects if id in self._jobs)
         if self._suspects:
             wanted = [] if any(a.sent for a in self._jobs.values()) else [self._jobs[self._suspects[0]]]
@@ -249,6 +264,10 @@ class WorkerClient:
                 ask.sent = False
                 if ask.id not in self._suspects:
                     self._suspects.append(ask.id)
+        for id, count in list(self._counts.items()):
+            count.sent = False
+            if count.tries >= 2:
+                self._counts.pop(id).tell(fault)
         if self._starts >= _STARTS:
             self._give_up(fault)
             return
@@ -260,6 +279,8 @@ class WorkerClient:
         self.failed = self.failed or fault
         for id in list(self._jobs):
             self._finish(id, Spent(), error=fault)
+        for id in list(self._counts):
+            self._counts.pop(id).tell(self.failed)
         self._refuse()
         self.opened.set()
         self._closing = True
@@ -273,3 +294,5 @@ class WorkerClient:
                     self.figures["asked"] += 1
                     self.figures["failed"] += 1
                     what.job.finish(error=self.failed)
+                elif kind == "count" and self.failed is not None:
+                    what[1].tell(self.failed)

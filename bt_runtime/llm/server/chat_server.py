@@ -7,12 +7,13 @@ import difflib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.decoding.choice import combine
 from bt_runtime.llm.question import NO_SCORES
-from bt_runtime.llm.server import answer
+from bt_runtime.llm.server import answer, thought
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.flavour import Flavour, Greeting, Setup, Written
 from bt_runtime.llm.server.http import SAID
@@ -32,6 +33,8 @@ class Exchange(NamedTuple):
     answer: Mapping[str, Any]  # with OpenAI's `usage`
     text: str
     cut: bool  # at the most tokens that were asked for
+    thought: str = ""
+    thinks: bool = False
 
 
 class Scored(NamedTuple):
@@ -40,6 +43,8 @@ class Scored(NamedTuple):
     text: str
     logprob: float = math.nan
     margin: float = math.nan
+    thought: str = ""
+    cut: bool = False
 
 
 class ChatServer(Flavour):
@@ -51,6 +56,8 @@ class ChatServer(Flavour):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        self.thinks = False  # its model thinks before it answers: known from its first answer
+        self.efforts = ["reasoning_effort"] if setup.effort else []  # fields that it has not refused
         self.forms = [_strict, _loose]  # of a structured answer, in which it is asked: those that it has not refused
 
     @classmethod
@@ -102,11 +109,13 @@ class ChatServer(Flavour):
             sample = {"temperature": 0.0 if attempt == 0 else 0.7, "seed": attempt}
             found = self.option(line, question.prompt + (hint if told else ""), stripped, sample)
             said, told = found.text.strip(), True
+            if found.cut and said not in stripped:
+                self.thinks = True  # perhaps in the open, without a mark: the next try has room for it
             like = [said] if said in stripped else difflib.get_close_matches(said, stripped, 1, LIKE)
             if like:
                 index = stripped.index(like[0])
                 told_of = found if said == like[0] else Scored(said)
-                return Choice(options[index], index, told_of.logprob, told_of.margin)
+                return Choice(options[index], index, told_of.logprob, told_of.margin, thought=found.thought)
             self.setup.asked_again()
         raise BtError(
             f"{line.server.address} chose none of the {len(options)} options in {TRIES} tries; "
@@ -118,34 +127,55 @@ class ChatServer(Flavour):
         move = self.choose(line, question._replace(options=tuple(question.moves)))
         before, options = question.before(move.text), question.moves[move.text]
         if not options:
-            return Choice(move.text, before, move.logprob, move.margin)
+            return move._replace(index=before)
         then = self.choose(line, question._replace(prompt=question.prompt + move.text, options=options))
-        return combine(move, then, before)
+        thoughts = "\n".join(filter(None, (move.thought, then.thought)))
+        return combine(move, then, before)._replace(thought=thoughts)
 
     def option(self, line: Line, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
         """Asks for one of the options as an object of a schema, and repeats after an invalid answer."""
         schema = {"type": "object", "properties": {"choice": {"enum": [*options]}}, "required": ["choice"]}
         stop = {} if self.forms and self.chat else {"stop": ["\n"]}
-        _, text, _ = self.exchange(line, prompt, {**sample, **stop}, LONGEST, schema if self.chat else None)
-        try:
+        said = self.exchange(line, prompt, {**sample, **stop}, LONGEST, schema if self.chat else None)
+        text = said.text
+        with suppress(ValueError, RecursionError):
             found = json.loads(text)
-        except (ValueError, RecursionError):
-            return Scored(text)
-        return Scored(str(found.get("choice", text)) if isinstance(found, dict) else text)
+            text = str(found.get("choice", text)) if isinstance(found, dict) else text
+        return Scored(text, thought=said.thought, cut=said.cut)
 
     # writing
 
     def write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Written:
         prompt = ask.pop("prompt")
         schema = self.constrained(ask, grammar) if grammar is not None else None
-        said, text, cut = self.exchange(line, prompt, ask, most, schema)
-        return Written(said, {"text": text}, "text", cut, len(prompt))
+        said = self.exchange(line, prompt, ask, most, schema)
+        return Written(said.answer, {"text": said.text}, "text", said.cut, len(prompt), said.thought)
 
     def constrained(self, ask: dict[str, Any], grammar: Grammar) -> Any:
         """Puts into `ask` what the server knows of the grammar, or gives the JSON schema to ask with, or None."""
         return json.loads(grammar.text) if grammar.kind == "json_schema" else None
 
     def exchange(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+        """Continues a prompt by at most `most` tokens. A model that turns out to think is asked again, unless it has
+        answered: with tokens to think for, and without texts that would end its thought."""
+        known = self.thinks
+        found = (
+            self._thoughtful(line, prompt, ask, most, schema) if known else self.sent(line, prompt, ask, most, schema)
+        )
+        if found.thinks and not known:
+            self.thinks = True
+            if found.cut or not found.text.strip():
+                found = self._thoughtful(line, prompt, ask, most, schema)
+        return found
+
+    def _thoughtful(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any) -> Exchange:
+        stops = ask.get("stop") or ()
+        found = self.sent(line, prompt, {**ask, "stop": []}, most + self.setup.think_tokens, schema)
+        text = found.text.lstrip() if stops and found.thinks else found.text
+        text, stopped = thought.stopped(text, [stops] if isinstance(stops, str) else stops)
+        return found._replace(text=text, cut=found.cut and not stopped)
+
+    def sent(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
         """Sends one request to continue a prompt by at most `most` tokens."""
         kept = {name: value for name, value in ask.items() if name not in self.refuses and value not in ([], None)}
         body: dict[str, Any] = {"model": self.name, "max_tokens": most, **kept}
@@ -159,23 +189,40 @@ class ChatServer(Flavour):
         if not isinstance(message, dict):
             raise Unanswered("the answer's `message` is not an object", 200)
         text = answer.text({"text": message.get("content") or ""}, "text", longest(most))
-        return Exchange(said, text, entry.get("finish_reason") == "length")
+        return Exchange(said, *parts(message, text, entry.get("finish_reason") == "length"))
 
     def body(self, prompt: str) -> dict[str, Any]:
         """Puts the prompt into the body of a chat request."""
         return {"messages": messages(prompt)}
 
     def _structured(self, line: Line, body: dict[str, Any], schema: Any) -> dict[str, Any]:
+        while self.thinks and self.efforts:
+            try:
+                return self._formed(line, body | {self.efforts[0]: self.setup.effort}, schema)
+            except Unanswered as fault:
+                if fault.status not in (400, 422) or self.efforts[0] not in str(fault):
+                    raise
+                self.efforts = []
+        return self._formed(line, body, schema)
+
+    def _formed(self, line: Line, body: dict[str, Any], schema: Any) -> dict[str, Any]:
         while schema is not None and self.forms:
             form = self.forms[0]
             try:
                 return line.post("/v1/chat/completions", {**body, "response_format": form(schema)})
             except Unanswered as fault:
                 refused = fault.status in (400, 422) or (fault.status == 500 and "response_format" in str(fault))
-                if not refused or answer.too_long(str(fault)) is not None:
+                other = any(field in str(fault) for field in self.efforts)  # another field is refused
+                if not refused or other or answer.too_long(str(fault)) is not None:
                     raise
-                self.forms = [other for other in self.forms if other is not form]  # without any it is asked in words
+                self.forms = [each for each in self.forms if each is not form]  # without any it is asked in words
         return line.post("/v1/chat/completions", body)
+
+
+def parts(message: Mapping[str, Any], text: str, cut: bool) -> tuple[str, bool, str, bool]:
+    """The rest of an `Exchange`: the answer, whether it is cut, the thought, and whether there is one."""
+    found = thought.parted(message, text)
+    return found.answer, cut, found.thought[: longest(thought.TOKENS)], found.thinks
 
 
 def longest(most: int) -> int:

@@ -10,7 +10,6 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Literal, Self
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
@@ -26,12 +25,12 @@ from bt_runtime.llm.server.http import SAID, Server
 from bt_runtime.llm.server.pool import Pool
 from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.server.retry import BUSY, WAIT, Wait
+from bt_runtime.llm.server.thought import EFFORT, TOKENS
 from bt_runtime.types import Json, Model, Question, Spent, Wake, Writing
 
 TIMEOUT = 120.0  # seconds of one exchange when nobody says
 OPENING = 8.0  # seconds in which a server has to say what it is
 _AT_ONCE = 8
-_COUNT_WAIT = 0.05
 _REFUSED = (400, 413, 422, 500)  # what a prompt that is too long may be answered with
 MOST_DIMENSIONS = 65_536  # of an embedding
 
@@ -41,7 +40,7 @@ class Endpoint(Model):
 
     `name`: the model, on a server with several. `chat`: True uses its template, None decides by the model.
     `context`: the tokens that an Ollama holds. `turns`, `sampler`, `seed`: see `Settings`. `wait`: the pause before
-    a retry."""
+    a retry. `effort`, `think_tokens`: how much a reasoning model thinks, and the tokens that it has for that."""
 
     def __init__(
         self,
@@ -56,14 +55,15 @@ class Endpoint(Model):
         turns: Literal["chat", "one"] = "chat",
         seed: int = 0,
         wait: Wait = WAIT,
+        effort: str = EFFORT,
+        think_tokens: int = TOKENS,
     ) -> None:
         self.server = Server(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
         self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
-        self._wait = wait
+        self._wait, self._thinking = wait, (effort, think_tokens)
         self._pool = Pool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
-        self._counting = False
         self._dialect: Flavour | None = None
         self._figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "asked_again"), 0)
         self._spent = Spent()
@@ -134,30 +134,24 @@ class Endpoint(Model):
         return job
 
     def count(self, text: str) -> int:
-        """Counts the tokens of a text; returns an upper bound when the server does not answer in time."""
+        return self.counting((text,)).wait()[0]
+
+    def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Answer[Sequence[int]]:
+        """Counts by the server; one that counts nothing is given an upper bound, always the same."""
+        line = Line(self.server, self._wait)
+        job: Answer[Sequence[int]] = Answer(lambda _: line.cut(), wake)
+
+        def way(line: Line, _: Question) -> list[int]:
+            dialect = self._probe(line)
+            return [dialect.count(line, text) if dialect.counts else most_tokens(text) for text in texts]
+
         dialect = self._dialect
-        known = dialect.known_count(text) if dialect else None
-        if known is None and dialect and dialect.counts and not self._counting:
-            known = self._counted(dialect, text)
-        return len(text.encode("utf-8", "surrogatepass")) + 1 if known is None else known
-
-    def _counted(self, dialect: Flavour, text: str) -> int | None:
-        """Sends a counting request with a short wait; while one slow answer is pending, no second request is made."""
-        found: list[int] = []
-        told = threading.Event()
-
-        def work() -> None:
-            with suppress(Exception):  # the bound is told instead
-                found.append(dialect.count(Line(self.server, self._wait), text))
-            self._counting = False
-            told.set()
-
-        self._counting = True
-        if not self._pool.submit(work):
-            self._counting = False
-        elif told.wait(_COUNT_WAIT) and found:
-            return found[0]
-        return None
+        known = [_known(dialect, text) for text in texts]
+        if None not in known:
+            job.finish([count for count in known if count is not None])
+        elif not self._pool.submit(lambda: self._run(line, way, Question("embed", texts=tuple(texts)), job)):
+            job.finish(error=BtError("the model was closed", "open it again, or ask before its run is closed"))
+        return job
 
     @property
     def flavour(self) -> str:
@@ -235,7 +229,7 @@ class Endpoint(Model):
     def _found(self, line: Line) -> Flavour:
         greeting = Greeting(line)
         again = lambda: self._add("asked_again")  # noqa: E731
-        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again))
+        found = recognised(greeting)(Setup(self.name, self.context, self.chat, self.terminator, again, *self._thinking))
         found.open(line, greeting)
         self.name = found.name
         return found
@@ -254,12 +248,13 @@ class Endpoint(Model):
                 "temperature": max(question.temperature, 0.3 * attempt), "top_p": question.top_p,
                 "min_p": question.min_p, "top_k": question.top_k, "seed": question.seed + attempt,
             }  # fmt: skip
-            written = self._read(line, most, dialect.write(line, ask, grammar, most))
+            found = dialect.write(line, ask, grammar, most)
+            written = self._read(line, most, found)._replace(thought=self.server.key.blotted(found.thought))
             if grammar is None:
                 return written
             said = written.text.strip() if grammar.kind == "json_schema" else written.text  # blanks say nothing there
             if accepts(grammar, said):
-                return Writing(said, "grammar", written.tokens)
+                return Writing(said, "grammar", written.tokens, written.thought)
             self._add("asked_again")
         assert written is not None
         if written.ended == "length":
@@ -278,7 +273,8 @@ class Endpoint(Model):
         )  # a key may span the end
         if len(text) > longest:
             text, cut = text[:longest], True
-        return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, most, text, cut))
+        room = most + self._thinking[1] if written.thought else most
+        return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, room, text, cut))
 
     def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
         texts = question.texts
@@ -295,3 +291,15 @@ class Endpoint(Model):
 def _unit(vector: Sequence[float]) -> list[float]:
     norm = math.sqrt(sum(x * x for x in vector)) or 1.0
     return [x / norm for x in vector]
+
+
+def most_tokens(text: str) -> int:
+    """Returns how many tokens a text has at most: none is less than a byte."""
+    return len(text.encode("utf-8", "surrogatepass")) + 1
+
+
+def _known(dialect: Flavour | None, text: str) -> int | None:
+    """Returns a count that takes no request; None for none."""
+    if dialect is None:
+        return None
+    return dialect.known_count(text) if dialect.counts else most_tokens(text)

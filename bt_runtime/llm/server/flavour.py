@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm.server import thought
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.server.retry import BUSY
@@ -27,6 +28,8 @@ class Setup(NamedTuple):
     chat: bool | None  # asked through its template? None: as it is made for
     terminator: str  # ends every option
     asked_again: Callable[[], None]  # to be called for each answer that was not in order
+    effort: str = thought.EFFORT  # with which a reasoning model is asked to think; "": as the server does
+    think_tokens: int = thought.TOKENS  # that it may think for, besides those of its answer
 
 
 class Greeting:
@@ -63,6 +66,7 @@ class Written(NamedTuple):
     key: str
     cut: bool  # it ended at the most tokens that were asked for
     prompt: int  # how long the prompt was, in tokens or characters
+    thought: str = ""
 
 
 class Flavour(ABC):

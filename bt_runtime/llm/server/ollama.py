@@ -7,7 +7,7 @@ from typing import Any
 
 from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
-from bt_runtime.llm.server.chat_server import ChatServer, Exchange, longest
+from bt_runtime.llm.server.chat_server import ChatServer, Exchange, longest, parts
 from bt_runtime.llm.server.flavour import Greeting
 from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.server.served_chat import messages
@@ -25,7 +25,7 @@ class Ollama(ChatServer):
     def takes_messages(self, line: Line) -> bool:
         return True
 
-    def exchange(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+    def sent(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
         options = {name: value for name, value in ask.items() if value not in ([], None)}
         options |= {"num_predict": most, "num_ctx": self.setup.context or USUAL_CONTEXT}
         # it would leave out the oldest without a word; versions that know no such field go on doing so
@@ -35,12 +35,15 @@ class Ollama(ChatServer):
             body["format"] = schema
         if self.chat is None:
             said = line.post("/api/generate", {**body, "prompt": prompt, "raw": True})
-            text = answer.text(said, "response", longest(most))
+            text, thought, thinks = answer.text(said, "response", longest(most)), "", False
         else:
-            said = line.post("/api/chat", {**body, "messages": messages(prompt), "think": False})
+            # gpt-oss knows no `false`, and thinks all the same: it is then told how much
+            think = self.setup.effort if self.thinks and self.setup.effort else False
+            said = line.post("/api/chat", {**body, "messages": messages(prompt), "think": think})
             message = said.get("message")
             if not isinstance(message, dict):
                 raise Unanswered("the answer's `message` is not an object", 200)
             text = answer.text(message, "content", longest(most))
+            text, _, thought, thinks = parts(message, text, False)
         told = {"prompt_tokens": said.get("prompt_eval_count"), "completion_tokens": said.get("eval_count")}
-        return Exchange({**said, "usage": told}, text, said.get("done_reason") == "length")
+        return Exchange({**said, "usage": told}, text, said.get("done_reason") == "length", thought, thinks)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bt_runtime.llm.server import answer
-from bt_runtime.llm.server.chat_server import LONGEST, ChatServer, Scored
+from bt_runtime.llm.server.answer import Unanswered
+from bt_runtime.llm.server.chat_server import LONGEST, ChatServer, Exchange, Scored
 from bt_runtime.llm.server.flavour import Greeting
 from bt_runtime.llm.server.request import Line
 from bt_runtime.types import Grammar
@@ -21,6 +22,7 @@ class Vllm(ChatServer):
     flavour = "vllm"
     constrains = True
     refuses = frozenset()
+    continues = True  # it goes on with the assistant's own words; it refuses that for gpt-oss
 
     @classmethod
     def knows(cls, greeting: Greeting) -> bool:
@@ -28,16 +30,25 @@ class Vllm(ChatServer):
 
     def body(self, prompt: str) -> dict[str, Any]:
         body = super().body(prompt) | {"chat_template_kwargs": {"enable_thinking": False}}
-        if body["messages"][-1]["role"] == "assistant":
+        if self.continues and body["messages"][-1]["role"] == "assistant":
             body |= {"continue_final_message": True, "add_generation_prompt": False}
         return body
 
+    def sent(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+        try:
+            return super().sent(line, prompt, ask, most, schema)
+        except Unanswered as fault:
+            if fault.status != 400 or not self.continues or "continue_final_message" not in str(fault):
+                raise
+            self.continues = False
+            return super().sent(line, prompt, ask, most, schema)
+
     def option(self, line: Line, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
         ask = {**sample, "structured_outputs": {"choice": [*options]}, "logprobs": True, "top_logprobs": TOP}
-        said, text, _ = self.exchange(line, prompt, ask, LONGEST)
-        if (found := text.strip()) not in options:
-            return Scored(text)
-        return Scored(text, *_margin(options, [*options].index(found), _rows(said)))
+        said = self.exchange(line, prompt, ask, LONGEST)
+        if (found := said.text.strip()) not in options or said.thought:
+            return Scored(said.text, thought=said.thought, cut=said.cut)
+        return Scored(said.text, *_margin(options, [*options].index(found), _rows(said.answer)))
 
     def constrained(self, ask: dict[str, Any], grammar: Grammar) -> Any:
         kind = _FORMS[grammar.kind]

@@ -85,6 +85,30 @@ def test_what_a_claim_hangs_on_stands_in_the_first_table() -> None:
     assert "steps" not in row
 
 
+def test_a_papers_figure_says_whether_ours_is_of_the_same_tasks() -> None:
+    """In the first table, in the section, and in the head of its column; another claim's row stands where it is."""
+    better = CLAIMS.claims["better"]
+    figures = (better.figures[0], better.figures[1]._replace(paper=63.0))
+    other = better._replace(name="other", figures=figures, beside="not comparable: made-up homes", comparable="better")
+    claims = CLAIMS._replace(claims={**CLAIMS.claims, "other": other._replace(chose=True)})
+    text = page(claims, record.make(claims, measured(8), {"outside": "there is no data"}, MADE, {}), {})
+    row = line(text, "| [Two is better than one.](#other)")
+    assert "by far<br>**not comparable: made-up homes**" in row
+    assert "comparable, [better](#better): two: **80.0 %**" in row
+    assert "In the paper: by far. **Not comparable: made-up homes.**" in text
+    assert "|  | paper, not comparable | here |" in text
+    assert "The shipped weights were chosen by tasks of these rows, among" in text
+
+
+def test_the_head_says_what_the_compared_models_are() -> None:
+    """The shipped model's tokens are those of its card; of another model nothing is claimed."""
+    starter = page(CLAIMS, made(8, model={"file": "starter.gguf", "digest": "d" * 32}), {})
+    assert "**Our model is trained on these worlds**: `starter.gguf` has read 231 million tokens of lessons" in starter
+    other = page(CLAIMS, made(8), {})
+    assert "million tokens" not in other
+    assert "**The papers' models are general ones, hundreds of times as large, and prompted.**" in other
+
+
 def test_why_goals_were_missed_is_counted_for_each_strategy() -> None:
     text = page(CLAIMS, made(8), {})
     assert "| evaluation | reached | max step | error |" in text

@@ -6,8 +6,10 @@ NAME = "robot_tree"
 SHARE = f"share/{NAME}"
 
 
-def those(folder: str, pattern: str) -> list[str]:
-    return [str(path) for path in sorted(Path(folder).glob(pattern))]
+def below(folder: str, *suffixes: str) -> list[tuple[str, list[str]]]:
+    """Returns where each file of a folder, and of those below it, is installed."""
+    found = sorted(path for path in Path(folder).rglob("*") if path.suffix in suffixes)
+    return [(f"{SHARE}/{path.parent.as_posix()}", [str(path)]) for path in found]
 
 
 setup(
@@ -17,9 +19,9 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (SHARE, ["package.xml", "btr.yaml"]),
-        (f"{SHARE}/launch", those("launch", "*.py")),
-        (f"{SHARE}/trees", those("trees", "*.yaml")),
-        (f"{SHARE}/skills", those("skills", "*.yaml")),
+        *below("launch", ".py"),
+        *below("trees", ".yaml"),
+        *below("skills", ".yaml", ".py"),
     ],
     install_requires=["setuptools", "bt_runtime"],
     entry_points={"console_scripts": [f"node = {NAME}.node:main"]},

@@ -1,0 +1,141 @@
+"""The forms of the fleet's messages, as JSON Schemas. Fields that a form does not name are allowed, and are not read.
+
+Names of robots stand in no form: they are read from the subject, which the server checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from bt_runtime.types import Json
+
+Schema: TypeAlias = dict[str, Any]
+KB, MB = 1024, 1024 * 1024
+
+
+class Form(NamedTuple):
+    """What a message must be: a JSON Schema, and at most so many bytes."""
+
+    what: str  # as a person calls it
+    schema: Schema
+    largest: int = 64 * KB
+
+
+def mapping(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, **more: Json) -> Schema:
+    return {"type": "object", "required": list(required), "properties": {**required, **(optional or {})}, **more}
+
+
+def maybe(form: Schema) -> Schema:
+    """The same form, or null."""
+    return {**form, "type": [form["type"], "null"]}
+
+
+def listed(items: Schema, most: int = 10_000) -> Schema:
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def keyed(values: Schema, most: int = 10_000) -> Schema:
+    """A mapping whose keys are names."""
+    return {"type": "object", "propertyNames": NAME, "additionalProperties": values, "maxProperties": most}
+
+
+def one_of(*words: str) -> Schema:
+    return {"type": "string", "enum": list(words)}
+
+
+NAME: Schema = {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z"}  # as `names.named` has it
+TEXT: Schema = {"type": "string", "maxLength": 20_000}
+LINE: Schema = {"type": "string", "maxLength": 500}
+DIGEST: Schema = {"type": "string", "pattern": r"^[0-9a-f]*\Z", "maxLength": 128}
+ANY: Schema = {}
+FLAG: Schema = {"type": "boolean"}
+COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**53}
+NUMBER: Schema = {"type": "number", "minimum": -1e15, "maximum": 1e15}
+SECONDS: Schema = {"type": "number", "minimum": 0, "maximum": 1e15}
+PLACE: Schema = {"type": "array", "items": {"type": "number", "minimum": -1e9, "maximum": 1e9},
+                 "minItems": 2, "maxItems": 2}  # fmt: skip
+FACT: Schema = {"type": ["string", "number", "boolean", "null"], "maxLength": 500}
+MAP: Schema = {"type": "object", "maxProperties": 10_000}
+_FACTS: Schema = {"type": "object", "additionalProperties": FACT, "maxProperties": 200}
+POLICY = one_of("repeat", "moves", "stays")
+
+TASK_FIELDS: Schema = mapping(
+    {"id": NAME, "tree": LINE},
+    {"inputs": MAP, "needs": LINE, "to": maybe(NAME), "at": maybe(NUMBER), "by": maybe(NUMBER),
+     "priority": {"type": "integer", "minimum": -(10**9), "maximum": 10**9}, "world": MAP, "digest": maybe(DIGEST),
+     "sender": LINE},
+)  # fmt: skip
+
+# What a robot sends.
+BEAT = Form("heartbeat", mapping(
+    {},
+    {"running": maybe(NAME), "plan": COUNT, "place": maybe(PLACE), "runs": TEXT, "halted": maybe(TEXT),
+     "draining": FLAG, "facts": _FACTS,
+     "holds": keyed({"type": "array", "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2})},
+), MB)  # fmt: skip
+_ENDED = {"if": {"properties": {"what": {"const": "ended"}}}, "then": {"required": ["verdict"]}}
+REPORT = Form("report", mapping(
+    {"what": one_of("started", "ended", "returned", "doubt", "fenced"), "term": COUNT},
+    {"verdict": one_of("success", "failure", "cancelled", "expired"), "reason": TEXT, "at": NUMBER, "seconds": SECONDS,
+     "refused": FLAG},
+    **_ENDED,
+), MB)  # fmt: skip
+_JOB: Schema = {"type": "array", "minItems": 7, "maxItems": 7}
+BID = Form("bid", mapping(
+    {"free": SECONDS, "place": maybe(PLACE), "speed": {"type": "number", "minimum": 1e-6, "maximum": 1e6},
+     "jobs": listed(_JOB, 2000), "known": listed({"type": "array", "minItems": 4, "maxItems": 5}, 2000),
+     "costs": {"type": "object", "additionalProperties": COUNT, "maxProperties": 2000},
+     "cannot": {"type": "object", "additionalProperties": TEXT, "maxProperties": 2000}},
+), MB)  # fmt: skip
+_ROWS: Schema = {"type": "array", "items": {"type": "array", "maxItems": 20}}
+PIECE = Form("piece of a journal", mapping(
+    {},
+    {"rows": {"type": "object", "additionalProperties": _ROWS, "maxProperties": 4}, "whole": FLAG, "fence": FLAG,
+     "head": {"type": "object", "additionalProperties": {"type": ["string", "number"]}, "maxProperties": 200}},
+), 8 * MB)  # fmt: skip
+HALTED = Form("answer to a halt", mapping({"halted": maybe(TEXT)}))
+ASKS = Form("question", mapping(
+    {"id": {"type": "string", "minLength": 1, "maxLength": 100}, "text": TEXT, "open": FLAG},
+    {"tree": LINE, "confirms": FLAG},
+))  # fmt: skip
+ENTRY = Form("shared entry", mapping({"value": ANY}, {"id": LINE}), MB)
+CLAIM = Form("claim", mapping({"by": {"type": "string", "maxLength": 64}}))
+
+# What a coordinator sends.
+GREETING = Form("answer to a heartbeat", mapping(
+    {"now": SECONDS}, {"lease": SECONDS, "halt": maybe(TEXT), "own": maybe(TEXT), "drain": FLAG, "drop": listed(NAME)}
+), MB)  # fmt: skip
+_CALLED: Schema = {**TASK_FIELDS, "required": ["id", "tree", "refused"],
+                   "properties": {**TASK_FIELDS["properties"], "refused": listed(NAME)}}  # fmt: skip
+CALL = Form("call", mapping({"call": NAME, "tasks": listed(_CALLED, 2000)}), 8 * MB)
+ORDER = Form("order", mapping(
+    {"term": COUNT},
+    {"do": TASK_FIELDS, "policy": POLICY, "takes": SECONDS, "at": NUMBER,
+     "resume": {"type": ["array", "null"], "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2},
+     "stop": one_of("cancel", "return", "drop"), "task": NAME, "reason": TEXT},
+    dependencies={"do": {"required": ["policy", "takes"]}, "stop": {"required": ["task"]}},
+), MB + 64 * KB)  # fmt: skip
+
+# What a person sends, and what is kept.
+ANSWER = Form("answer", mapping({"id": LINE, "text": TEXT}, {"by": LINE}))
+TASK = Form("task", TASK_FIELDS, MB)
+RECORD = Form("record of a task", mapping(
+    {"task": TASK_FIELDS},
+    {"state": one_of("waiting", "assigned", "started", "in doubt", "done"), "term": COUNT, "robot": maybe(NAME),
+     "policy": POLICY, "since": NUMBER, "sent": NUMBER, "cancel": FLAG,
+     "verdict": maybe(one_of("success", "failure", "cancelled", "expired")), "reason": TEXT,
+     "resume": {"type": ["array", "null"], "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2},
+     "refused": listed(NAME), "version": DIGEST, "had": listed(LINE), "history": listed(TEXT, 100)},
+), 4 * MB)  # fmt: skip
+VERDICT = Form("verdict", mapping(
+    {"verdict": REPORT.schema["properties"]["verdict"]}, {"robot": maybe(NAME), "reason": TEXT, "term": COUNT}
+), MB)  # fmt: skip
+CARD = Form("card of a robot", mapping({}, {"facts": _FACTS, "joined": NUMBER}), MB)
+REASON = Form("halt that is kept", maybe(mapping({"reason": TEXT})))
+SWITCH = Form("switch", {"type": ["boolean", "null"]})
+DEPLOYMENT = Form("deployment", mapping(
+    {"tree": LINE},
+    {"stable": DIGEST, "candidate": DIGEST, "share": {"type": "number", "minimum": 0, "maximum": 1}, "since": NUMBER,
+     "by": LINE, "number": COUNT, "notes": listed(TEXT, 100)},
+), MB)  # fmt: skip
