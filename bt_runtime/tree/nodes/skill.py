@@ -199,13 +199,13 @@ class SkillNode(Node):
 
     def say(self) -> None:
         """Makes the sentence of this start the node's message: now if somebody listens, else when somebody asks."""
-        if self.unsaid is None:
-            self.feedback_message = self._sentence
-        elif self.context.changes is None and not self.context.observed:
-            self._said, self.tacit = "", True
-        else:
+        if self.unsaid is not None:
+            if self.context.changes is None and not self.context.observed:
+                self._said, self.tacit = "", True
+                return
             self._sentence, self.unsaid = self.sentence, None
-            self.feedback_message = self._sentence
+        self.tacit = False  # the message of the last start is not made any more
+        self.feedback_message = self._sentence
 
     @property
     def sentence(self) -> str:
