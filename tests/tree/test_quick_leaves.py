@@ -1,4 +1,4 @@
-"""What authors write takes few steps: a sentence that nobody reads is not made, a write that nobody hears is no event."""
+"""What authors write takes few steps: no sentence that nobody reads is made, and no event for a write nobody hears."""
 
 from __future__ import annotations
 
