@@ -47,7 +47,7 @@ def reader(value: Json) -> Callable[[Scope], Json]:
     """Returns what computes a spec's value again and again, with few calls. What it raises may lack its place."""
     if not hasattr(value, "evaluate"):
         return lambda scope: literal(value)
-    whole = value if hasattr(value, "run") else value.whole  # an expression, or a template that is nothing else
+    whole = value if hasattr(value, "run") else getattr(value, "whole", None)  # or a template that is nothing else
     run: Callable[[Scope], Json] = value.evaluate if whole is None else whole.run
     return run
 

@@ -159,3 +159,21 @@ def test_the_end_of_a_skill_that_says_the_same_emits_no_feedback_twice() -> None
         run.tick()
         run.tick()
     assert heard == []
+
+
+def test_a_list_with_holes_is_computed_anew_for_each_start_and_each_write() -> None:
+    @skill("take {items}")
+    class Take(Skill):
+        def start(self, items: Any, last: str) -> None:
+            self.seen = items.pop(), last
+
+        def poll(self) -> Status:
+            return Status.SUCCESS
+
+    with run_of(
+        "sequence: [take: {items: ['{who}', '{n}'], last: '{who}'}, set: {who: ['{n}']}, set: {who: Ben}]", Take
+    ) as run:
+        for number in range(3):
+            run.blackboard["n"] = number
+            assert run.tick().status is Status.SUCCESS
+            assert run.root.children[0].target.seen == (number, "Ben" if number else "Ann")  # type: ignore[attr-defined]

@@ -43,8 +43,9 @@ class Check(Node):
 class Set(Node):
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.entry, given = next(iter(spec.values["values"].items()), ("", None))
-        self.read = reader(given) if len(spec.values["values"]) == 1 else None
+        entries: dict[str, Json] = spec.values["values"]
+        self.entry, given = next(iter(entries.items()), ("", None))
+        self.read = reader(given) if len(entries) == 1 else None
 
     def update(self) -> Status:
         values = self.spec.values["values"]

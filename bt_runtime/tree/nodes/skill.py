@@ -265,7 +265,7 @@ class SkillNode(Node):
 
     def _reader(self, field: Field) -> Reader:
         exact, value = ports.exact(field), self.spec.values[field.name]
-        whole = value if hasattr(value, "run") else value.whole
+        whole = value if hasattr(value, "run") else getattr(value, "whole", None)
         read = itemgetter(whole.part.of[0]) if whole is not None and whole.part.how == "name" else reader(value)
         fitting = exact or ports.EXACT.get(field.type, frozenset())
         return field.name, read, fitting & ports.PLAIN, None if exact else field
