@@ -110,7 +110,8 @@ class Log(Node):
     def update(self) -> Status:
         text = str(self.value("text"))
         self.feedback_message = text
-        self.context.emit(Line(self.path, self.spec.values["level"], text))
+        if self.context.stream.wanted(Line):
+            self.context.emit(Line(self.path, self.spec.values["level"], text))
         return SUCCESS
 
 

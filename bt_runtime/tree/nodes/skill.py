@@ -323,7 +323,10 @@ class SkillNode(Node):
         for field in found:
             ports.check(field, values[field.name])
             ports.check_range(field, values[field.name])
-        self.scope.update({names[f.name].text.strip(): values[f.name] for f in found})
+        if len(found) == 1:
+            self.scope[names[found[0].name].text.strip()] = values[found[0].name]
+        else:
+            self.scope.update({names[f.name].text.strip(): values[f.name] for f in found})
         self.gave = self.gave or bool(found)
         if len(values) > len(found):
             extra = sorted(str(name) for name in values if self.spec.kind.field(name) is None)
