@@ -153,7 +153,7 @@ LATE = {
     "tree/node.py": "only when something leaves a step by `sys.exit`",
     "tree/adopt.py": "most trees have no node of py_trees",
     "tree/build.py": "most trees name no Python",
-    "tree/changes.py": "nobody looks on in most runs",
+    "tree/changes.py": "nobody looks on in most runs, and most trees keep their shape",
     "tree/growth.py": "most trees are ticked by our engine, not by py_trees",
     "tree/nodes/skill.py": "a skill that is given as an object is not imported",
     "skills/loop.py": "only a skill that is cancelled is looked up in its source",

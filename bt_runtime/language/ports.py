@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.kinds.data import EXACT as EXACT
+from bt_runtime.language.kinds.data import PLAIN as PLAIN
 from bt_runtime.language.kinds.data import an as an
 from bt_runtime.language.kinds.data import fits as fits
 from bt_runtime.language.kinds.data import flows as flows
@@ -26,6 +28,12 @@ def check(port: Port | Field, value: Json) -> None:
         raise PortFault(f"`{port.name}` takes one of {', '.join(map(repr, port.choices))}, not {value!r:.80}")
     if isinstance(port, Port) and (port.minimum is not None or port.maximum is not None):
         check_range(port, value)
+
+
+def exact(port: Port | Field) -> frozenset[type]:
+    """Returns the classes whose values fit the port without a look at the value itself."""
+    free = not port.choices and port.minimum is None and port.maximum is None
+    return EXACT.get(port.type, frozenset()) if free else frozenset()
 
 
 def check_number(name: str, value: Json) -> None:

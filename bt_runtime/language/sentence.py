@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from bt_runtime.types import Json
 
@@ -63,6 +64,12 @@ class Sentence:
                 return None  # one slot, said twice: the same both times
             at = end + len(after)
         return found
+
+
+@lru_cache(maxsize=1024)
+def sentence_of(template: str) -> Sentence:
+    """Returns the sentence of a template, made once."""
+    return Sentence(template)
 
 
 class _Run:

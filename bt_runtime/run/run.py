@@ -17,9 +17,9 @@ from py_trees.common import Status
 
 from bt_runtime.events import EventType, How, Line, Listener, Notice, Slow, Tick
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, closing
-from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.source.pause import stands
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
 from bt_runtime.project import plugins
 from bt_runtime.run.resources import Models, Resources
@@ -171,13 +171,14 @@ class Run:
             })  # fmt: skip
             self._closing = opening.pop_all()
         opened()
+        self._fallen = stands(self)
 
     def _give(self, values: Mapping[str, Json]) -> None:
         """Writes the initial values; from then on, checks each write to a port against its type."""
-        scope, declared = self.blackboard, self.spec.ports
+        scope = self.blackboard
         for name, value in values.items():
             scope[name] = value
-        scope.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+        scope.declare(self.spec.ports)
         scope.board.doubt = Doubts(self.context, self.spec)
 
     def _open(self, given: Given) -> None:
@@ -245,11 +246,12 @@ class Run:
         Cancelling halts the tree, and waits for activities that take time to stop."""
         import asyncio
 
+        from bt_runtime.tree.event_loop import aspin
         from bt_runtime.tree.interrupts import interruptible
 
         with self.runner.at(hz), interruptible(self.runner, (signal.SIGTERM,)):
             try:
-                status = await self.runner.aspin(seconds, ticks)
+                status = await aspin(self.runner, seconds, ticks)
             except asyncio.CancelledError:
                 self.engine.halt("cancelled", "runner")
                 raise
@@ -264,7 +266,9 @@ class Run:
         while (tick := run.tick()).running:
             await run.woken(tick.due)
         """
-        await self.runner.asleep(until)
+        from bt_runtime.tree.event_loop import asleep
+
+        await asleep(self.runner, until)
         self.runner.woken.clear()
 
     async def aclose(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
@@ -362,6 +366,7 @@ class Run:
         stack = ExitStack()
         if not self._closed:
             self._closed = True
+            stack.callback(self._fallen)
             stack.push(self._closing)
             stack.push(closing(self._finish))
             stack.push(closing(self.context.loop.close))

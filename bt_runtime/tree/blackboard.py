@@ -8,16 +8,19 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Container, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from threading import get_ident
 from typing import NamedTuple, Protocol
 
 from bt_runtime.events import Unset, Woken, Written
 from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language import ports
+from bt_runtime.language.spec import Port
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
 
 _WOKEN = Woken(job=False)
-_PLAIN = (str, int, float, bool)
 _SHORT = 16  # items of a list or a mapping that is compared with its value before
+_ANY = ports.EXACT["any"]
 
 
 class UnknownEntry(BtError, KeyError):
@@ -39,7 +42,7 @@ class Scope(Mapping[str, Json]):
     A shared name is another scope's entry; with `open`, unknown names are the parent's; with `local`, only for reading.
     """
 
-    __slots__ = ("board", "entries", "guard", "local", "open", "own", "parent", "path", "shared", "stamps")
+    __slots__ = ("board", "declared", "entries", "exact", "local", "open", "own", "parent", "path", "shared", "stamps")
 
     def __init__(self, board: Blackboard, path: str = "", parent: Scope | None = None, open: bool = False) -> None:
         self.board = board
@@ -51,7 +54,12 @@ class Scope(Mapping[str, Json]):
         self.entries: dict[str, Json] = {}
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
-        self.guard: Callable[[str, Json], None] | None = None  # raises when a value may not be written here
+        self.declare({})
+
+    def declare(self, declared: Mapping[str, Port]) -> None:
+        """From here on, each write to one of these ports is checked against its type."""
+        self.declared = declared
+        self.exact = {name: ports.exact(port) for name, port in declared.items()}
 
     def home(self, name: str, writing: bool = False) -> tuple[Scope, str]:
         """Returns the scope and name that really hold this entry, or that a write goes to."""
@@ -109,9 +117,24 @@ class Scope(Mapping[str, Json]):
         return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
+        """Writes one entry. The quick path: in the tick, nobody listens, the entry is here, the value surely fits."""
+        board, entries = self.board, self.entries
+        if (
+            name.__class__ is str
+            and board._ticker == get_ident()
+            and name in entries
+            and name not in self.shared
+            and value.__class__ in self.exact.get(name, _ANY)
+            and not board.stream.routes[Written]
+        ):
+            with board._lock:
+                before, entries[name] = entries[name], value
+                self.stamps[name] = board.sequence = board.sequence + 1
+                board.stirred = board.stirred or not (before is value or _same(before, value))
+            return
         if not isinstance(name, str):
             raise TypeError(f"an entry's name is a text, not {name!r:.60}")
-        self.board.write(self, {name: value})
+        board.write(self, {name: value})
 
     def update(
         self, given: str | Mapping[str, Json] = "", change: Callable[[Json], Json] | None = None, /, **more: Json
@@ -325,8 +348,8 @@ class Blackboard:
 def _guard(scope: Scope, name: str, value: Json) -> None:
     """Checks a write in every scope that shares the name; each may refuse the value."""
     while True:
-        if scope.guard is not None:
-            scope.guard(name, value)
+        if name in scope.declared:
+            ports.check(scope.declared[name], value)
         if name in scope.shared:
             scope, name = scope.shared[name]
         elif scope.parent is not None and scope.passes_on(name, writing=True):
@@ -339,7 +362,7 @@ def _same(before: Json, value: Json, depth: int = 3) -> bool:
     """Returns True when the values certainly equal each other. Large values and deep ones are not compared."""
     if before is value:
         return True
-    if type(before) is not type(value):
+    if before.__class__ is not value.__class__:
         return False
     if isinstance(value, list | dict) and (not depth or len(before) != len(value) or len(value) > _SHORT):
         return False
@@ -347,6 +370,6 @@ def _same(before: Json, value: Json, depth: int = 3) -> bool:
         return all(_same(old, new, depth - 1) for old, new in zip(before, value, strict=True))
     if isinstance(value, dict):
         return all(name in before and _same(before[name], new, depth - 1) for name, new in value.items())
-    if not isinstance(value, _PLAIN):
+    if value.__class__ not in ports.PLAIN:
         return False
-    return before == value or (before != before and value != value)  # no number, as before: nothing has changed
+    return bool(before == value) or (before != before and value != value)  # no number, as before: nothing has changed

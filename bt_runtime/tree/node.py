@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
 from threading import get_ident
@@ -41,6 +41,15 @@ RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAIL
 def computed(value: Json, scope: Scope) -> Json:
     """Returns the present value of a spec's value: a literal, or an expression or template over the scope."""
     return value.evaluate(scope) if hasattr(value, "evaluate") else literal(value)
+
+
+def reader(value: Json) -> Callable[[Scope], Json]:
+    """Returns what computes a spec's value again and again, with few calls. What it raises may lack its place."""
+    if not hasattr(value, "evaluate"):
+        return lambda scope: literal(value)
+    whole = value if hasattr(value, "run") else getattr(value, "whole", None)  # or a template that is nothing else
+    run: Callable[[Scope], Json] = value.evaluate if whole is None else whole.run
+    return run
 
 
 def literal(value: Json) -> Json:

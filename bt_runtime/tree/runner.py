@@ -12,7 +12,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Halt, Notice, Tick, Woken
 from bt_runtime.faults.diagnostic import BtError, text_of
-from bt_runtime.tree.clock import Alarm, of_the_machine
+from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.node import INVALID, path_of
 
@@ -80,43 +80,6 @@ class Runner:
                 self.rest(pause.rest)
             elif pause.until > -math.inf:
                 self.engine.context.clock.wait(self.woken, pause.until)
-
-    async def aspin(self, seconds: float | None = None, ticks: int | None = None) -> Status:
-        """Runs `spin` inside an event loop."""
-        import asyncio
-
-        turns = self.turns(seconds, ticks)
-        while True:
-            try:
-                pause = next(turns)
-            except StopIteration as end:
-                return cast(Status, end.value)
-            if pause.until > -math.inf:
-                await self.asleep(pause.until)
-            else:
-                await asyncio.sleep(pause.rest)
-
-    async def asleep(self, until: float) -> None:
-        """Sleeps until `until` on the run's clock, or until something wakes the run."""
-        import asyncio
-
-        clock, loop = self.engine.context.clock, asyncio.get_running_loop()
-        if not of_the_machine(clock):
-            try:
-                await loop.run_in_executor(None, clock.wait, self.woken, until)
-            finally:
-                self.woken.set()  # if this was cancelled, so is what waits in the thread
-            return
-        rung = asyncio.Event()
-        leave = self.woken.listen(lambda: loop.call_soon_threadsafe(rung.set))
-        try:
-            if not self.woken.is_set():
-                async with asyncio.timeout(None if math.isinf(until) else max(0.0, until - clock.now())):
-                    await rung.wait()
-        except TimeoutError:
-            pass
-        finally:
-            leave()
 
     def turns(self, seconds: float | None, ticks: int | None) -> Generator[Sleep, None, Status]:
         """Runs tick by tick; yields each pause that the caller has to wait for."""

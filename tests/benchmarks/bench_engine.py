@@ -14,7 +14,6 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import py_trees
 import yaml
@@ -197,35 +196,6 @@ def loading() -> Iterator[Row]:
     )
 
 
-def beside_cpp() -> Iterator[Row]:
-    """20,000 nodes from text to a tree that can be ticked, and its first tick, beside BehaviorTree.CPP."""
-    work = "20,000 nodes from text to runnable, beside BehaviorTree.CPP"
-    try:
-        import behaviortreepy as library
-    except ImportError:
-        yield Row(work, "behaviortreepy is not installed", None, "≤ 5 times")
-        return
-    parts = ["        - check: b > 0.2\n" if i % 2 else "        - succeed: {}\n" for i in range(19)]
-    text = "version: 1\ntree: t\nblackboard: {b: {type: number, default: 1}}\nroot:\n  sequence:\n"
-    text += f"    - sequence:\n{''.join(parts)}" * 1000
-    leaves = ['<ScriptCondition code="b &gt; 0.2"/>' if i % 2 else "<AlwaysSuccess/>" for i in range(19)]
-    body = f"<Sequence>{''.join(leaves)}</Sequence>" * 1000
-    xml = f'<root BTCPP_format="4"><BehaviorTree ID="T"><Sequence>{body}</Sequence></BehaviorTree></root>'
-    board = library.Blackboard.create()
-    board.set_double("b", 1.0)
-
-    def theirs() -> tuple[Any, Any]:
-        factory = library.BehaviorTreeFactory()
-        factory.register_behavior_tree_from_text(xml)
-        return factory, factory.create_tree("T", board)
-
-    mine, cpp = together(lambda: Run(load(text)), theirs, rounds=5)
-    yield Row(work, f"ours {ms(mine)}, BehaviorTree.CPP {ms(cpp)}", mine / cpp, "≤ 5 times")
-    runs, trees = [Run(load(text)) for _ in range(3)], [theirs() for _ in range(3)]
-    first, cpp = together(lambda: runs.pop().tick(), lambda: trees.pop()[1].tick_exactly_once(), rounds=3)
-    yield Row("their first tick", f"ours {ms(first)}, BehaviorTree.CPP {ms(cpp)}", first / cpp, "")
-
-
 def memory() -> Iterator[Row]:
     text = wide_tree("sequence", 5000, "    - log: hello\n")
     Run(load(wide_tree("sequence", 5)))
@@ -405,7 +375,7 @@ def chosen() -> Iterator[Row]:
 
 
 def rows() -> Iterator[Row]:
-    for part in (wide, written, recorded, chosen, deep, resumed, splice, loading, beside_cpp, memory, starting):
+    for part in (wide, written, recorded, chosen, deep, resumed, splice, loading, memory, starting):
         try:
             yield from part()
         except Exception as failure:

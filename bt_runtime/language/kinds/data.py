@@ -6,6 +6,13 @@ from collections.abc import Mapping
 
 from bt_runtime.types import Json
 
+EXACT: Mapping[str, frozenset[type]] = {  # the classes whose values always are of a type
+    "any": frozenset({str, int, float, bool, type(None), list, dict}), "string": frozenset({str}),
+    "integer": frozenset({int}), "number": frozenset({int, float}), "boolean": frozenset({bool}),
+    "list": frozenset({list}), "object": frozenset({dict}),
+}  # fmt: skip
+PLAIN = frozenset({str, int, float, bool, type(None)})  # classes of values that nobody can change
+
 
 def type_name(value: Json) -> str:
     if value is None:
@@ -24,6 +31,8 @@ def type_name(value: Json) -> str:
 
 
 def fits(value: Json, type: str) -> bool:
+    if value.__class__ in EXACT.get(type, ()):
+        return True
     found = type_name(value)
     return type == "any" or found == type or (type == "number" and found == "integer")
 

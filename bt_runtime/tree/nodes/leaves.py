@@ -10,7 +10,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Line
 from bt_runtime.tree.context import Context
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, computed
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, computed, reader
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -41,8 +41,22 @@ class Check(Node):
 
 
 class Set(Node):
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        entries: dict[str, Json] = spec.values["values"]
+        self.entry, given = next(iter(entries.items()), ("", None))
+        self.read = reader(given) if len(entries) == 1 else None
+
     def update(self) -> Status:
-        assign(self.scope, self.spec.values["values"])
+        values = self.spec.values["values"]
+        if self.read is None:
+            assign(self.scope, values)
+            return SUCCESS
+        try:
+            value = self.read(self.scope)
+        except Exception:  # again, with its place in the text
+            value = computed(values[self.entry], self.scope)
+        self.scope[self.entry] = value
         return SUCCESS
 
 
@@ -96,7 +110,8 @@ class Log(Node):
     def update(self) -> Status:
         text = str(self.value("text"))
         self.feedback_message = text
-        self.context.emit(Line(self.path, self.spec.values["level"], text))
+        if self.context.stream.wanted(Line):
+            self.context.emit(Line(self.path, self.spec.values["level"], text))
         return SUCCESS
 
 

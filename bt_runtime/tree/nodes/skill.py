@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ from bt_runtime.events import Feedback, Notice, SkillEnded, WorldActed
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import impls, ports
 from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
-from bt_runtime.language.sentence import Sentence
+from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.sentence import sentence_of
 from bt_runtime.skills.activity import Activity, Done
 from bt_runtime.skills.answer import Ended, News, ended
 from bt_runtime.skills.forms import InThread, OfSkill, form_of
 from bt_runtime.tree.action import Action
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, reader
 from bt_runtime.tree.nodes.interlocks import guarded, held, started
 from bt_runtime.types import Instant, Json
 
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
     from bt_runtime.tree.services import Actor
 
 
-_PLAIN = (str, int, float, bool, type(None))
 Form = Callable[..., Activity]
+# An input's name, what computes its value, the classes that need no further check, the field if its value needs one.
+Reader = tuple[str, Callable[["Scope"], Json], frozenset[type], Field | None]
 
 
 class SkillNode(Node):
@@ -42,6 +45,10 @@ class SkillNode(Node):
     last: Ended | None = None  # how its last start ended
     target: Any = None
     constant: dict[str, Json] | None = None  # the parameters, when all of them are literals
+    readers: tuple[Reader, ...] | None = None  # of the computed parameters, after the first start
+    unsaid: dict[str, Json] | None = None  # the parameters of the last start, while its sentence is not made
+    tacit = False  # its message is that sentence
+    _sentence = ""
     quick: OfSkill | None = None  # the target's activity, used again by each start
     plain = False  # the same start each time, with nothing to write, to follow or to wait for
     followed: dict[str, Json] | None = None  # what the inputs that it follows were
@@ -52,11 +59,11 @@ class SkillNode(Node):
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.entry: Entry = spec.kind.data["entry"]
-        self.sentence = ""  # as it was said at the last start
         self.taken = [f for f in spec.kind.fields if not f.writes and f.name in spec.values]
         self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
-        dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
+        self.dynamic = dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
+        self.literals: dict[str, Json] = {}
         self.outside = self.entry.impl in ELSEWHERE  # does the run, or an episode, say where it acts
         self.declared = any(f.writes for f in spec.kind.fields)  # may it answer with values
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
@@ -110,11 +117,17 @@ class SkillNode(Node):
         target = quick.target
         try:
             if not running:
+                params = self.constant
+                if params is None:
+                    params = self.params()
+                    if self.unsaid is not None and context.changes is None:
+                        self._said, self.tacit = "", True  # as `say`, in place
+                    else:
+                        self.say()
+                elif self._said != self._sentence:
+                    self.feedback_message = self._sentence
                 self.activity = quick
-                if self._said != self.sentence:
-                    self.feedback_message = self.sentence
-                constant = self.constant
-                target.start(**constant) if constant else target.start()
+                target.start(**params) if params else target.start()
             status: Status = target.poll()
             if (said := target.feedback) and said != self._said:
                 self.told(News(None, said))
@@ -161,7 +174,8 @@ class SkillNode(Node):
         if type(activity) is OfSkill and not self.around:
             self.quick = activity
             looks = self.written or self.follows
-            self.plain = self.constant is not None and not looks and hasattr(target, "feedback")
+            repeated = self.constant is not None or self.readers is not None
+            self.plain = repeated and not looks and hasattr(target, "feedback")
 
     def acts(self, target: object) -> bool:
         """Returns True when the world itself is told the sentence."""
@@ -184,8 +198,34 @@ class SkillNode(Node):
     def filled(self) -> dict[str, Json]:
         """Returns the parameters of the moment; the node says that it starts with them."""
         params = self.params()
-        self.feedback_message = self.sentence
+        self.say()
         return params
+
+    def say(self) -> None:
+        """Makes the sentence of this start the node's message: now if somebody listens, else when somebody asks."""
+        if self.unsaid is not None:
+            if self.context.changes is None and not self.context.observed:
+                self._said, self.tacit = "", True
+                return
+            self._sentence, self.unsaid = self.sentence, None
+        self.tacit = False  # the message of the last start is not made any more
+        self.feedback_message = self._sentence
+
+    @property
+    def sentence(self) -> str:
+        """Returns the sentence of the last start. Callable from any thread."""
+        params = self.unsaid
+        return self._sentence if params is None else sentence_of(self.entry.sentence).say(params)
+
+    @property
+    def feedback_message(self) -> str:
+        return self.sentence if self.tacit else self._said
+
+    @feedback_message.setter
+    def feedback_message(self, text: str) -> None:
+        if self.tacit:
+            self._said, self.tacit = self.sentence, False
+        Node.feedback_message.fset(self, text)  # type: ignore[attr-defined]
 
     @property
     def hold(self) -> Hold | None:
@@ -193,16 +233,46 @@ class SkillNode(Node):
         return held(self.activity)
 
     def params(self) -> dict[str, Json]:
+        """Returns the checked parameters of the moment, by the quick way once all were computed and plain."""
         if self.constant is not None:
             return self.constant
+        if self.readers is None:
+            return self.checked()
+        scope, params = self.scope, self.literals.copy()
+        try:
+            for name, read, exact, field in self.readers:
+                params[name] = value = read(scope)
+                if value.__class__ not in exact or value != value:
+                    return self.checked()
+                if field is not None:
+                    ports.check(field, value)
+                    ports.check_range(field, value)
+        except Exception:
+            return self.checked()  # raises it again, with its place in the text
+        self.unsaid = params
+        return params
+
+    def checked(self) -> dict[str, Json]:
         params = {f.name: self.value(f.name) for f in self.taken}
         for field in self.taken:
             ports.check_range(field, params[field.name])
-        self.sentence = Sentence(self.entry.sentence).say(params)
+        self._sentence = sentence_of(self.entry.sentence).say(params)
+        self.unsaid = None
         self.followed = {f.name: params[f.name] for f in self.follows}
-        if self.fixed and all(isinstance(value, _PLAIN) for value in params.values()):
-            self.constant = params
+        if all(value.__class__ in ports.PLAIN for value in params.values()):
+            if self.fixed:
+                self.constant = params
+            elif self.readers is None and not self.follows:
+                self.literals = params  # those that are computed are replaced at each start
+                self.readers = tuple(self._reader(field) for field in self.taken if field.name in self.dynamic)
         return params
+
+    def _reader(self, field: Field) -> Reader:
+        exact, value = ports.exact(field), self.spec.values[field.name]
+        whole = value if hasattr(value, "run") else getattr(value, "whole", None)
+        read = itemgetter(whole.part.of[0]) if whole is not None and whole.part.how == "name" else reader(value)
+        fitting = exact or ports.EXACT.get(field.type, frozenset())
+        return field.name, read, fitting & ports.PLAIN, None if exact else field
 
     def update(self) -> Status:
         activity = self.activity
@@ -257,7 +327,10 @@ class SkillNode(Node):
         for field in found:
             ports.check(field, values[field.name])
             ports.check_range(field, values[field.name])
-        self.scope.update({names[f.name].text.strip(): values[f.name] for f in found})
+        if len(found) == 1:
+            self.scope[names[found[0].name].text.strip()] = values[found[0].name]
+        else:
+            self.scope.update({names[f.name].text.strip(): values[f.name] for f in found})
         self.gave = self.gave or bool(found)
         if len(values) > len(found):
             extra = sorted(str(name) for name in values if self.spec.kind.field(name) is None)

@@ -39,8 +39,8 @@ class Subtree(Decorator):
             entry = entry_named(value)
             if entry is not None:
                 inner.shared[name] = (self.within, entry)
-        declared = inner.own = tree.ports
-        inner.guard = lambda name, value: ports.check(declared[name], value) if name in declared else None
+        inner.own = tree.ports
+        inner.declare(tree.ports)
         self.inner = inner
         return inner
 
