@@ -101,6 +101,7 @@ def test_runs_one_after_another_beside_one_that_stays_open_do_not_pile_up(
     with Run(tree):
         most = 0
         for _ in range(1000):
+            pause._ASIDE.standing = 0  # as in a small program
             with again(tree) as run:
                 run.tick()
             past.append(weakref.ref(run))
@@ -113,6 +114,7 @@ def test_loads_one_after_another_do_not_pile_up(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(pause, "MOST", 50_000)
     past: list[weakref.ref[Run]] = []
     for _ in range(30):
+        pause._ASIDE.standing = 0  # as in a small program
         run = Run(load(LARGE))
         run.close()
         past.append(weakref.ref(run))
