@@ -28,7 +28,6 @@ MADE = {
     "bt_runtime.edit.across": "the same",
     "bt_runtime.distill.called": "the marks of a template's calls as they stand, with the texts between them",
     "bt_runtime.language.properties.atom": "what an author writes in a property",
-    "bt_runtime.author.drafting": "names of skills as they stand, one of so many texts",
     "bt_runtime.compile.asking": "words of recorded sentences as they stand, with slots between them",
     "bt_runtime.compile.calls": "a recorded goal as it stands, with holes between its words",
     "bt_runtime.compile.condition": "the same",

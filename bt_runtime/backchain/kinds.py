@@ -51,6 +51,6 @@ WANT = Kind(
         "skill gives any, it fails.",
         "While it asks it is RUNNING. Every question counts for the budget of the run; when that is spent it fails.",
     ),
-    "want:\n  goal: \"{goal}\"\n  into: wanted\n", impl="bt_runtime.backchain.want:Want", waits=True, asks=True,
-    check="bt_runtime.agents.kinds.checks:check_actions",
+    "want:\n  goal: water the fern and open the window\n  into: wanted\n",
+    impl="bt_runtime.backchain.want:Want", waits=True, asks=True, check="bt_runtime.agents.kinds.checks:check_actions",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bt_runtime.types import Json
 
-_BETWEEN = re.compile(r"(?:[.;!?]\s+|,?\s+and\s+then\s+|,?\s+then\s+|,?\s+and\s+|,\s+(?=.*\band\b))", re.IGNORECASE)
+_BETWEEN = re.compile(r"[.;!?] |,? and then |,? then |,? and |, ", re.IGNORECASE)  # between single blanks
 _EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
@@ -21,7 +21,7 @@ _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
 _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (word, str(number))}
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-_NUMBER = re.compile(r"\s+\d+$")
+_NUMBER = re.compile(r" \d+$")
 
 
 class Part(NamedTuple):
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
 def parts(goal: str) -> list[Part]:
     """The goal's parts, in order. What must not be done asks for no fact, and is left out."""
-    texts = [text for text in _BETWEEN.split(goal.strip().rstrip(" .!?;,")) if text.strip()]
+    texts = [text for text in _apart(goal) if text.strip()]
     found = []
     for number, text in enumerate(texts):
         if not _FORBIDS.match(text):
@@ -65,6 +65,17 @@ def parts(goal: str) -> list[Part]:
             main, left_out = (text[: cut.start()], text[cut.start() :]) if cut and cut.start() else (text, "")
             found.append(Part(main.strip(), left_out, ". ".join(texts[:number] + texts[number + 1 :])))
     return found
+
+
+def _apart(goal: str) -> list[str]:
+    """Splits a goal at its joints. A comma is one only where an `and` follows: `the fern, the basil and the orchid`."""
+    text = " ".join(goal.split()).rstrip(" .!?;,")
+    last, begin, found = text.lower().rfind(" and "), 0, []
+    for joint in _BETWEEN.finditer(text):
+        if joint[0] != ", " or joint.start() < last:
+            found.append(text[begin : joint.start()])
+            begin = joint.end()
+    return [*found, text[begin:]]
 
 
 def unsayable(goal: str) -> str:

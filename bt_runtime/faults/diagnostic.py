@@ -127,5 +127,7 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     import difflib  # only when something is already wrong
 
     folded = {each.casefold(): each for each in known}  # SUCCESS is success
-    found = difflib.get_close_matches(word.casefold(), list(folded), n=1, cutoff=cutoff)
-    return folded[found[0]] if found else None
+    said = word.casefold()
+    found = difflib.get_close_matches(said, list(folded), n=3, cutoff=cutoff)
+    swapped = [each for each in found if sorted(each) == sorted(said)]  # `wiat` is `wait`, and not `want`
+    return folded[(swapped or found)[0]] if found else None

@@ -44,7 +44,7 @@ def starting_values(spec: TreeSpec, inputs: Mapping[str, Json]) -> dict[str, Jso
 
 def _unknown(spec: TreeSpec, name: str) -> Diagnostic:
     known = [*spec.inputs, *spec.entries]
-    label, help = did_you_mean(name, known), f"inputs: {', '.join(known) or 'none'}"
+    label, help = did_you_mean(str(name), known), f"inputs: {', '.join(known) or 'none'}"
     return Diagnostic("BT022", f"`{spec.name}` has no input `{name}`", spec.file, label=label, help=help)
 
 
@@ -84,7 +84,7 @@ class Doubts:
         from bt_runtime.tree.describe.facts import entries_of  # only when an entry is new
 
         known = {*self.spec.ports, *entries_of(self.spec.root, *self.grown)}
-        close = None if name in known else nearest(name, sorted(known), 0.8)
+        close = None if name in known else nearest(str(name), sorted(known), 0.8)
         if close is None or name.strip(_NUMBER) == close.strip(_NUMBER):  # `goal_2` beside `goal_1` is meant
             return ""
         return f"no node or port of the tree names the entry `{name}`, written from outside: did you mean `{close}`?"

@@ -20,6 +20,7 @@ def test_the_table_has_every_kind_that_asks_a_model() -> None:
 @pytest.mark.rule("reflect", 4)
 @pytest.mark.rule("rewrite", 4)
 @pytest.mark.rule("verify", 5)
+@pytest.mark.rule("want", 6)
 @pytest.mark.parametrize("kind", NODES)
 def test_what_a_node_asks_is_counted_and_ends_with_the_budget(kind: str) -> None:
     """An agent's turn is one move: it may take a second question to write it out."""

@@ -79,6 +79,7 @@ def run_of(house: Greenhouse, model: Any, goal: str = "Water the fern and the ba
     return bt.Run(bt.load(FACTS, skills=house.skills()), inputs={"goal": goal}, services={"model": model}, **more)
 
 
+@pytest.mark.rule("want", 1, 3)
 def test_what_was_said_to_be_true_is_brought_about_and_tested(house: Greenhouse) -> None:
     model = ScriptedModel(["walk to tap"])
     with run_of(house, model, "Water the fern and the basil, then go.") as run:
@@ -109,6 +110,7 @@ def test_where_no_way_leads_the_agent_acts_step_by_step(house: Greenhouse) -> No
     assert house.done == ["walk to tap"]
 
 
+@pytest.mark.rule("want", 5)
 def test_skills_that_bring_nothing_are_told_with_a_way_out(house: Greenhouse) -> None:
     tree = bt.load("version: 1\ntree: t\nroot: {want: {goal: g, into: wanted}}\n", skills=[house.skills()[-1]])
     with bt.Run(tree, services={"model": ScriptedModel([])}) as run:
@@ -124,6 +126,7 @@ def test_a_run_of_facts_is_replayed_and_equal(house: Greenhouse, tmp_path: Path)
     assert replay(path).same
 
 
+@pytest.mark.rule("want", 2)
 def test_every_thing_is_meant_by_every_and_by_a_plural_but_what_stands_behind_except(house: Greenhouse) -> None:
     for goal, wanted in {
         "Water every plant except the orchid.": "basil is watered and fern is watered",
@@ -136,6 +139,7 @@ def test_every_thing_is_meant_by_every_and_by_a_plural_but_what_stands_behind_ex
             assert run.blackboard["wanted"] == wanted
 
 
+@pytest.mark.rule("want", 4)
 @pytest.mark.parametrize("goal", ["Water the fern if it is dry.", "Never water the fern."])
 def test_a_goal_that_no_facts_can_say_is_left_to_the_agent(house: Greenhouse, goal: str) -> None:
     with run_of(house, ScriptedModel(["Act: failure"]), goal) as run:
@@ -179,6 +183,7 @@ def test_examples_are_other_goals_the_same_for_each_seed() -> None:
     assert len({*acts}) == 6 and "water a" not in acts
 
 
+@pytest.mark.rule("want", 1)
 def test_a_goal_is_taken_apart_at_its_joints() -> None:
     for goal, texts in {
         "Prune the basil, then put it on bench 2.": ["Prune the basil", "put it on bench 2"],
@@ -195,6 +200,7 @@ def test_a_value_is_named_by_whole_words_the_longer_before_the_shorter_and_a_kin
     assert meant("Bring me pudding 2", ["pudding 1", "pudding 2"]) == ["pudding 2"]
 
 
+@pytest.mark.rule("want", 3)
 def test_of_many_facts_those_that_the_goal_names_are_offered() -> None:
     facts = [Fact(f"box {n} is open", f"open box {n}", "") for n in range(500)]
     kept = relevant(facts, "Open box 499 and box 3.", 10)

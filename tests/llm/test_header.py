@@ -214,9 +214,9 @@ def test_only_layers_that_attend_take_room_for_each_token() -> None:
         "hybrid.attention.head_count": 16, "hybrid.attention.head_count_kv": 4, "hybrid.attention.key_length": 256,
         "hybrid.attention.value_length": 256,
     }  # fmt: skip
-    whole = Header(Path("a.gguf"), about, 1, 1).bytes_per_token()
-    each = Header(Path("a.gguf"), {**about, "hybrid.full_attention_interval": 4}, 1, 1).bytes_per_token()
+    whole = Header(Path("a.gguf"), 1, about, 1, 1).bytes_per_token()
+    each = Header(Path("a.gguf"), 1, {**about, "hybrid.full_attention_interval": 4}, 1, 1).bytes_per_token()
     heads = [4 if at % 4 == 3 else 0 for at in range(32)]
-    told = Header(Path("a.gguf"), {**about, "hybrid.attention.head_count_kv": heads}, 1, 1).bytes_per_token()
+    told = Header(Path("a.gguf"), 1, {**about, "hybrid.attention.head_count_kv": heads}, 1, 1).bytes_per_token()
     assert (whole, each, told) == (2 * 32 * 4 * 512, whole // 4, whole // 4)
     assert each * 32_768 == 1_073_741_824

@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -71,7 +72,8 @@ def test_whatever_a_server_sends_every_job_ends_soundly_or_in_words_and_no_threa
             check(kind, ended(job))
             assert 0 <= job.spent.seconds <= (WHOLE + 2) * TIME + GUARD / 2
             assert 0 <= job.spent.computed < 100_000
-        assert endpoint.count("four") in range(1, 100)
+        with suppress(BtError):  # in words, for a server that cannot tell
+            assert endpoint.count("four") in range(1, 100)
     finally:
         endpoint.close()
     assert endpoint._pool.join(GUARD), "a thread has outlived its endpoint"

@@ -25,7 +25,7 @@ PROMISING = [path for path in SHIPPED if "\nproperties:" in path.read_text()]
 # skills of the other parts (autoplan calls strategies, chores, craft and errands were compiled from runs): a promise
 # about results or skills would be about the agent's free choice, which a proof leaves open.
 BARE = {
-    *("attempt", "autoplan", "chores", "craft", "errands", "helpdesk", "lats", "lota"),
+    *("attempt", "autoplan", "chores", "craft", "errands", "facts", "helpdesk", "lats", "lota"),
     *("plan_and_execute", "react", "reactree"),
 }
 MUTATIONS = int(os.environ.get("MUTATIONS", "6"))
