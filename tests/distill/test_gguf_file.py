@@ -19,6 +19,7 @@ from bt_runtime.distill.size import Size
 from bt_runtime.distill.stages import export, make, samples
 from bt_runtime.distill.training import Training
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings
@@ -95,13 +96,13 @@ def test_eight_bits_change_no_answer(trained):
 def test_asked_as_a_chat_or_as_a_text_it_reads_the_same(system, examples, steps):
     """The file's chat template renders to exactly the text that a base model gets."""
     given = Prompt(system, examples, "Your task is to: fetch\nYou see {{ it }}.\n", steps)
-    assert given.text(CHAT_TEMPLATE) == given.text(None)
+    assert given.text(Chat.of(CHAT_TEMPLATE)) == given.text(None)
 
 
 def test_an_agents_prompt_is_the_same_both_ways():
     """So it is for what the runtime's own builder makes."""
     made = agent_prompt(SYSTEM, "fetch", "You see a cup.", [Step("act", "go", "You go.")], notes=["n"], examples=["e"])
-    assert made.text(CHAT_TEMPLATE) == made.text(None)
+    assert made.text(Chat.of(CHAT_TEMPLATE)) == made.text(None)
 
 
 def test_the_file_says_what_it_is(trained):
