@@ -95,7 +95,7 @@ def test_a_run_that_nobody_closes_gives_back_what_it_kept() -> None:
 def test_runs_one_after_another_beside_one_that_stays_open_do_not_pile_up(
     again: Callable[[Tree], Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pause, "MOST", 20_000)
+    monkeypatch.setattr(pause, "MOST", 5_000)
     tree = load(SMALL)
     past: list[weakref.ref[Run]] = []
     with Run(tree):
