@@ -90,9 +90,9 @@ def _build(top: BuildStep, made: list[Behaviour]) -> None:
             continue
         if at.inner is not None:
             imports = context.services.imports or _imports()
-            node = _made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports, at.scope)
+            node = made_by(spec.kind.impl)(spec, at.inner.children, at.folder, imports, at.scope)
         else:
-            node = _made_by(spec.kind.impl)(spec, context, at.scope)
+            node = made_by(spec.kind.impl)(spec, context, at.scope)
         leaf = not spec.children and spec.subtree is None
         path = "" if leaf else at.path  # before the parent counts this node
         made.append(node)
@@ -118,7 +118,7 @@ def _imports() -> Callable[..., Any]:
 
 
 @cache
-def _made_by(impl: str | type) -> Any:
+def made_by(impl: str | type) -> Any:
     if isinstance(impl, type):
         return impl
     module, _, name = impl.partition(":")

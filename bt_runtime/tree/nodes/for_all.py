@@ -10,6 +10,8 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.tree import splice as splice  # what it asks for is put in by it: no tick opens a file
+from bt_runtime.tree.build import made_by
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Composite, halt_below
 from bt_runtime.types import Json
@@ -42,6 +44,8 @@ class ForAll(Composite):
         self.leaving: dict[Behaviour, Copy] = {}  # of an earlier round
         self.old_copies: deque[Behaviour] = deque()  # … in order, those that nobody has asked to go
         self.size = _size(spec.children[0])
+        for each in spec.children[0].walk():
+            made_by(each.kind.impl)  # loaded now: its copies are built in ticks
 
     def step(self) -> Status:
         try:
