@@ -21,7 +21,7 @@ from bt_runtime.language.guide import text_of
 from bt_runtime.llm.chat.chat import Chat, chat_of
 from bt_runtime.llm.model_wrapper import a_job
 from bt_runtime.skills.answer import News
-from bt_runtime.tree import splice as splice  # a graft is put in by it: no tick opens a file
+from bt_runtime.tree import splice as splice  # loaded now, so that the first graft opens no file within a tick
 from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, computed, path_of
 from bt_runtime.tree.nodes.parent import Parent

@@ -134,7 +134,10 @@ class Commands:
         ways = faults[n].fixes if 0 <= n < len(faults) else []
         if not ways:
             raise BtError("a person has to mend this fault", "its help says how")
-        fix = ways[max(0, min(int(given.get("fix", 0)), len(ways) - 1))]
+        number = int(given.get("fix", 0))
+        if not 0 <= number < len(ways):
+            raise BtError(f"this fault has no fix {number}", "reload the page")
+        fix = ways[number]
         text = across.edited(document, fix.edits)
         self.session.change(fix.title, {path: text})
         return state.of_file(self.session, path)

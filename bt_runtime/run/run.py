@@ -171,7 +171,7 @@ class Run:
             })  # fmt: skip
             self._closing = opening.pop_all()
         opened()
-        self._fallen = stands(self)
+        self._unfreeze = stands(self)
 
     def _give(self, values: Mapping[str, Json]) -> None:
         """Writes the initial values; from then on, checks each write to a port against its type."""
@@ -366,7 +366,7 @@ class Run:
         stack = ExitStack()
         if not self._closed:
             self._closed = True
-            stack.callback(self._fallen)
+            stack.callback(self._unfreeze)
             stack.push(self._closing)
             stack.push(closing(self._finish))
             stack.push(closing(self.context.loop.close))

@@ -281,15 +281,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         if key:
             self._upgrade(key)
-        socket = WebSocket(self.connection) if key else None
+        page = WebSocket(self.connection) if key else None
         with suppress(OSError):  # the page was closed
             if feed is None:
-                socket.close(REFUSED + status, why) if socket else self._say(status, why)
+                page.close(REFUSED + status, why) if page else self._say(status, why)
                 return
             self.server.admit(self.request)
             feed.enter()
             try:
-                self._stream(feed, socket, self._cursor(query))
+                self._stream(feed, page, self._cursor(query))
             finally:
                 feed.leave()
 
@@ -318,8 +318,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Sec-WebSocket-Accept", accepted(key))
         self.end_headers()
 
-    def _stream(self, feed: Stream, socket: WebSocket | None, cursor: int | None) -> None:
-        if socket is None:
+    def _stream(self, feed: Stream, page: WebSocket | None, cursor: int | None) -> None:
+        if page is None:
             self.send_response(200)
             self._headers("text/event-stream")
             self.send_header("Connection", "close")
@@ -331,18 +331,18 @@ class _Handler(BaseHTTPRequestHandler):
             cursor = part.cursor
             if part.events or part.anew or part.closed:
                 told = {"events": part.events, "anew": part.anew, "closed": part.closed}
-                self._tell(socket, cursor, told)
-            elif socket is not None:
-                socket.ping()
+                self._tell(page, cursor, told)
+            elif page is not None:
+                page.ping()
             else:
                 self.wfile.write(b": still here\n\n")
             if part.closed:
                 return
             over.wait(GAP)
 
-    def _tell(self, socket: WebSocket | None, cursor: int, told: dict[str, Any]) -> None:
-        if socket is not None:
-            socket.send(_data({"id": cursor, **told}))
+    def _tell(self, page: WebSocket | None, cursor: int, told: dict[str, Any]) -> None:
+        if page is not None:
+            page.send(_data({"id": cursor, **told}))
         else:
             self.wfile.write(f"id: {cursor}\ndata: {_data(told)}\n\n".encode("ascii"))
 

@@ -10,7 +10,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree import splice as splice  # what it asks for is put in by it: no tick opens a file
+from bt_runtime.tree import splice as splice  # loaded now, so that the first graft opens no file within a tick
 from bt_runtime.tree.build import made_by
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, path_of
 from bt_runtime.tree.nodes.parent import Composite, halt_below
