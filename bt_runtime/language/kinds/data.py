@@ -14,6 +14,16 @@ EXACT: Mapping[str, frozenset[type]] = {  # the classes whose values always are 
 PLAIN = frozenset({str, int, float, bool, type(None)})  # classes of values that nobody can change
 
 
+class Unknown:
+    """A value that only a run knows; it fits every type. Proofs have it."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = Unknown()
+
+
 def type_name(value: Json) -> str:
     if value is None:
         return "null"
@@ -34,7 +44,7 @@ def fits(value: Json, type: str) -> bool:
     if value.__class__ in EXACT.get(type, ()):
         return True
     found = type_name(value)
-    return type == "any" or found == type or (type == "number" and found == "integer")
+    return type == "any" or found == type or (type == "number" and found == "integer") or value is UNKNOWN
 
 
 def flows(source: str, target: str) -> bool:
