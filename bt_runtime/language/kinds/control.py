@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from bt_runtime.language.kinds.kind import Field, Kind, Result
+from bt_runtime.language.kinds.kind import Field, Kind, Result, Twin
 
 _NODES = "bt_runtime.tree.nodes"
 _CHILDREN = Field("children", "nodes", "The children, in order.", required=True)
 
 _YIELD = Field("yield", "boolean", "Is it RUNNING for a tick before it goes on to the next child.", default=False)
 
-_LIST_EXAMPLE = """\
-{kind}:
-  - check: battery > 0.2
-  - log: going on
-"""
-
 
 def _listed(
-    name: str, impl: str, about: str, rules: tuple[str, ...], *, onward: Result, reactive: bool = False,
-    emit: bool = False, options: tuple[Field, ...] = (),
+    name: str, impl: str, about: str, rules: tuple[str, ...], onward: Result, tag: str, sign: str,
+    reactive: bool = False, emit: bool = False, options: tuple[Field, ...] = (),
 ) -> Kind:  # fmt: skip
     return Kind(
-        name, "control", about, (_CHILDREN, *options), rules, _LIST_EXAMPLE.format(kind=name), bare="children",
-        impl=f"{_NODES}.{impl}", reactive=reactive, emit=emit, onward=onward,
+        name, "control", about, (_CHILDREN, *options), rules, f"{name}:\n  - check: battery > 0.2\n  - log: going on\n",
+        bare="children", impl=f"{_NODES}.{impl}", reactive=reactive, emit=emit, onward=onward, sign=sign,
+        twin=Twin(tag),
     )  # fmt: skip
 
 
@@ -35,9 +30,7 @@ SEQUENCE = _listed(
         "A skipped child is passed over; when all were skipped the sequence itself is skipped.",
         "With `yield` a child that succeeds hands over at the next tick instead, and the node is RUNNING until then.",
     ),
-    emit=True,
-    onward="success",
-    options=(_YIELD,),
+    "success", "Sequence", "→", emit=True, options=(_YIELD,),
 )  # fmt: skip
 FALLBACK = _listed(
     "fallback", "sequences:Fallback", "Tries its children in order until one succeeds.",
@@ -48,9 +41,7 @@ FALLBACK = _listed(
         "A skipped child is passed over; when all were skipped the fallback itself is skipped.",
         "With `yield` a child that fails hands over at the next tick instead, and the node is RUNNING until then.",
     ),
-    emit=True,
-    onward="failure",
-    options=(_YIELD,),
+    "failure", "Fallback", "?", emit=True, options=(_YIELD,),
 )  # fmt: skip
 REACTIVE_SEQUENCE = _listed(
     "reactive_sequence", "reactive:ReactiveSequence",
@@ -61,8 +52,7 @@ REACTIVE_SEQUENCE = _listed(
         "It succeeds when all children succeed in one tick.",
         "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
-    reactive=True,
-    onward="success",
+    "success", "ReactiveSequence", "→↻", reactive=True,
 )  # fmt: skip
 REACTIVE_FALLBACK = _listed(
     "reactive_fallback", "reactive:ReactiveFallback",
@@ -73,8 +63,7 @@ REACTIVE_FALLBACK = _listed(
         "It fails when all children fail in one tick.",
         "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
-    reactive=True,
-    onward="failure",
+    "failure", "ReactiveFallback", "?↻", reactive=True,
 )  # fmt: skip
 SEQUENCE_WITH_MEMORY = _listed(
     "sequence_with_memory", "sequences:SequenceWithMemory", "A sequence that keeps its place after a failure.",
@@ -82,7 +71,7 @@ SEQUENCE_WITH_MEMORY = _listed(
         "After a failure the next start begins at the child that failed; children that succeeded are not run again.",
         "After a success, or when halted, the next start begins at the first child.",
     ),
-    onward="success",
+    "success", "SequenceWithMemory", "→·",
 )  # fmt: skip
 PARALLEL = Kind(
     "parallel", "control", "Runs its children side by side, or one after another whatever they return.",
@@ -107,7 +96,8 @@ PARALLEL = Kind(
         "succeeded, else fails.",
     ),
     "parallel:\n  success: 1\n  children:\n    - wait: 1\n    - check: battery > 0.2\n",
-    bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True, counts=("success", "failure"),
+    bare="children", impl=f"{_NODES}.parallel:Parallel", emit=True, counts=("success", "failure"), sign="⇉",
+    twin=Twin("Parallel"),
 )  # fmt: skip
 FOR_ALL = Kind(
     "for_all", "control", "Runs its child for all items of a list at once, and gathers what they give.",
@@ -146,7 +136,7 @@ IF = Kind(
         "A node in the place of the test holds when it succeeds; while it runs, the branches are not ticked.",
     ),
     "if:\n  check: battery < 0.2\n  then:\n    log: charging\n  else:\n    log: working\n",
-    impl=f"{_NODES}.branches:If", blocks=("check",),
+    impl=f"{_NODES}.branches:If", blocks=("check",), sign="◇",
 )  # fmt: skip
 WHILE = Kind(
     "while", "control", "Runs a branch as long as a test holds, else the other.",
@@ -161,7 +151,7 @@ WHILE = Kind(
         "A node in the place of the test holds when it succeeds; while it runs, the branches are not ticked.",
     ),
     "while:\n  check: battery > 0.2\n  do:\n    wait: 10\n  else:\n    log: too low\n",
-    impl=f"{_NODES}.branches:While", reactive=True, blocks=("check",),
+    impl=f"{_NODES}.branches:While", reactive=True, blocks=("check",), sign="↻",
 )  # fmt: skip
 SWITCH = Kind(
     "switch", "control", "Chooses a branch by a value.",
@@ -178,7 +168,7 @@ SWITCH = Kind(
     ),
     "switch:\n  on: room\n  cases:\n    kitchen:\n      log: cook\n    office:\n      log: write\n"
     "  default:\n    log: rest\n",
-    impl=f"{_NODES}.branches:Switch", reactive=True, blocks=("on",),
+    impl=f"{_NODES}.branches:Switch", reactive=True, blocks=("on",), sign="◇",
 )  # fmt: skip
 TRY = Kind(
     "try", "control", "Runs a branch, another one when it fails or breaks, and one when all is over.",
@@ -202,7 +192,7 @@ TRY = Kind(
         "A skipped `do` makes it skipped, and nothing else is ticked.",
     ),
     "try:\n  do:\n    check: battery > 0.2\n  catch:\n    log: \"failed: {error['message']}\"\n",
-    impl=f"{_NODES}.branches:Try", one_of=("finally", "catch"),
+    impl=f"{_NODES}.branches:Try", one_of=("finally", "catch"), sign="⚑",
 )  # fmt: skip
 
 CONTROL = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.kinds.kind import Field, Kind, Twin
 
 _NODES = "bt_runtime.tree.nodes.navigation"
 _CHILDREN = Field("children", "nodes", "The children, in order.", required=True)
@@ -19,7 +19,8 @@ PIPELINE = Kind(
         "A skipped child is passed over; when all were skipped it is skipped itself.",
     ),
     "pipeline:\n  - rate:\n      hz: 1\n      child:\n        check: battery > 0.2\n  - wait: 10\n",
-    bare="children", impl=f"{_NODES}:Pipeline", onward="success",
+    bare="children", impl=f"{_NODES}:Pipeline", onward="success", sign="→→",
+    twin=Twin("PipelineSequence", standard=False),
 )  # fmt: skip
 RECOVERY = Kind(
     "recovery", "control", "Does something; when it fails, recovers and does it again.",
@@ -37,7 +38,8 @@ RECOVERY = Kind(
         "A skipped `do` makes it skipped.",
     ),
     "recovery:\n  times: 3\n  do:\n    check: battery > 0.2\n  recover:\n    wait: 5\n",
-    impl=f"{_NODES}:Recovery", waits=True,
+    impl=f"{_NODES}:Recovery", waits=True, sign="⚑↺",
+    twin=Twin("RecoveryNode", {"times": "number_of_retries"}, standard=False),
 )  # fmt: skip
 ROUND_ROBIN = Kind(
     "round_robin", "control", "Tries one child after another, and another one first each time.",
@@ -51,7 +53,7 @@ ROUND_ROBIN = Kind(
         "After a FAILURE and after a halt the next start begins at the first child.",
     ),
     "round_robin:\n  - check: battery > 0.2\n  - wait: 5\n",
-    bare="children", impl=f"{_NODES}:RoundRobin",
+    bare="children", impl=f"{_NODES}:RoundRobin", sign="?⟳", twin=Twin("RoundRobin", standard=False),
 )  # fmt: skip
 
 NAVIGATION = (PIPELINE, RECOVERY, ROUND_ROBIN)
