@@ -9,8 +9,7 @@ _CHILDREN = Field("children", "nodes", "The children, in order.", required=True)
 
 PIPELINE = Kind(
     "pipeline", "control", "A sequence whose earlier children go on while the later ones run.",
-    (_CHILDREN,),
-    (
+    (_CHILDREN,), (
         "Every tick begins at the first child; one that succeeds, and one that is running although a later child has "
         "been reached before, hands over to the next one within the same tick.",
         "A child that is running keeps what comes after it waiting until it has succeeded for the first time.",
@@ -23,14 +22,12 @@ PIPELINE = Kind(
     twin=Twin("PipelineSequence", standard=False),
 )  # fmt: skip
 RECOVERY = Kind(
-    "recovery", "control", "Does something; when it fails, recovers and does it again.",
-    (
+    "recovery", "control", "Does something; when it fails, recovers and does it again.", (
         Field("do", "node", "What to do.", required=True),
         Field("recover", "node", "What to do when that has failed, before the next attempt.", required=True),
         Field("times", "integer", "How often it recovers: a whole number from 0, or -1 for ever.", default=1,
               minimum=0, extra=(-1,)),
-    ),
-    (
+    ), (
         "SUCCESS of `do` is SUCCESS; when it fails, `recover` is started within the same tick.",
         "When `recover` has succeeded, `do` is started again at the next tick; when it fails or is skipped, "
         "the node fails.",
@@ -43,8 +40,7 @@ RECOVERY = Kind(
 )  # fmt: skip
 ROUND_ROBIN = Kind(
     "round_robin", "control", "Tries one child after another, and another one first each time.",
-    (_CHILDREN,),
-    (
+    (_CHILDREN,), (
         "A child that succeeds ends it with SUCCESS; the next start begins at the child after it, after the last at "
         "the first.",
         "A child that fails or is skipped hands over to the next one within the same tick; when each had its turn and "
