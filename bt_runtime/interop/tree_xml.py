@@ -47,8 +47,8 @@ def document(tree: str, rows: Sequence[Row]) -> Element:
         name = told(row.name or row.kind if not tag else row.name or tag)
         places[row.number] = SubElement(above, own, {**named, "name": name, "_uid": str(row.number)})
     model_part = SubElement(root, "TreeNodesModel")
-    for kind, family in sorted(models.items()):
-        SubElement(model_part, family, ID=told(kind))
+    for id, family in sorted(models.items()):
+        SubElement(model_part, family, ID=told(id))
     return root
 
 

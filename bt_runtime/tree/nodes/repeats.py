@@ -94,7 +94,7 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
-    items: Sequence[Json] = ()  # those to come
+    items: deque[Json] = deque(maxlen=0)  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin
     passed = False  # has any item succeeded (rather than been skipped)
