@@ -94,7 +94,7 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
-    items: deque[Json] = deque(maxlen=0)  # those to come
+    items: deque[Json]  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin
     passed = False  # has any item succeeded (rather than been skipped)
@@ -125,7 +125,7 @@ class ForEach(_Rounds):
         return RUNNING
 
     def ended_by(self, at: int, status: Status) -> Status | None:
-        return None if status is SUCCESS and self.left() else status
+        return None if status is SUCCESS and (self.status is not RUNNING or self.left()) else status
 
     def explain(self) -> str:
         text = json.dumps(self.item, ensure_ascii=False, default=repr)
