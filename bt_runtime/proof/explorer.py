@@ -63,6 +63,7 @@ class Explorer:
         self.context = ProofContext(self.source, self.board)
         self.wanted: Mapping[str, int] = {}
         self.polled: Mapping[str, int] = {}
+        self.start: State | None = None  # before the first tick
         self.graft: Any = None  # the node of the graft that is looked at, when it is not the whole tree
         self._build()
         self._find()
@@ -270,8 +271,10 @@ class Explorer:
 
     def first(self) -> State:
         """The state before the first tick."""
-        self.source.choices = Choices(State((), urgent=True))
-        return self.present(State((), NO_CLOCKS, (), True), range(len(self.slots)), True)
+        if self.start is None:
+            self.source.choices = Choices(State((), urgent=True))
+            self.start = self.present(State((), NO_CLOCKS, (), True), range(len(self.slots)), True)
+        return self.start
 
     def steps(self, state: State) -> Iterator[Step]:
         """Returns all possible next ticks."""

@@ -11,6 +11,7 @@ from py_trees.common import Status
 from bt_runtime.proof.board import ProofBoard, ProofScope, Stamp
 from bt_runtime.proof.stub import fields_of, held_fields
 from bt_runtime.proof.times import PAST, Time
+from bt_runtime.proof.values import AnyCount
 from bt_runtime.skills.activity import Activity
 from bt_runtime.tree.node import INVALID, RUNNING
 
@@ -26,6 +27,7 @@ class Slot:
     def __init__(self, node: Any, number: int) -> None:
         self.node, self.number, self.shown = node, number, False
         self.lasting, self.round = fields_of(type(node))
+        self.told: str = getattr(node, "only_told", "")
         self.numbers: dict[Any, int] = {}
         self.values: list[tuple[Any, ...]] = []
 
@@ -42,8 +44,9 @@ class Slot:
         for name in self.lasting:
             found.append(taken(getattr(node, name)))
         if status is RUNNING:
+            told = self.told if self.told and (node.times.__class__ is AnyCount or node.times < 0) else ""
             for name in self.round:
-                found.append(taken(getattr(node, name)))
+                found.append(0 if name == told else taken(getattr(node, name)))
         return tuple(found)
 
     def number_of(self, values: tuple[Any, ...]) -> int:
