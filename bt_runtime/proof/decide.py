@@ -130,7 +130,8 @@ class _Deciding:
 
     def made_concrete(self, rough: Explorer, found: Found) -> Telling | None:
         assert found.story is not None
-        return concrete(rough, found.story, self.model(None, False, left_out(rough)))
+        fine = self.model(None, False, left_out(rough))
+        return concrete(rough, found.story, fine, self.property.assuming == "skills_end")
 
     def limits(self) -> Limits:
         limits = self.asked.limits

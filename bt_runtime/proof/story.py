@@ -9,7 +9,7 @@ from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.proof import parts
 from bt_runtime.proof.acting import Acting
 from bt_runtime.proof.choices import RUN, WORDS, Choices, State
-from bt_runtime.proof.explorer import Explorer, Step
+from bt_runtime.proof.explorer import Explorer, Mark, Step
 from bt_runtime.proof.search import Story
 
 Event = tuple[Any, ...]
@@ -63,7 +63,7 @@ def left_out(model: Explorer) -> frozenset[str]:
     return frozenset(path for path, number in model.nodes.items() if model.all[number].spec.kind is parts.PART)
 
 
-def concrete(rough: Explorer, story: Story, fine: Explorer) -> Telling | None:
+def concrete(rough: Explorer, story: Story, fine: Explorer, skills_end: bool = False) -> Telling | None:
     """Finds the same story in the complete model, with the omitted parts' results as given; None when the tree has no
     such story."""
     states, wanted = [rough.first()], list[Wanted]()
@@ -74,7 +74,8 @@ def concrete(rough: Explorer, story: Story, fine: Explorer) -> Telling | None:
         states.append(step.state)
     if story.repeats is not None and story.repeats < len(wanted):
         wanted += wanted[story.repeats :] * (ROUNDS - 1)
-    found = _Steered(fine, wanted).run()
+    steered = _Steered(fine, wanted)
+    found = steered.run()
     if found is None:
         return None
     chosen, states = found
@@ -84,7 +85,7 @@ def concrete(rough: Explorer, story: Story, fine: Explorer) -> Telling | None:
     ends = [story.repeats + length * n for n in range(ROUNDS + 1)]
     for at, first in enumerate(ends):
         for last in ends[at + 1 :]:
-            if states[first] == states[last]:
+            if states[first] == states[last] and steered.fair(first, last, skills_end):
                 return told(fine, Story(tuple(chosen[:last]), first))
     return None
 
@@ -105,6 +106,7 @@ class _Steered:
 
     def __init__(self, model: Explorer, wanted: Sequence[Wanted]) -> None:
         self.model, self.wanted, self.left = model, wanted, MOST_TRIES
+        self.marks: list[frozenset[Mark]] = []  # of the chosen ticks
         acting = (each for found in model.skills.values() for _, each in found)
         self.skills = {each.path: each for each in acting if isinstance(each, Acting)}
 
@@ -120,11 +122,18 @@ class _Steered:
                 if chosen:
                     chosen.pop()
                     states.pop()
+                    self.marks.pop()
                 continue
             chosen.append(step.choices)
+            self.marks.append(step.marks)
             states.append(step.state)
             ways.append(self.ways(step.state, len(chosen)) if len(chosen) < len(self.wanted) else iter(()))
         return None
+
+    def fair(self, first: int, last: int, skills_end: bool) -> bool:
+        """True when these ticks may repeat for ever: nothing goes on in all of them that must end."""
+        always = frozenset.intersection(*self.marks[first:last])
+        return not any(skills_end or mark[0] == "time" for mark in always)
 
     def number(self, path: str, status: int, given: Mapping[str, Any]) -> int | None:
         """The number of a skill's result in this model."""
