@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -45,6 +45,8 @@ MOST_TURNS = 16  # answers taken in one tick, when they come at once
 class ModelNode(Parent):
     """A node whose life is a generator of jobs; it may grow one child."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("shedding",)
+    ROUND: ClassVar[tuple[str, ...]] = ("life", "job", "answer", "ending", "goal", "shown", "spent")
     grows = True  # what stands below it is its expansion
     asks_late = False  # it may do without its model, and opens it itself when it asks
     seeds = True  # its questions move the seeds of later ones; False: it asks with a fixed seed

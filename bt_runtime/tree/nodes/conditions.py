@@ -25,6 +25,7 @@ class Precondition(Decorator):
 
 
 class SkipUnless(Decorator):
+    STATE = STAMPS = ("seen",)
     seen = 0
 
     def choose(self) -> Turn:

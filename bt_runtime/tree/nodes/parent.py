@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Sequence as Seq
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
@@ -14,17 +14,10 @@ from py_trees.common import Status
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.adopt import adopt
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, Steppable, halt, reset
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, Steppable, halt, reset, shown_child
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
-
-
-def _shown_child(parent: Behaviour) -> Behaviour | None:
-    """Returns the child to show: the running one, else the last with a result."""
-    live = [c for c in parent.children if c.status is RUNNING]
-    live = live or [c for c in parent.children if c.status is not INVALID]
-    return live[-1] if live else None
 
 
 Turn: TypeAlias = Steppable | Status  # the child to tick now, or what the tick of its parent ends with
@@ -33,7 +26,7 @@ Turn: TypeAlias = Steppable | Status  # the child to tick now, or what the tick 
 class Parent(Node):
     """A node with children. `inserted` and `removed` keep a parent's place when its children change."""
 
-    current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
+    current_child: Behaviour | None = property(shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
@@ -148,6 +141,7 @@ class Chooser(Parent):
     """
 
     fixed = True
+    ROUND: ClassVar[tuple[str, ...]] = ("active", "running_test", "test_asked")
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
     test_asked: Steppable | None = None  # the same, if it was asked in this step

@@ -24,6 +24,7 @@ class Force(Decorator):
 
 
 class Once(Decorator):
+    STATE = ("result",)
     result: Status | None = None
 
     def choose(self) -> Turn:

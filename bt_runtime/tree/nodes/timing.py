@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 class Timeout(Decorator):
+    ROUND = TIMES = ("deadline",)
     deadline = 0.0
 
     def choose(self) -> Turn:
@@ -39,6 +40,7 @@ class Timeout(Decorator):
 
 
 class Delay(Decorator):
+    ROUND = TIMES = ("begins",)
     begins = 0.0
 
     def choose(self) -> Turn:
@@ -51,6 +53,8 @@ class Delay(Decorator):
 
 
 class Rate(Decorator):
+    STATE = ("due", "last")
+    TIMES = ("due",)
     due = -math.inf
     last: Status = RUNNING  # what the child returned; RUNNING while its start was cut short
 
