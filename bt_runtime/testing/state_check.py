@@ -10,7 +10,7 @@ from typing import Any
 from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.frozen import Losses, declared, freeze, key_of
 from bt_runtime.tree.node import Node
-from bt_runtime.tree.state import TreeShape
+from bt_runtime.tree.state_shape import TreeShape
 
 _EVERYWHERE = frozenset(
     {

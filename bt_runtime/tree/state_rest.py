@@ -18,7 +18,7 @@ from bt_runtime.tree.node import Node
 
 if TYPE_CHECKING:
     from bt_runtime.tree.engine import Engine
-    from bt_runtime.tree.state import TreeShape
+    from bt_runtime.tree.state_shape import TreeShape
 
 _ENGINE = ("count", "status", "latest", "held", "over", "rebuilt_ended", "wanted_halt", "_crashes_seen")
 _CONTEXT = ("due", "deadline", "polled", "crash_count", "restless")
