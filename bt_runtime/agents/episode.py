@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 class Episode(Decorator):
     """The state that a run keeps for one task, its world first; it belongs to the episode while that lasts."""
 
+    HOLDS = True
     STATE, CACHES = ("opening", "task", "serving"), ("within",)
     task: Task
 
@@ -53,6 +54,9 @@ class Episode(Decorator):
     @property
     def inside(self) -> Context:
         return self.within
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return status if status is INVALID else None  # the world judges
 
     # Ticking ---------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ def _way(cls: type) -> Callable[[Any, Losses], Any]:
     """Returns how values of this class are kept."""
     if issubclass(cls, _PLACES):
         return _kept
-    if issubclass(cls, Activity) and cls.STATE is None:
+    if getattr(cls, "STATE", ()) is None:
         return _lost
     if declared(cls, "STATE"):  # type: ignore[arg-type]
         return _of_object

@@ -268,6 +268,10 @@ class Node(Steppable):
             self.status = RUNNING
             raise
 
+    def explain(self) -> str:
+        """Returns what it waits for, or why it returned what it did, in a clause; "" where its children tell it."""
+        return self.feedback_message
+
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""
 
@@ -298,19 +302,6 @@ class Node(Steppable):
             reset(self, self.context, everywhere=True)
         else:
             self.finish(new_status)
-
-    def tip(self) -> Behaviour | None:
-        node: Behaviour = self
-        while (below := shown_child(node)) is not None:
-            node = below
-        return None if node.status is INVALID else node
-
-
-def shown_child(parent: Behaviour) -> Behaviour | None:
-    """Returns the child to show: the running one, else the last with a result."""
-    live = [c for c in parent.children if c.status is RUNNING]
-    live = live or [c for c in parent.children if c.status is not INVALID]
-    return live[-1] if live else None
 
 
 def record_crash(node: Behaviour, context: Context, error: BaseException, strict: bool = True) -> None:

@@ -32,7 +32,8 @@ class StateForm(NamedTuple):
 
 @cache
 def form_of(cls: type) -> StateForm:
-    lasting, ofround = declared(cls, "STATE"), declared(cls, "ROUND")
+    lasting = declared(cls, "STATE")
+    ofround = tuple(name for name in declared(cls, "ROUND") if name not in lasting)
     names = (*_FIRST, *(n for n in lasting if n not in _FIRST), *ofround)
     how = {name: compare for what, compare in _COMPARED.items() for name in declared(cls, what)}
     compared = tuple((at, how[name]) for at, name in enumerate(names) if name in how)

@@ -11,6 +11,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.services import agent_services
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.testing import RUNNING, SUCCESS
@@ -155,7 +156,10 @@ def run_of(folder: Path, kind: str, body: str = "") -> bt.Run:
         world.reset(suite.tasks(1, 1)[0])
         services = {"model": First(polls=1)}
     tree = bt.load(folder / "t.yaml", skills=[Work, look, Hold], project=folder)
-    return bt.Run(tree, clock=Manual(), world=world, services=services, slow=None)
+    run = bt.Run(tree, clock=Manual(), world=world, services=services, slow=None)
+    if kind == "episode":  # its world is opened in the tick, not in a thread
+        agent_services(run.context).open_world = lambda make, **about: Answered(make())
+    return run
 
 
 def step(run: bt.Run, number: int) -> None:

@@ -40,6 +40,7 @@ class Branches(Chooser, composites.Composite):
 
 
 class If(Branches):
+    HOLDS = True
     ROUND = ("taken",)
     taken = ""  # the place of the branch that this round has taken
 
@@ -77,6 +78,7 @@ class Switch(Branches):
 class Try(Branches):
     """Runs `do`, then `catch` if it failed, then `finally`."""
 
+    HOLDS = True
     ROUND = ("at", "result", "crashes_before")
     CRASHES = ("crashes_before",)
     at = "do"
@@ -122,6 +124,16 @@ class Try(Branches):
             child.step()
             if child.status is RUNNING:
                 halt(child, self.context, why)
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        place = self.places[at]
+        goes_on = place == "do" and ("finally" in self.places or (status is FAILURE and "catch" in self.places))
+        if place == "finally":
+            return self.result if self.at == place else None
+        return None if goes_on or (place == "catch" and "finally" in self.places) else status
+
+    def explain(self) -> str:
+        return f"it has come to its `{self.at}`" if self.at != "do" else super().explain()
 
     def fault(self) -> dict[str, Json]:
         """Returns the failed node and its message: the first that crashed, else the last that failed.

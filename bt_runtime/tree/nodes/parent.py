@@ -14,10 +14,17 @@ from py_trees.common import Status
 from bt_runtime.events import Halt
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.adopt import adopt
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, Steppable, halt, reset, shown_child
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, Steppable, halt, reset
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
+
+
+def _shown_child(parent: Behaviour) -> Behaviour | None:
+    """Returns the child to show: the running one, else the last with a result."""
+    live = [c for c in parent.children if c.status is RUNNING]
+    live = live or [c for c in parent.children if c.status is not INVALID]
+    return live[-1] if live else None
 
 
 Turn: TypeAlias = Steppable | Status  # the child to tick now, or what the tick of its parent ends with
@@ -26,8 +33,9 @@ Turn: TypeAlias = Steppable | Status  # the child to tick now, or what the tick 
 class Parent(Node):
     """A node with children. `inserted` and `removed` keep a parent's place when its children change."""
 
-    current_child: Behaviour | None = property(shown_child)  # type: ignore[assignment]
+    current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
+    HOLDS: ClassVar[bool] = False  # while a child runs, does it tick no other, nor halt that one without a reason
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
         """Makes `child` the child at this index; it keeps its segment for life."""
@@ -43,6 +51,11 @@ class Parent(Node):
     def idle_until(self) -> float:
         """Returns when the first child needs a tick; foreign children need one at once."""
         return min((getattr(child, "idle_until", -math.inf) for child in self.children), default=-math.inf)
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        """Returns what it ends with when its child at this place ends so; None: it goes on, or more decides."""
+        onward, last = self.spec.kind.onward, at + 1 == len(self.children)
+        return None if onward is None or (status.name.lower() == onward and not last) else status
 
     def inserted(self, index: int) -> None:
         """Called when a child was inserted at this index."""
@@ -149,6 +162,9 @@ class Chooser(Parent):
 
     def choose(self) -> Turn:
         return self.children[0]
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return None if self.spec.places[at : at + 1] and self.spec.places[at] in self.spec.asks else status
 
     def ask(self, field: str) -> Status:
         """Evaluates one test: an expression, or the node that takes its place behind the children."""

@@ -24,7 +24,7 @@ class _InOrder(Composite):
     empty: ClassVar[Status]
     keeps_place = False  # after an end by a child
 
-    resumes = True
+    resumes = HOLDS = True
     STATE: ClassVar[tuple[str, ...]] = ("reached",)
     ROUND = ("at", "passed")
     at = 0  # the child that is next, or running
