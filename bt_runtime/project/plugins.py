@@ -1,7 +1,6 @@
-"""Plugins of installed distributions, ours included, by entry points: suites, worlds, models, server flavours, node
-kinds, skill implementations, parts of a journal, content. The metadata is parsed here, because importing
-`importlib.metadata` takes longer than checking a tree. A plugin is imported only when its name is used, and its fault
-concerns it alone."""
+"""Plugins of installed distributions, ours included, by entry points, from node kinds to commands. The metadata is
+parsed here, because importing `importlib.metadata` takes longer than checking a tree. A plugin is imported only when
+its name is used, and its fault concerns it alone."""
 
 from __future__ import annotations
 
@@ -14,10 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, nearest
 
 Group = Literal[
-    "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners"
+    "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners",
+    "embedders", "vectors", "memories", "connections", "monitors", "commands",
 ]  # fmt: skip
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
@@ -26,7 +26,9 @@ OURS = "bt_runtime"  # the distribution whose names nobody else can take
 _CALLED: dict[Group, str] = {
     "suites": "the suite", "worlds": "the world", "models": "the model", "servers": "the server flavour",
     "kinds": "the nodes", "impls": "the skills", "journal": "the journal's part", "content": "the content",
-    "watchers": "the watcher", "planners": "the planner",
+    "watchers": "the watcher", "planners": "the planner", "embedders": "the embedder",
+    "vectors": "the vector store", "memories": "the memory", "connections": "the connection",
+    "monitors": "the monitor", "commands": "the command",
 }  # fmt: skip
 
 
@@ -67,6 +69,19 @@ def find(name: str, *groups: Group) -> Entry | None:
         both = " and ".join(dict.fromkeys(entry.said for entry in same))
         raise PluginFault(f"{both} have the same name", "uninstall one of them")
     return same[0] if same else None
+
+
+def named(name: str, group: Group, *more: str) -> Entry:
+    """Returns the entry of this name; raises with the nearest name when there is none. `more`: names that are no
+    entries, for the hint."""
+    entry = find(name, group)
+    if entry is None:
+        known = [*names(group), *more]
+        near = nearest(name, known)
+        what = _CALLED[group].removeprefix("the ")
+        hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(known)}"
+        raise BtError(f"no {what} is called `{name}`", hint)
+    return entry
 
 
 def versions() -> dict[str, str]:

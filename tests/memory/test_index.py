@@ -55,7 +55,7 @@ def test_exact_search_is_exact(
 
         index: Any = Flat(dim)
     else:
-        index = Plain()
+        index = Plain(dim)
     rows = dict(zip(range(5, 5 + 3 * size, 3), crowd(seed, size, spread, dim), strict=True))
     goals, blobs = list(rows), list(rows.values())
     cut = size // 3

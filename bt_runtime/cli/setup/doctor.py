@@ -66,9 +66,24 @@ def _server_flavour(entry: plugins.Entry) -> object:
     return of_entry(entry)
 
 
+def _of_memory(entry: plugins.Entry) -> object:
+    from bt_runtime.memory import cache, embedder, opening
+
+    return {"embedders": embedder.of_entry, "vectors": cache.of_entry, "memories": opening.of_entry}[entry.group](entry)
+
+
+def _of_command(entry: plugins.Entry) -> object:
+    from bt_runtime.cli import of_entry
+    from bt_runtime.cli.running import monitors, ros
+
+    return {"commands": of_entry, "monitors": monitors.of_entry, "connections": ros.of_entry}[entry.group](entry)
+
+
 LOADS: dict[plugins.Group, Callable[[plugins.Entry], object]] = {
     "suites": registry.of_plugin, "worlds": registry.of_plugin, "kinds": kinds_of, "content": plugins.package_folder,
     "models": backends.of_entry, "servers": _server_flavour, "impls": impls.of_plugin,
+    "embedders": _of_memory, "vectors": _of_memory, "memories": _of_memory,
+    "commands": _of_command, "monitors": _of_command, "connections": _of_command,
 }  # fmt: skip
 
 
