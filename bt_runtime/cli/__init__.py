@@ -119,8 +119,10 @@ RUNNING = frozenset(
     }
 )
 
-EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
+EPILOG = (
+    "Help for one command: btr COMMAND --help. Commands of plugins: btr doctor. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
+)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -252,10 +254,10 @@ def found(name: str) -> Any:
 def of_entry(entry: Entry) -> Any:
     from bt_runtime.project import plugins
 
-    command = plugins.load(entry)
-    if not callable(getattr(command, "configure", None)) or not callable(getattr(command, "run", None)):
-        raise plugins.unfit(entry, command, "a module with `configure(parser)` and `run(args)`")
-    return command
+    def fits(found: object) -> bool:
+        return all(callable(getattr(found, name, None)) for name in ("configure", "run"))
+
+    return plugins.load(entry, "a module with `configure(parser)` and `run(args)`", fits)
 
 
 def of_plugins() -> dict[str, str]:
@@ -267,13 +269,11 @@ def of_plugins() -> dict[str, str]:
 
 
 def _listing() -> str:
-    """Lists all commands under their groups' titles, those of plugins last."""
+    """Lists all commands under their groups' titles. To look for plugins' commands would take longer than the rest."""
     lines = []
     for title, commands in GROUPS.values():
         lines += ["", f"{title}:"]
         lines += [_filled(text, f"  {name:<12}", " " * 14) for name, (text, _) in commands.items()]
-    if others := of_plugins():
-        lines += ["", "Plugins:", *(_filled(text, f"  {name:<12}", " " * 14) for name, text in others.items())]
     return "\n".join(lines[1:])
 
 

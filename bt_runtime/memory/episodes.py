@@ -231,6 +231,11 @@ class Episodes:
         return self._tokens[text]
 
 
+def opened(where: str, count: Callable[[str], int]) -> Episodes:
+    """Opens the memory in a file: the entry point `sqlite`."""
+    return Episodes.open(where, count=count)
+
+
 def _check(goal: str, level: str, fit: str, tie: str) -> None:
     if not goal.strip():
         raise BtError("nothing can be retrieved for an empty goal", "say what is to be done")

@@ -39,9 +39,7 @@ class Memory(Protocol):
 def open_memory(name: str | Path, count: Count) -> Memory:
     """Opens a memory. `count` counts tokens as the run's model does."""
     entry, where = _plugin(str(name))
-    if entry is None:
-        return sqlite(str(name), count)
-    return of_entry(entry)(where, count)
+    return of_entry(entry or plugins.named("sqlite", "memories"))(where, count)
 
 
 def full_name(name: str | Path) -> str:
@@ -55,17 +53,8 @@ def in_file(name: str | Path) -> bool:
 
 
 def of_entry(entry: plugins.Entry) -> Callable[[str, Count], Memory]:
-    found: Callable[[str, Count], Memory] = plugins.load(entry)
-    if not callable(found):
-        raise plugins.unfit(entry, found, "the class of a memory, or a function that opens one")
-    return found
-
-
-def sqlite(where: str, count: Count) -> Memory:
-    """Opens our own: an SQLite file."""
-    from bt_runtime.memory.episodes import Episodes
-
-    return Episodes.open(where, count=count)
+    opens: Callable[[str, Count], Memory] = plugins.load(entry, "the class of a memory, or a function that opens one")
+    return opens
 
 
 def _plugin(name: str) -> tuple[plugins.Entry | None, str]:

@@ -72,7 +72,6 @@ def _monitor(name: str) -> Monitor:
 def of_entry(entry: plugins.Entry) -> Monitor:
     from bt_runtime.interop.monitor import Monitor
 
-    found = plugins.load(entry)
-    if not isinstance(found, Monitor):
-        raise plugins.unfit(entry, found, "an object of a class derived from `Monitor`")
-    return found
+    wanted = "an object of a class derived from `Monitor`"
+    monitor: Monitor = plugins.load(entry, wanted, lambda found: isinstance(found, Monitor))
+    return monitor

@@ -188,6 +188,17 @@ def _models(model: str | None, context: int) -> Iterator[Check]:
         yield Check("absent" if absent else state, "model", finding.what, finding.hint)
 
 
+def clashes() -> Iterator[tuple[plugins.Entry, plugins.Entry]]:
+    """Returns the entries whose names were taken, each with the entry that has the name."""
+    first: dict[tuple[str, str], plugins.Entry] = {}
+    for group in plugins.GROUPS:
+        room = "suites" if group == "worlds" else group  # both are named as a world is
+        for entry in plugins.entries(group):
+            taken = first.setdefault((room, entry.name), entry)
+            if taken is not entry:
+                yield entry, taken
+
+
 def _plugins() -> Iterator[Check]:
     """Checks registered entry points: ours in one line, each plugin in a line with its own problems."""
     for group in plugins.GROUPS:
@@ -198,7 +209,7 @@ def _plugins() -> Iterator[Check]:
         for entry in entries:
             if not entry.ours:
                 yield _plugin(entry)
-    for entry, taken in plugins.clashes():
+    for entry, taken in clashes():
         yield Check("warn", "plugin", f"{entry.said} has the name of {taken.said}", "uninstall one of them")
 
 
