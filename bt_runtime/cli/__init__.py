@@ -120,8 +120,8 @@ RUNNING = frozenset(
 )
 
 EPILOG = (
-    "Help for one command: btr COMMAND --help. Commands of plugins: btr doctor. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
-3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
+    "Help for one command: btr COMMAND --help. Commands of plugins: btr doctor. Exits: 0 success, 1 failure or "
+    "findings, 2 usage or invalid plan, 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
 )
 
 
