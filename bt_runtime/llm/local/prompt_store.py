@@ -14,6 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.llm.local.prefix import common
 from bt_runtime.llm.settings import Settings
 from bt_runtime.project import cache, disk
 from bt_runtime.project.file_digest import digest
@@ -35,8 +36,7 @@ class Entry(NamedTuple):
     fixed: int = 0  # tokens of its fixed part, where a chunk ended
 
     def shared(self, prompt: Sequence[int]) -> int:
-        most = min(len(self.tokens), len(prompt))
-        return next((at for at in range(most) if self.tokens[at] != prompt[at]), most)
+        return common(self.tokens, prompt)
 
 
 def key(settings: Settings, build: str) -> str:
