@@ -350,10 +350,8 @@ class Batch:
         return plan
 
     def reach(self, task: Task, work: Work) -> int:
-        """Returns how many tokens may run in one go. The fixed part of a prompt is computed in the same pieces,
-        whatever follows it."""
-        at = work.start + work.done
-        return task.fixed - at if work.seqs == (task.seq,) and at < task.fixed else len(work.tokens)
+        """Returns how many tokens may run in one go."""
+        return len(work.tokens)
 
     def _resume(self, task: Task) -> None:
         assert task.run is not None

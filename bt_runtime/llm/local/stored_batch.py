@@ -1,16 +1,15 @@
-"""A batch that reuses prompts which are no longer in its cache: idle ones of this start, and those of earlier starts."""
+"""A batch that reuses prompts from outside its cache: idle ones that were put aside, and those of earlier starts."""
 
 from __future__ import annotations
 
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.llm.local.aside import Aside
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.lending import fill, make_room
 from bt_runtime.llm.local.prefix import common
-from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, Entry, PromptStore
+from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, PromptStore
 from bt_runtime.llm.local.task import Task
 
 _WORTH = 64  # tokens more than the cache holds that are worth a copy, and to be put aside for
@@ -24,7 +23,7 @@ class StoredBatch(Batch):
     def __init__(self, *given: Any, store: PromptStore | None, aside: Aside) -> None:
         super().__init__(*given)
         self.store, self.aside = store, aside
-        self.unkept: list[Entry] = []
+        self.unkept: list[tuple[int, ...]] = []
 
     def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
         if not task.looked_up:
@@ -61,25 +60,17 @@ class StoredBatch(Batch):
         super()._evict(seq)
 
     def _restore(self, task: Task, store: PromptStore) -> None:
-        """Puts the beginning that an earlier start computed into the cache, up to the end of a piece: what follows is
-        then computed in the same pieces, and its sums are the same."""
-        prompt = task.prompt
-        entry, shared = store.best(prompt)
-        if entry is None:
+        """Copies the beginning that an earlier start computed into the cache. At least two tokens are left: a single one
+        is summed in another order."""
+        entry, shared = store.best(task.prompt)
+        length = min(shared, len(task.prompt) - 2)
+        if entry is None or length < self.tree.match(task.prompt).length + _WORTH:
             return
-        length, begun = min(shared, len(prompt) - 1), entry.begun
-        if entry.fixed != task.fixed:  # they part into other pieces from there
-            length = min([length, *(each for each in (entry.fixed, task.fixed) if each > begun)])
-        elif begun < entry.fixed <= length:
-            begun = entry.fixed
-        length -= (length - begun) % self.chunk
-        if length < self.tree.match(prompt).length + _WORTH or not make_room(self, len(entry.tokens)):
-            return
-        state = store.state(entry)
+        state = store.state(entry) if make_room(self, len(entry.tokens)) else None
         if state is None:
             return
         try:
-            fill(self, prompt[:length], state, len(entry.tokens))
+            fill(self, task.prompt[:length], state, len(entry.tokens))
         except RuntimeError as fault:
             store.drop(entry, str(fault))
 
@@ -88,14 +79,13 @@ class StoredBatch(Batch):
             # what stands for a picture is numbered anew at each start
             tokens = tuple(takewhile(lambda token: token >= 0, task.prompt[:MOST_TOKENS]))
             if len(tokens) >= LEAST and self.store.best(tokens)[1] < len(tokens) and len(self.unkept) < _WAITING:
-                self.unkept.append(Entry(Path(), tokens, task.reused, min(task.fixed, len(tokens))))
+                self.unkept.append(tokens)
         super()._leave(task)
 
     def idle(self) -> None:
         """Called when no job is running: writes the states worth storing."""
         while self.store is not None and self.unkept:
-            entry = self.unkept.pop()
-            tokens = entry.tokens
+            tokens = self.unkept.pop()
             match = self.tree.match(tokens)
             if match.length < len(tokens) or not self.free:
                 continue  # the cache holds other prompts by now
@@ -103,4 +93,4 @@ class StoredBatch(Batch):
             self.cache.copy(match.seqs[0], seq, len(tokens))
             state = bytes(self.cache.save(seq))
             self.cache.cut(seq)
-            self.store.keep(entry, state)
+            self.store.keep(tokens, state)
