@@ -60,7 +60,7 @@ class StoredBatch(Batch):
         super()._evict(seq)
 
     def _restore(self, task: Task, store: PromptStore) -> None:
-        """Copies the beginning that an earlier start computed into the cache. At least two tokens are left: a single one
+        """Copies the beginning that an earlier start computed into the cache. At least two tokens are left: one alone
         is summed in another order."""
         entry, shared = store.best(task.prompt)
         length = min(shared, len(task.prompt) - 2)
