@@ -38,7 +38,8 @@ TABLES = {
 
 def wall_time() -> float:
     """Returns seconds since 1970; 0 when the clock is before 1970, because it was never set."""
-    return max(0.0, time.time())
+    now = time.time()
+    return now if now > 0 else 0.0
 
 
 class Event(NamedTuple):
@@ -97,7 +98,8 @@ class End(NamedTuple):
     tick: int = NO_TICK  # the latest of them
 
     def text(self) -> str:
-        return json.dumps([*self, _crc(str(tuple(self)))])
+        inside = f"{self.open}, {self.events}, {self.sum}, {self.nodes}, {self.ticks}, {self.tick}"
+        return f"[{inside}, {_crc(f'({inside})')}]"
 
     @classmethod
     def of(cls, found: Json) -> End:
