@@ -20,7 +20,6 @@ HEAD = 2**25  # bytes of what a run was made of; a run of more cannot be kept
 NO_TICK = -1
 SAID = 400  # characters of what a node says of itself
 STATUS = {"I": "INVALID", "R": "RUNNING", "S": "SUCCESS", "F": "FAILURE"}
-ROWS = 2000  # nodes that one entry tells of
 
 # Word for word what the file says of itself: a journal whose tables are others is not read.
 TABLES = {

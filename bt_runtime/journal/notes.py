@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bt_runtime.events import Crash, Halt, Reshaped, Tick
-from bt_runtime.journal.layout import ROWS, NodeRow
+from bt_runtime.events import Counted, Crash, Halt, Reshaped, Tick
+from bt_runtime.journal.layout import NodeRow
 from bt_runtime.tree.describe.facts import by_source, rows
 from bt_runtime.types import Json
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 TRACEBACK = 8000  # characters of one
+ROWS = 256  # nodes that one entry tells of: to write more at once would hold a tick up
+FEW = 64  # nodes whose facts are made in the tick
 Note = tuple[str, dict[str, Json]]
 
 
@@ -29,13 +32,14 @@ def notes(tick: Tick) -> Iterator[Note]:
 
 
 def shapes(shape: Reshaped) -> Iterator[Note]:
-    """Yields a change of shape in several notes for a large tree: removed nodes in the first, the order in the last."""
-    add = list(map(list, shape.add))
-    order = {str(number): list(below) for number, below in shape.order.items()}
-    for at in range(0, len(add) or 1, ROWS):
-        gone = list(shape.gone) if at == 0 else []
-        last = at + ROWS >= len(add)
-        yield "shape", {"add": add[at : at + ROWS], "gone": gone, "order": order if last else {}}
+    """Yields a change of shape in several notes for a large tree: removed nodes come first, then the new ones, then
+    the order."""
+    order = [(str(number), list(below)) for number, below in shape.order.items()]
+    add, gone = list(map(list, shape.add)), list(shape.gone)
+    while add or gone or order:
+        rest = ROWS - len(add[:ROWS])
+        yield "shape", {"add": add[:ROWS], "gone": gone, "order": dict(order[:rest])}
+        add, gone, order = add[ROWS:], [], order[rest:]
 
 
 def broken(crash: Crash) -> Note:
@@ -43,12 +47,17 @@ def broken(crash: Crash) -> Note:
     return "crash", {"path": crash.path, "message": crash.message, "traceback": crash.traceback[-TRACEBACK:]}
 
 
-def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[str, Json]]]]:
-    """(the text of a file, what its nodes are), the latter when there is time; a large tree in several."""
+def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], dict[str, Json] | Callable[[], dict[str, Json]]]]:
+    """Yields the text of a file and what its nodes are: of few nodes at once, so that a graft that is long gone leaves
+    nothing in the queue; of many when there is time."""
     for (file, text), nodes in by_source(shape.nodes).items():
         for at in range(0, len(nodes), ROWS):
-            part = nodes[at : at + ROWS]
-            yield {"text": text}, lambda part=part, file=file: {"file": file, "nodes": rows(part)}  # type: ignore[misc]
+            facts = partial(_facts, file, nodes[at : at + ROWS])
+            yield {"text": text}, facts() if len(nodes) <= FEW else facts
+
+
+def _facts(file: str, nodes: Sequence[Counted]) -> dict[str, Json]:
+    return {"file": file, "nodes": rows(nodes)}
 
 
 def spending(context: Context) -> dict[str, int]:

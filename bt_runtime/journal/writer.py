@@ -92,11 +92,12 @@ class Writer:
     def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
         """Notes an event as text at once: what waits for the disk holds no nodes, and burdens no garbage collector."""
         following, found = self.following, cast("Body | str", body)
-        if texts is None and not following.all and body.__class__ is dict:
-            found = written(kind, body)
-            size = len(found)
+        size = sum(map(len, texts.values())) if texts else 0
+        if following.all or body.__class__ is not dict:
+            size += LATER
         else:
-            size = LATER + sum(map(len, texts.values())) if texts else LATER
+            found = written(kind, cast("dict[str, Json]", body))
+            size += len(found)
         now = following.now() if following.all else None
         self._note(size, Writer._event, tick, layout.wall_time(), kind, found, texts, now)
         self.stirred = True  # after it: what is not seen now is seen at the next look
@@ -378,7 +379,7 @@ class Writer:
         now: float | None,
     ) -> None:  # fmt: skip
         made.tick = tick
-        if found.__class__ is not str or self.following.all:
+        if texts or found.__class__ is not str or self.following.all:
             found = self._body(made, (tick, at, now, kind), found, texts or {})
         body = cast(str, found)
         if kind in ("result", "ask", "begin", "halt"):
@@ -391,20 +392,20 @@ class Writer:
     def _body(
         self, made: Batch, about: tuple[int, float, float | None, str], found: Body | str, texts: dict[str, str]
     ) -> str:
-        """Makes the text of an entry that the tick has not made: it has long texts, or somebody follows it."""
-        kind = about[3]
-        body = opening.decoded(found) if isinstance(found, str) else found() if callable(found) else found
-        body = opening.writable(kind, body)
+        """Completes the text of an entry: one that the tick has not made, or that has long texts beside it."""
+        kind, told = about[3], found
         if self.following.all:
-            self.following.event(*about, {**body, **texts}, sum(map(len, texts.values())))
+            told = opening.decoded(found) if isinstance(found, str) else found() if callable(found) else found
+            self.following.event(*about, {**opening.writable(kind, told), **texts}, sum(map(len, texts.values())))
         if self.is_full and kind not in ALWAYS:
             return ""  # it is not written
+        body = told if isinstance(told, str) else written(kind, told() if callable(told) else told)
         for name, text in texts.items():
             number, piece = self.texts.add(safe(text) if len(text) < LONGEST else f"({len(text):,} characters)")
-            body = {**body, name: {codec.TAG: "text", "v": number}}
+            body = f'{body[:-1]}{"," if len(body) > 2 else ""}"{name}":{{"{codec.TAG}":"text","v":{number}}}}}'
             if piece is not None:
                 made.texts.append(piece)
-        return bounded(body)
+        return body
 
     def _changes(self, made: Batch, tick: int, at: float, text: str, now: float | None = None) -> None:
         self.following.changes(tick, at, now, text)
