@@ -69,9 +69,7 @@ def plain(value: object, depth: int = 0) -> JsonValue:
 
 def bounded(kept: Json, most: int) -> JsonValue:
     """A value that `plain` gave, or how long it is."""
-    if kept.__class__ in _SHORT:
-        return kept
-    size = len(str(kept))
+    size = 0 if kept.__class__ in _SHORT else len(str(kept))
     return kept if size <= most else {TAG: "opaque", "v": f"{size:,} characters"}
 
 

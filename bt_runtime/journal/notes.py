@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 TRACEBACK = 8000  # characters of one
 ROWS = 256  # nodes that one entry tells of: to write more at once would hold a tick up
-FEW = 64  # nodes whose facts are made in the tick
 Note = tuple[str, dict[str, Json]]
 
 
@@ -47,13 +46,11 @@ def broken(crash: Crash) -> Note:
     return "crash", {"path": crash.path, "message": crash.message, "traceback": crash.traceback[-TRACEBACK:]}
 
 
-def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], dict[str, Json] | Callable[[], dict[str, Json]]]]:
-    """Yields the text of a file and what its nodes are: of few nodes at once, so that a graft that is long gone leaves
-    nothing in the queue; of many when there is time."""
+def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[str, Json]]]]:
+    """Yields the text of a file and what tells of its nodes; of a large tree several times."""
     for (file, text), nodes in by_source(shape.nodes).items():
         for at in range(0, len(nodes), ROWS):
-            facts = partial(_facts, file, nodes[at : at + ROWS])
-            yield {"text": text}, facts() if len(nodes) <= FEW else facts
+            yield {"text": text}, partial(_facts, file, nodes[at : at + ROWS])
 
 
 def _facts(file: str, nodes: Sequence[Counted]) -> dict[str, Json]:

@@ -96,7 +96,7 @@ class Writer:
         if following.all or body.__class__ is not dict:
             size += LATER
         else:
-            found = written(kind, cast("dict[str, Json]", body))
+            found = written(kind, body)
             size += len(found)
         now = following.now() if following.all else None
         self._note(size, Writer._event, tick, layout.wall_time(), kind, found, texts, now)
@@ -381,13 +381,12 @@ class Writer:
         made.tick = tick
         if texts or found.__class__ is not str or self.following.all:
             found = self._body(made, (tick, at, now, kind), found, texts or {})
-        body = cast(str, found)
         if kind in ("result", "ask", "begin", "halt"):
-            self.ended = opening.status_of(body) if kind == "result" else ""
+            self.ended = opening.status_of(found) if kind == "result" else ""
         if self.is_full and kind not in (LAST if self.is_shut else ALWAYS):
             return
         self.seq += 1
-        made.events.append(Event(self.seq, tick, at, kind, body))
+        made.events.append(Event(self.seq, tick, at, kind, found))
 
     def _body(
         self, made: Batch, about: tuple[int, float, float | None, str], found: Body | str, texts: dict[str, str]
