@@ -224,7 +224,7 @@ class ModelNode(Parent):
         whole.seeds += self.seeds
         for spent in (self.spent, whole):
             spent.decisions += 1
-        told = question._replace(by=self.path, fixed=self.before_task(question.prompt), wake=self.context.wake)
+        told = question._replace(by=self.path, wake=self.context.wake)
         if model.sees and (shown := agent_services(self.context).pictures) is not None:
             told = told._replace(pictures=shown.files(told.prompt))
         answer = yield a_job(model.ask(told), model)
@@ -266,11 +266,6 @@ class ModelNode(Parent):
     def sampler(self) -> dict[str, Any]:
         """Returns the sampling settings of this node; those it leaves open are missing."""
         return {name: self.value(name) for name in ("top_p", "min_p", "top_k") if name in self.spec.values}
-
-    def before_task(self, prompt: str) -> int:
-        """Returns how many letters of a prompt stand before its task."""
-        task = self.shown[2].strip().partition("\n")[0] if self.shown is not None else ""
-        return max(0, prompt.find(task)) if task else 0
 
     def prompted(self, prompt: Prompt, aloud: bool = False) -> str:
         """The prompt in the model's own format; listeners get its fixed part."""
