@@ -14,13 +14,14 @@ from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.proof import parts
 from bt_runtime.proof.acting import names
 from bt_runtime.proof.choices import BAD, OK, RUN
+from bt_runtime.proof.declared import explorable
 from bt_runtime.proof.domain import Tests, bounded
 from bt_runtime.proof.options import Options
 from bt_runtime.proof.results import EVERY, ends_with_skills, results_of
-from bt_runtime.proof.stub import explorable
 from bt_runtime.proof.values import SAID, names_in, symbolic
 from bt_runtime.tree.build import made_by
 
+PASSING = frozenset(("episode", "rollback"))  # in a proof they only tick their child
 IN_ORDER = frozenset(("sequence", "fallback", "sequence_with_memory"))
 
 
@@ -118,7 +119,7 @@ class Cut:
             kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
         ):
             return self._open(spec, path, tree)
-        if kind.name in ("episode", "rollback"):
+        if kind.name in PASSING:
             kind = parts.PASS
         made = NodeSpec(kind, spec.span, spec.file)
         made.name = spec.name
@@ -137,8 +138,7 @@ class Cut:
 
     def closed(self, kind: Kind) -> bool:
         """True for a node whose class does not say what a tick leaves behind in it, or that grows others."""
-        made = made_by(kind.impl)
-        return not explorable(made)
+        return kind.name not in PASSING and not explorable(made_by(kind.impl))
 
     def _part(self, spec: NodeSpec, path: str) -> NodeSpec:
         known = self.memo.get("parts", {}).get(id(spec))  # None: not looked at yet

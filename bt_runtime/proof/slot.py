@@ -9,7 +9,7 @@ from typing import Any
 from py_trees.common import Status
 
 from bt_runtime.proof.board import ProofBoard, ProofScope, Stamp
-from bt_runtime.proof.stub import fields_of, held_fields
+from bt_runtime.proof.declared import Names, names_in_object, names_of
 from bt_runtime.proof.times import PAST, Time
 from bt_runtime.proof.values import AnyCount
 from bt_runtime.skills.activity import Activity
@@ -26,7 +26,8 @@ class Slot:
 
     def __init__(self, node: Any, number: int) -> None:
         self.node, self.number, self.shown = node, number, False
-        self.lasting, self.round = fields_of(type(node))
+        self.lasting: Names = names_of(type(node), "STATE")
+        self.round = names_of(type(node), "ROUND")
         self.told: str = getattr(node, "only_told", "")
         self.numbers: dict[Any, int] = {}
         self.values: list[tuple[Any, ...]] = []
@@ -139,7 +140,7 @@ def taken(value: Any) -> Any:
         return cls(map(taken, value))
     if cls is dict:
         return {key: taken(each) for key, each in value.items()}
-    names = held_fields(cls)
+    names = names_in_object(cls)
     if names is not None:
         return Kept(value, names, tuple(taken(getattr(value, name)) for name in names))
     return value
