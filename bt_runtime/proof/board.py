@@ -37,6 +37,23 @@ class Absent(UnknownEntry):
         BtError.__init__(self, f"the blackboard has no entry `{name}`")
 
 
+class AnyItems(list[Any]):
+    """A list that only a run knows: each time somebody asks it may have an item, or none."""
+
+    def __init__(self, board: ProofBoard) -> None:
+        super().__init__((UNKNOWN,))
+        self.board = board
+
+    def __bool__(self) -> bool:
+        return bool(self.board.choices.choose(2))
+
+    def __getitem__(self, at: Any) -> Any:
+        return self if isinstance(at, slice) else UNKNOWN
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((UNKNOWN, UNKNOWN))  # the first item, and the others
+
+
 class Open(BaseException):
     """Raised within an expression that reads a value which only a run knows."""
 
@@ -82,7 +99,7 @@ class ProofScope(Scope):
 
     def get(self, name: str, default: Json = None) -> Json:
         value = self.board.read(*self.home(name))
-        return default if value is _MISSING else value
+        return default if value is _MISSING else self.board.items if value is UNKNOWN else value
 
     def __contains__(self, name: object) -> bool:
         return self.board.read(*self.home(str(name)), there=True) is not _MISSING
@@ -134,6 +151,7 @@ class ProofBoard(Blackboard):
         self.touched: set[Scope] = set()
         self.asked: set[str] = set()  # entries from outside that something waits for
         self.numbers: dict[Any, int] = {}
+        self.items = AnyItems(self)
 
     def open(self, path: str, parent: Scope, open: bool = False) -> Scope:
         return ProofScope(self, path, parent, open)
@@ -202,7 +220,7 @@ class ProofBoard(Blackboard):
             self._store(home, at, value)
 
     def _store(self, home: Scope, name: str, value: Json) -> None:
-        if not self.kept(name):
+        if not self.kept(name) or (value.__class__ is list and UNKNOWN in value):
             value = UNKNOWN
         values = self.outside.get(name) if home is self.root else None
         if values is None:
@@ -279,4 +297,5 @@ class Stamp(int):
         return int(self.of[1] in self.of[0].entries and written.get(self.of, 1) == self)
 
 
-__all__ = ["LATER", "OUTSIDE", "UNKNOWN", "Marked", "Open", "ProofBoard", "ProofScope", "Sequence", "Stamp", "Unknown"]
+MISSING = _MISSING
+__all__ = ["LATER", "MISSING", "OUTSIDE", "UNKNOWN", "Marked", "Open", "ProofBoard", "ProofScope", "Sequence", "Stamp", "Unknown"]

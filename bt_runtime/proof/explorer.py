@@ -160,12 +160,12 @@ class Explorer:
         free = {port.name for port in outside(tree, own, self.options.values)}
         free -= own & given.keys()  # a given value of an entry that a node writes is its first one
         alone = {port.name for port in assumed(tree, own, self.options.values)}
-        used = {at for node in self.all for home, at in map(node.scope.home, reads(node.spec)) if home is board.root}
-        used |= {name for atom, _ in self.cut.atoms for name in atom.entries}
+        used = {home for node in self.all for home in map(node.scope.home, reads(node.spec))}
+        used |= {(board.root, name) for atom, _ in self.cut.atoms for name in atom.entries}
         awaited = self._awaited()
         values = board.root.entries
         for name, port in {**entries, **tree.ports}.items():
-            if name in entries and name in used:
+            if name in entries and (board.root, name) in used:
                 self._assume(port, alone)
             if name in tree.inputs or (name in entries and name not in free and port.required):
                 board.inputs[name] = tuple(self._port(port, True)) if self.kept(name) else (UNKNOWN,)
@@ -201,12 +201,12 @@ class Explorer:
         if port.required and port.name not in self.options.inputs:
             self.doubt(f"`{port.name}` has no default: it is taken to be written before the first tick")
 
-    def _trust_outputs(self, used: set[str]) -> None:
+    def _trust_outputs(self, used: set[Any]) -> None:
         """Notes the skills whose outputs matter: a class may change them while it runs, and when it fails."""
         for acting in (each for found in self.skills.values() for _, each in found if isinstance(each, Acting)):
             homes = [acting.node.scope.home(name) for name in acting.writes]
-            matter = {at for home, at in homes if home is not self.board.root or at in used}
-            matter -= self.board.outside.keys()
+            outer = self.board.outside
+            matter = {at for home, at in homes if (home, at) in used and not (home is self.board.root and at in outer)}
             if matter and not acting.instant:
                 entries = ", ".join(f"`{name}`" for name in sorted(matter))
                 self.doubt(f"`{acting.name}` is taken to write {entries} only when it succeeds")

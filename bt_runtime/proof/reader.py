@@ -8,7 +8,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
 from bt_runtime.proof.acting import Acting
-from bt_runtime.proof.board import UNKNOWN
+from bt_runtime.proof.board import MISSING, UNKNOWN
 from bt_runtime.proof.choices import RUN, WORDS, Choices
 from bt_runtime.proof.parts import NUMBER
 from bt_runtime.proof.times import Source, Time
@@ -67,10 +67,10 @@ class Reader:
         return found
 
     def holds(self, t: Choices, status: int) -> bool:
-        scope = self.explorer.board.root
+        board = self.explorer.board
         for name in self.atom.entries:
-            value = scope.get(name, self)
-            if value is self and name not in self.atom.test.asked:
+            value = board.read(*board.root.home(name))
+            if value is MISSING and name not in self.atom.test.asked:
                 return self.unset
             if value is UNKNOWN:
                 return bool(t.choose(2))

@@ -65,6 +65,10 @@ def unknown(scope: ProofScope) -> Any:
     return UNKNOWN
 
 
+def any_items(scope: ProofScope) -> Any:
+    return scope.board.items
+
+
 def any_count(scope: ProofScope) -> AnyCount:
     found = AnyCount(1)
     found.scope = scope
@@ -96,13 +100,15 @@ def of(value: Json, unknown: Unknown) -> Json:
 def _unknown(spec: NodeSpec, name: str, field: Field | None, doubt: Callable[[str, str], None]) -> Unknown:
     if spec.kind.family == "skill":
         return unknown
-    if field is None or field.type in ("expression", "boolean"):
-        return either
     cases = [label(place) for place in spec.places if place.startswith("cases:")]
     if cases:
         return lambda scope: _one_of([*cases, "something else"], scope)
+    if field is None or field.type in ("expression", "boolean"):
+        return either
     if spec.kind.endless is not None and name == "times":
         return any_count
+    if field.type == "list":
+        return any_items
     if field.type in ("integer", "number"):
 
         def one(scope: ProofScope) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import deque
 from collections.abc import Sequence
 
 from py_trees.common import Status
@@ -97,7 +96,7 @@ class UntilFailure(_Rounds):
 
 class ForEach(_Rounds):
     ROUND = ("items", "item", "due", "passed")
-    items: deque[Json]  # those to come
+    items: Sequence[Json]  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin
     passed = False  # has any item succeeded (rather than been skipped)
@@ -106,7 +105,7 @@ class ForEach(_Rounds):
         values = self.spec.values
         if self.status is not RUNNING:
             self.passed, self.due = False, True
-            self.items = deque(() if "from" in values else self.value("in"))
+            self.items = () if "from" in values else self.value("in")
             if not self.left():
                 return ELSE[values["empty"]]
         if self.due:
@@ -149,8 +148,9 @@ class ForEach(_Rounds):
     def pop(self) -> Json:
         source = self.spec.values.get("from")
         if source is None:
-            return self.items.popleft()
-        first, *rest = _listed(source, self.scope[source])
+            first, self.items = self.items[0], self.items[1:]
+            return first
+        first, *rest = _listed(source, self.scope.get(source))
         self.scope[source] = rest
         return first
 
@@ -158,4 +158,4 @@ class ForEach(_Rounds):
 def _listed(name: str, value: Json) -> Sequence[Json]:
     if value is not None and not isinstance(value, list | tuple):
         raise BtError(f"`from` takes an entry with a list, and `{name}` holds {an(type_name(value))}", "write a list")
-    return value or ()
+    return () if value is None else value
