@@ -112,12 +112,10 @@ class Cut:
             gate.add(self.node(spec, path, level, tree, True), "child")
             return gate
         keep = self.options.keep
-        if keep is not None and not keep(spec):
+        if keep is not None and not keep(self.options.origins.get(id(spec), spec)):
             return self._part(spec, path)
         kind = spec.kind
-        if kind.family != "skill" and (
-            kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
-        ):
+        if kind.name not in parts.NAMES and kind.family != "skill" and self._is_open(spec, level):
             return self._open(spec, path, tree)
         if kind.name in PASSING:
             kind = parts.PASS
@@ -132,20 +130,25 @@ class Cut:
             segment = place if place in spec.asks else ""
             below = path if kind.transparent and not segment else f"{path}/{segment or child_name(child) or number}"
             made.add(self.node(child, below, level, tree), place)
-        if self.options.merge and kind.name in IN_ORDER:
+        if self.options.merge and kind.name in IN_ORDER and id(spec) not in self.options.apart:
             merge(made)
         return made
+
+    def _is_open(self, spec: NodeSpec, level: int) -> bool:
+        kind = spec.kind
+        return kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
 
     def closed(self, kind: Kind) -> bool:
         """True for a node whose class does not say what a tick leaves behind in it, or that grows others."""
         return kind.name not in PASSING and not explorable(made_by(kind.impl))
 
     def _part(self, spec: NodeSpec, path: str) -> NodeSpec:
-        known = self.memo.get("parts", {}).get(id(spec))  # None: not looked at yet
+        of, looked = self.options.origins.get(id(spec), spec), self.memo.get("parts", {})
+        known = looked.get(id(of))  # None: not looked at yet
         if known is None:
-            known = (tuple(sorted(self.writes.of(spec))), tuple(sorted(results_of(spec))), ends_with_skills(spec))
-            if id(spec) in self.memo.get("parts", {}):
-                self.memo["parts"][id(spec)] = known
+            known = (tuple(sorted(self.writes.of(of))), tuple(sorted(results_of(of))), ends_with_skills(of))
+            if id(of) in looked:
+                looked[id(of)] = known
         if known[2]:
             self.ends.add(path)
         return parts.replaced(
@@ -171,6 +174,14 @@ class Cut:
             spec, parts.OPEN, named(spec), results=results, writes=tuple(sorted(self.writes.of(spec))), path=path,
             breaks=self.breaks, asked=tuple(dict.fromkeys(allowed)), why=why,
         )  # fmt: skip
+
+
+def known_of(tree: TreeSpec, property: Property) -> dict[str, Any]:
+    """What many models of one tree with one property have in common; see `Options.memo`."""
+    cut = Cut(tree, (property,), Options(), lambda text: None)
+    parts_of = dict.fromkeys(map(id, cut.specs))
+    return {"specs": cut.specs, "tests": cut.tests, "made": cut.made, "read": frozenset(cut.read), "parts": parts_of,
+            "writes": cut.writes}  # fmt: skip
 
 
 def named(spec: NodeSpec) -> str:

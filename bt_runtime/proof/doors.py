@@ -74,8 +74,9 @@ class AnyGrowth:
         self.asked: list[Grow] = []  # in this tick
 
     def prepare(self, node: Subtree) -> Behaviour:
-        made = self.requests[node] = Grow(node)
-        child: Behaviour = made.child
+        if node not in self.requests:
+            self.requests[node] = Grow(node)
+        child: Behaviour = self.requests[node].child
         return child
 
     def subtree(self, node: Subtree, tree: TreeSpec) -> Grow:

@@ -117,7 +117,10 @@ class Explorer:
         self.numbers = {id(node): number for number, node in enumerate(self.all)}
 
     def _skill(self, node: SkillNode, number: int, path: str) -> None:
-        node.target = Acting(node, number, path, self.source, self.cut.breaks, self._domain(node), self.doubt)
+        if isinstance(node.target, Acting):  # the tree has changed
+            node.target.number, node.target.watches = number, []
+        else:
+            node.target = Acting(node, number, path, self.source, self.cut.breaks, self._domain(node), self.doubt)
         self.skills.setdefault(node.spec.kind.name, []).append((number, node.target))
         self.ends.append(number)
         if node.entry.uses:

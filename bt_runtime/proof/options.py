@@ -21,4 +21,6 @@ class Options(NamedTuple):
     entries: bool = False  # do the values of all entries matter; otherwise those that a test or a property reads
     agents: bool = True  # are agents charged with all that they may decide
     merge: bool = False  # are neighbours of which only results are known one part
+    apart: frozenset[int] = frozenset()  # specs, by identity, whose children are not merged
+    origins: Mapping[int, NodeSpec] = {}  # of copied specs, by identity: the spec that was loaded
     memo: dict[str, Any] | None = None  # what is known of parts of trees, for many models of one tree

@@ -143,6 +143,9 @@ STEERED = _kind("steered part", Steered, "decorator", True)
 GROWN, PASS = _kind("grown part", Growing, "control"), _kind("passing part", Decorator, "decorator")
 
 
+NAMES = frozenset(kind.name for kind in (PART, OPEN, REST, STEERED, GROWN, PASS))
+
+
 def replaced(spec: NodeSpec, kind: Kind, name: str, **values: Any) -> NodeSpec:
     """Returns a spec of this kind in the place of another one."""
     made = spec.__class__(kind, spec.span, spec.file)
