@@ -194,9 +194,10 @@ class Shadow(Explorer):
 
     def _load(self) -> None:
         self._load_entries()
+        ticked = {id(live) for live in self.way} if self.change is not None and self.change.planned else set[int]()
         for number, live in self.live.items():
             node = self.all[number]
-            node.status = live.status
+            node.status = RUNNING if id(live) in ticked else live.status
             if not isinstance(node, parts.Part | parts.Rest | parts.Growing):
                 self._load_node(node, live)
         self.context.services.starts.clear()
@@ -227,7 +228,7 @@ class Shadow(Explorer):
             return
         times, stamps = declared(cls, "TIMES"), declared(cls, "STAMPS")
         fewer = len(node.children) != len(live.children)
-        for name in (*names_of(cls, "STATE"), *(names_of(cls, "ROUND") if live.status is RUNNING else ())):
+        for name in (*names_of(cls, "STATE"), *(names_of(cls, "ROUND") if node.status is RUNNING else ())):
             value = getattr(live, name)
             if name in times:
                 value = self._time(value)
@@ -291,9 +292,7 @@ class Shadow(Explorer):
         """The nodes on the way are being ticked: each has the next one in its turn, and one that had it is halted."""
         for live, below in pairwise(self.way):
             node, child = self.beside[id(live)], self.beside[id(below)]
-            node.status = RUNNING
             self._give_turn(node, child)
-        self.beside[id(self.way[-1])].status = RUNNING
 
     def _give_turn(self, node: Any, child: Any) -> None:
         name = "active" if isinstance(node, Chooser) else "runner" if isinstance(node, _Reactive) else ""
