@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.agents.actions import Actions
+from bt_runtime.agents.actions import Actions, known_skills
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.model_node import ModelNode, above, goal_of
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
@@ -115,7 +115,7 @@ class Growing(ModelNode):
                 f"the run may have {at.budget.nodes:g} planned parts, and would have {at.nodes + made.steps}",
                 "name fewer facts at once",
             )
-        yield from self.grow(made.text, self.actions.kinds)
+        yield from self.grow(made.text, known_skills(self))
         self.whole.nodes += made.steps
         self.context.emit(Expanded(self.path, proposed or made.told, made.text))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from bt_runtime.agents.actions import Actions, listed
+from bt_runtime.agents.actions import Actions, known_skills
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.judging import Judging
 from bt_runtime.agents.model_node import Life
@@ -14,6 +14,9 @@ from bt_runtime.agents.scoring import picked, priors
 from bt_runtime.backchain.ground import Fact, ground, relevant
 from bt_runtime.backchain.meaning import again, all_of, fitting
 from bt_runtime.backchain.shown import example_goals
+from bt_runtime.backchain.step import NOT
+from bt_runtime.backchain.tellable import tellable
+from bt_runtime.backchain.wish import Wish, joined
 from bt_runtime.backchain.wording import Part, parts, unsayable
 from bt_runtime.events import Stepped
 from bt_runtime.faults.diagnostic import BtError
@@ -21,9 +24,10 @@ from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.tree.nodes.interlocks import allows
 from bt_runtime.types import Choice, Question
 
-AND = " and "
 LINE = "Do:"
+FACT = "Fact:"
 NOTHING = "Goal: Do it.\n"  # what an action scores behind this is no sign that it was meant
+UNTOLD = "Said: It is so.\n"
 NOBODY = "Nobody is there to confirm it."
 NO_FACTS = "none of the skills here says what it brings"
 WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `from:`"
@@ -45,13 +49,17 @@ class Want(Judging):
             raise BtError(NO_FACTS, WAY_OUT)
         if word := unsayable(self.goal):
             return Ending("failure", f"facts cannot say `{word}`")
-        wanted = yield from self.wanted(facts)
-        if not 0 < len(wanted) <= (most := int(self.value("most"))):
-            return Ending("failure", f"{len(wanted)} facts, of {most} at most" if wanted else "nothing is asked for")
-        if self.value("confirm") and (no := (yield from self.objection(AND.join(wanted)))):
+        stages = yield from self.wanted(facts)
+        count, most = sum(map(len, stages)), int(self.value("most"))
+        if not 0 < count <= most:
+            return Ending("failure", f"{count} facts, of {most} at most" if count else "nothing is asked for")
+        said = [joined(stage) for stage in stages]
+        if self.value("confirm") and (no := (yield from self.objection(", then ".join(said)))):
             return Ending("failure", no)
-        self.scope[self.spec.values["into"]] = AND.join(wanted)
-        return Ending("done", AND.join(wanted))
+        self.scope[self.spec.values["into"]] = joined(wish for stage in stages for wish in stage)
+        if "stages" in self.spec.values:
+            self.scope[self.spec.values["stages"]] = said
+        return Ending("done", ", then ".join(said))
 
     def objection(self, wanted: str) -> Generator[Any, Any, str]:
         """Asks a person whether this is what was meant; returns what speaks against it, "" for a yes."""
@@ -68,19 +76,36 @@ class Want(Judging):
 
     def kinds(self) -> list[Kind]:
         names = self.actions.names
-        return self.actions.offered([kind for kind in listed(self) if names is None or kind.name in names])
+        return self.actions.offered([kind for kind in known_skills(self) if names is None or kind.name in names])
 
-    def wanted(self, facts: Sequence[Fact]) -> Generator[Any, Any, list[str]]:
-        """The facts that the goal's parts mean, each once, in their order."""
-        found, last = dict[str, None](), list[Fact]()
+    def wanted(self, facts: Sequence[Fact]) -> Generator[Any, Any, list[list[Wish]]]:
+        """What the goal's parts mean, each fact once, in their order: a list for all that is asked for at once."""
+        stages, known, last = [list[Wish]()], set[Wish](), list[Fact]()
         for part in parts(self.goal):
-            one = again(last, part, facts) or (yield from self.understood(part, facts))
-            last = one
-            for fact in all_of(one, part, facts):
-                if fact.said not in found:
-                    self.context.emit(Stepped(self.path, "want", fact.said, ""))
-                found[fact.said] = None
-        return [*found]
+            last = again(last, part, facts) or (yield from self.understood(part, facts))
+            test = yield from self.tested(part)
+            new = dict.fromkeys(Wish(fact.said, test) for fact in all_of(last, part, facts))
+            if part.later and stages[-1]:
+                stages.append([])
+            for wish in (each for each in new if each not in known):
+                self.context.emit(Stepped(self.path, "want", str(wish), ""))
+                stages[-1].append(wish)
+            known |= new.keys()
+        return [stage for stage in stages if stage]
+
+    def tested(self, part: Part) -> Generator[Any, Any, str]:
+        """The fact by which a part is asked for; "" for one that is asked for in any case."""
+        if not part.test:
+            return ""
+        asked = Part(part.test, "", f"{part.text}. {part.others}")
+        offered = [*dict.fromkeys(f.said for f in relevant(fitting(asked, tellable(self.actions, self.kinds())), part.test))]
+        chosen = 0
+        if len(offered) > 1:
+            self.afford()
+            system = self.instructions("want_if")
+            told = Prompt(system, "", f"Said: {asked.sentence}\n", FACT)
+            chosen = (yield from self.chosen(told, offered)).index
+        return NOT * part.denied + offered[chosen]
 
     def understood(self, part: Part, facts: Sequence[Fact]) -> Generator[Any, Any, list[Fact]]:
         """What the action brings that the model takes the part for."""
@@ -105,5 +130,5 @@ class Want(Judging):
         weight = float(self.value("weight"))
         if choice.scores is None or not weight:
             return choice
-        known = yield from priors(self, [prompt._replace(task=NOTHING)], question.options)
+        known = yield from priors(self, [prompt._replace(task=NOTHING if LINE in prompt.steps else UNTOLD)], question.options)
         return picked(question.options, [s - weight * p for s, p in zip(choice.scores, known, strict=True)])

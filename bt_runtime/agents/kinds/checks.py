@@ -11,6 +11,7 @@ from bt_runtime.language.values import Computed
 from bt_runtime.project import plugins
 
 MODEL = "model"  # writes the plans itself
+PLANNED = "planned"  # examples that a planner makes
 WORLD = "world"  # in `actions:` all that the world offers
 
 
