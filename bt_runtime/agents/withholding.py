@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from bt_runtime.agents.kinds.checks import EARLY, IDLE
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.sentence import Sentence
 
 if TYPE_CHECKING:
     from bt_runtime.agents.agent import Agent
 
-EARLY, IDLE = "early_done", "idle_acts"
 Known = tuple[str, tuple[bool | None, ...]]  # the world's digest, and whether the act's effects hold
 
 
@@ -20,8 +20,8 @@ class Withholding:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.early = EARLY in agent.value("withhold")
-        self.idles = IDLE in agent.value("withhold")
+        withheld = agent.value("withhold") if "withhold" in agent.spec.values else ()
+        self.early, self.idles = EARLY in withheld, IDLE in withheld
         self.idle: set[str] = set()
         self.meant: list[list[str]] | None = None  # for each part of the goal the facts that it may mean
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -28,9 +29,14 @@ LINE = "Do:"
 FACT = "Fact:"
 NOTHING = "Goal: Do it.\n"  # what an action scores behind this is no sign that it was meant
 UNTOLD = "Said: It is so.\n"
+NONE = "none of these"
 NOBODY = "Nobody is there to confirm it."
 NO_FACTS = "none of the skills here says what it brings"
 WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `from:`"
+
+
+class NotMeant(Exception):
+    """Raised where no option is meant."""
 
 
 class Want(Judging):
@@ -49,7 +55,10 @@ class Want(Judging):
             raise BtError(NO_FACTS, WAY_OUT)
         if word := unsayable(self.goal):
             return Ending("failure", f"facts cannot say `{word}`")
-        stages = yield from self.wanted(facts)
+        try:
+            stages = yield from self.wanted(facts)
+        except NotMeant as none:
+            return Ending("failure", str(none))
         count, most = sum(map(len, stages)), int(self.value("most"))
         if not 0 < count <= most:
             return Ending("failure", f"{count} facts, of {most} at most" if count else "nothing is asked for")
@@ -98,25 +107,27 @@ class Want(Judging):
         if not part.test:
             return ""
         asked = Part(part.test, "", f"{part.text}. {part.others}")
-        offered = [*dict.fromkeys(f.said for f in relevant(fitting(asked, tellable(self.actions, self.kinds())), part.test))]
-        chosen = 0
-        if len(offered) > 1:
-            self.afford()
-            system = self.instructions("want_if")
-            told = Prompt(system, "", f"Said: {asked.sentence}\n", FACT)
-            chosen = (yield from self.chosen(told, offered)).index
-        return NOT * part.denied + offered[chosen]
+        known = tellable(self.actions, self.kinds())
+        offered = [*dict.fromkeys(fact.said for fact in relevant(fitting(asked, known), part.test))]
+        told = Prompt(self.instructions("want_if"), "", f"Said: {asked.sentence}\n", FACT)
+        return NOT * part.denied + offered[(yield from self.one_of(told, offered, part.test))]
 
     def understood(self, part: Part, facts: Sequence[Fact]) -> Generator[Any, Any, list[Fact]]:
         """What the action brings that the model takes the part for."""
         offered = relevant(fitting(part, facts), self.goal)
         acts = [*dict.fromkeys(fact.act for fact in offered)]
-        chosen = 0
-        if len(acts) > 1:
-            self.afford()
-            odds = yield from self.chosen(self.question(part, facts), acts)
-            chosen = odds.index
-        return [fact for fact in offered if fact.act == acts[chosen]]
+        act = acts[(yield from self.one_of(self.question(part, facts), acts, part.text))]
+        return [fact for fact in offered if fact.act == act]
+
+    def one_of(self, prompt: Prompt, options: Sequence[str], said: str) -> Generator[Any, Any, int]:
+        """The index of the option that is meant; ends the node where none of them is. A single one is not asked for."""
+        if len(options) < 2:
+            return 0
+        self.afford()
+        index = (yield from self.chosen(prompt, [*options, NONE])).index
+        if index == len(options):
+            raise NotMeant(f"no skill here serves `{said}`")
+        return index
 
     def question(self, part: Part, facts: Sequence[Fact]) -> Prompt:
         """Goals as examples, of other trades and of this one, then the part. The system text stays the same."""
@@ -125,10 +136,16 @@ class Want(Judging):
         return Prompt(self.instructions(self.spec.values["system"] or "want"), told, f"Goal: {part.sentence}\n", LINE)
 
     def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
-        """The scores of the actions, less a share of what each scores when nothing is said."""
+        """The scores of the options, less a share of what each scores when nothing is said. None of them is meant
+        where the best is not less surprising than then by the share `sure`."""
         choice: Choice = yield from self.asked(question)
-        weight = float(self.value("weight"))
-        if choice.scores is None or not weight:
+        if choice.scores is None:
             return choice
-        known = yield from priors(self, [prompt._replace(task=NOTHING if LINE in prompt.steps else UNTOLD)], question.options)
-        return picked(question.options, [s - weight * p for s, p in zip(choice.scores, known, strict=True)])
+        said = NOTHING if prompt.steps == LINE else UNTOLD
+        known = yield from priors(self, [prompt._replace(task=said)], question.options)
+        weight, pairs = float(self.value("weight")), [*zip(choice.scores, known, strict=True)]
+        scores = [score - weight * prior for score, prior in pairs[:-1]]
+        best = max(range(len(scores)), key=lambda i: (scores[i], -i))
+        score, prior = pairs[best]
+        none = prior < 0 and (score - prior) / -prior < float(self.value("sure"))
+        return picked(question.options, [*scores, scores[best] + 1 if none else -math.inf])

@@ -14,6 +14,7 @@ _EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
 _UNSAYABLE = re.compile(r"\b(?:until|when|whenever|otherwise|else)\b", re.IGNORECASE)
+_LATER = re.compile(r"(?:and |only )?(?:then|after that|afterwards),? ", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.;!?]) ")
 _IF_FIRST = re.compile(r"(?P<word>if|unless) (?P<test>.+?)(?:, (?:then )?| then )(?P<rest>.+)", re.IGNORECASE)
 _IF_LAST = re.compile(r"(?P<rest>.+?),? (?P<word>if|unless) (?P<test>.+)", re.IGNORECASE)
@@ -79,17 +80,19 @@ def parts(goal: str) -> list[Part]:
 
 
 def _apart(goal: str) -> Iterator[Part]:
-    """Splits a goal at its joints. `If` before a sentence is of all its parts, behind it of the last one."""
+    """Splits a goal at its joints. `If` before a sentence is of all its parts, behind a part of that one."""
     for sentence in _SENTENCES.split(" ".join(goal.split())):
         text = sentence.strip(" .!?;,")
+        after = _LATER.match(text)
+        text = text[after.end() :] if after else text
         first = _IF_FIRST.fullmatch(text)
         pieces = _pieces(first["rest"] if first else text)
         for number, (piece, later) in enumerate(pieces):
-            own = None if first else _IF_LAST.fullmatch(piece) if number == len(pieces) - 1 else None
+            own = None if first else _IF_LAST.fullmatch(piece)
             said = first or own
             test, word = (said["test"], said["word"].lower()) if said else ("", "")
             denied = (word == "unless") != (_DENIES.search(test) is not None)
-            yield Part(own["rest"] if own else piece, "", "", _DENIES.sub("", test), denied, later)
+            yield Part(own["rest"] if own else piece, "", "", _DENIES.sub("", test), denied, later or (after is not None and not number))
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:

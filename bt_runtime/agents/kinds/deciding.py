@@ -128,7 +128,7 @@ AGENT = Kind(
     check=f"{_IMPL}.kinds.checks:check_agent",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
-        "moves", "max_invalid", "form", "example_form", "by")  # fmt: skip
+        "moves", "withhold", "max_invalid", "form", "example_form", "by")  # fmt: skip
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (
