@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class Episode(Decorator):
     """The state that a run keeps for one task, its world first; it belongs to the episode while that lasts."""
 
+    HOLDS = True
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.within = ScopedContext(context)
@@ -40,6 +42,9 @@ class Episode(Decorator):
     @property
     def inside(self) -> Context:
         return self.within
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return status if status is INVALID else None  # the world judges
 
     # Ticking ---------------------------------------------------------------------------------
 

@@ -269,6 +269,10 @@ class Node(Steppable):
             self.status = RUNNING
             raise
 
+    def explain(self) -> str:
+        """Returns what it waits for, or why it returned what it did, in a clause; "" where its children tell it."""
+        return self.feedback_message
+
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""
 
@@ -299,16 +303,6 @@ class Node(Steppable):
             reset(self, self.context, everywhere=True)
         else:
             self.finish(new_status)
-
-    def tip(self) -> Behaviour | None:
-        node: Behaviour = self
-        while True:
-            live = [c for c in node.children if c.status is RUNNING] or [
-                c for c in node.children if c.status is not INVALID
-            ]
-            if not live:
-                return None if node.status is INVALID else node
-            node = live[-1]
 
 
 def record_crash(node: Behaviour, context: Context, error: BaseException, strict: bool = True) -> None:

@@ -38,6 +38,7 @@ class Branches(Chooser, composites.Composite):
 
 
 class If(Branches):
+    HOLDS = True
     taken = ""  # the place of the branch that this round has taken
 
     def choose(self) -> Turn:
@@ -74,6 +75,7 @@ class Switch(Branches):
 class Try(Branches):
     """Runs `do`, then `catch` if it failed, then `finally`."""
 
+    HOLDS = True
     at = "do"
     result: Status = INVALID  # while `finally` runs: what comes after it
     crashes_before = 0
@@ -117,6 +119,16 @@ class Try(Branches):
             child.step()
             if child.status is RUNNING:
                 halt(child, self.context, why)
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        place = self.places[at]
+        goes_on = place == "do" and ("finally" in self.places or (status is FAILURE and "catch" in self.places))
+        if place == "finally":
+            return self.result if self.at == place else None
+        return None if goes_on or (place == "catch" and "finally" in self.places) else status
+
+    def explain(self) -> str:
+        return f"it has come to its `{self.at}`" if self.at != "do" else super().explain()
 
     def fault(self) -> dict[str, Json]:
         """Returns the failed node and its message: the first that crashed, else the last that failed.

@@ -123,6 +123,9 @@ class ForAll(Composite):
             return INVALID
         return SUCCESS if all(status is SUCCESS for status in results) else FAILURE
 
+    def explain(self) -> str:
+        return f"{len(self.results)} of {len(self.items)} items have ended"
+
     def inserted(self, index: int) -> None:
         copy = self.copies.get(self.children[index])
         if copy is not None:

@@ -88,6 +88,9 @@ class Wait(Node):
         self.context.wake_at(self.until)
         return RUNNING
 
+    def explain(self) -> str:
+        return left(self, self.until) if self.status is RUNNING else super().explain()
+
     def holds(self) -> bool:
         values = self.spec.values
         stamp = self.scope.stamp(values["updated"]) if "updated" in values else math.inf
@@ -95,6 +98,11 @@ class Wait(Node):
             return False
         self.seen = stamp if "updated" in values else 0.0
         return True
+
+
+def left(node: Node, until: float) -> str:
+    """Returns how long a node waits; "" when no time ends its wait."""
+    return "" if until == math.inf else f"for another {max(0.0, until - node.context.clock.now()):.3g} s"
 
 
 def resting(node: Any) -> Wait | None:

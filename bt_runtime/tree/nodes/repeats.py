@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import deque
 from collections.abc import Sequence
@@ -15,8 +16,12 @@ from bt_runtime.tree.nodes.conditions import ELSE
 from bt_runtime.tree.nodes.parent import Decorator, Turn
 from bt_runtime.types import Json
 
+LONGEST = 80  # characters of an item that is told
+
 
 class _Rounds(Decorator):
+    HOLDS = True
+
     def next_round(self) -> None:
         """Repeats at once, or when the child wakes if its result cannot change earlier."""
         due = self.children[0].idle_until if isinstance(self.children[0], Node) else -math.inf
@@ -45,6 +50,14 @@ class _Counted(_Rounds):
                 return self.again
         return self.children[0]
 
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return status if status is not self.again or 0 <= self.times <= self.count + 1 else None
+
+    def explain(self) -> str:
+        return (
+            f"round {self.count + 1}{f' of {self.times}' if self.times > 0 else ''}" if self.status is RUNNING else ""
+        )
+
     def conclude(self, status: Status) -> Turn:
         if status is not self.again:
             return status
@@ -67,6 +80,9 @@ class Repeat(_Counted):
 
 class UntilFailure(_Rounds):
     still = True
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return SUCCESS if status is FAILURE else None
 
     def conclude(self, status: Status) -> Turn:
         if status is FAILURE:
@@ -107,6 +123,17 @@ class ForEach(_Rounds):
         self.due = True
         self.next_round()
         return RUNNING
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return None if status is SUCCESS and (self.status is not RUNNING or self.left()) else status
+
+    def explain(self) -> str:
+        text = json.dumps(self.item, ensure_ascii=False, default=repr)
+        return (
+            f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
+            if self.status is RUNNING
+            else ""
+        )
 
     def verdict(self) -> Status:
         return SUCCESS if self.passed else INVALID

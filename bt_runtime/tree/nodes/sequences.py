@@ -24,7 +24,7 @@ class _InOrder(Composite):
     empty: ClassVar[Status]
     keeps_place = False  # after an end by a child
 
-    resumes = True
+    resumes = HOLDS = True
     at = 0  # the child that is next, or running
     passed = False  # has any child of this round returned `onward` (rather than been skipped)
     reached = 0  # how many children show a result
