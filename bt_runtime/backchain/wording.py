@@ -92,7 +92,14 @@ def _apart(goal: str) -> Iterator[Part]:
             said = first or own
             test, word = (said["test"], said["word"].lower()) if said else ("", "")
             denied = (word == "unless") != (_DENIES.search(test) is not None)
-            yield Part(own["rest"] if own else piece, "", "", _DENIES.sub("", test), denied, later or (after is not None and not number))
+            yield Part(
+                own["rest"] if own else piece,
+                "",
+                "",
+                _DENIES.sub("", test),
+                denied,
+                later or (after is not None and not number),
+            )
 
 
 def _pieces(text: str) -> list[tuple[str, bool]]:

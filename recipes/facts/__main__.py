@@ -74,7 +74,9 @@ def tree_of(strategy: str, given: dict[str, Any]) -> str:
 def one(file: Path, data: Data, goal: Data, model: Any, most: int, examples: Examples) -> dict[str, Any]:
     trade, began, acts = Trade(data), time.monotonic(), list[str]()
     tree = bt.load(file, skills=trade.skills())
-    with bt.Run(tree, inputs={"goal": goal["goal"]}, services={"model": model, "budget": Budget(decisions=most)}) as run:
+    with bt.Run(
+        tree, inputs={"goal": goal["goal"]}, services={"model": model, "budget": Budget(decisions=most)}
+    ) as run:
         run.context.stream.listen(lambda event: acts.append(event.sentence), Acting)
         run.spin()
         wanted = run.blackboard["wanted"] if "wanted" in run.blackboard else ""

@@ -79,7 +79,10 @@ def first_acts(data: Data, facts: Sequence[str]) -> set[str]:
             slots = Sentence(entry["say"]).slots
             for values in product(*(pools[slot] for slot in slots)):
                 params = dict(zip(slots, values, strict=True))
-                said, needs = Sentence(entry["say"]).say(params), [Sentence(n).say(params) for n in entry.get("needs", [])]
+                said, needs = (
+                    Sentence(entry["say"]).say(params),
+                    [Sentence(n).say(params) for n in entry.get("needs", [])],
+                )
                 if said not in found and fact in (Sentence(form).say(params) for form in entry["brings"]):
                     todo += [need for need in needs if need not in data["start"]]
                     found[said] = None

@@ -99,7 +99,9 @@ def test_a_planner_is_shown_plans_in_its_form_and_an_agent_that_expands_one_of_t
     steps = asked(TREES / "adapt.yaml", "Fire the bowl.", number=1)
     assert "\nStep 3: fire " in steps and "Act: done" not in "".join(examples_of(steps))
     made = examples_of(asked(TREES / "reactree.yaml", "Fire the bowl."))
-    assert sum("Expand:\nsequence:\n- " in each for each in made) == 1 and sum("Act: done" in each for each in made) == 2
+    assert (
+        sum("Expand:\nsequence:\n- " in each for each in made) == 1 and sum("Act: done" in each for each in made) == 2
+    )
 
 
 def test_none_are_shown_where_none_are_asked_for_nor_to_a_model_of_fixed_prompts_that_is_not_told_to() -> None:

@@ -263,8 +263,20 @@ def test_what_is_not_known_is_looked_up_of_each_thing_by_the_action_that_tells_i
 @pytest.mark.rule("want", 6)
 def test_what_stands_behind_then_is_brought_about_after_the_rest(house: Greenhouse) -> None:
     for goal, done in {
-        "Go to the table, then water the fern.": ["walk to table", "walk to tap", "fill", "walk to bench", "water fern"],
-        "Water the fern. Then go to the table.": ["walk to tap", "fill", "walk to bench", "water fern", "walk to table"],
+        "Go to the table, then water the fern.": [
+            "walk to table",
+            "walk to tap",
+            "fill",
+            "walk to bench",
+            "water fern",
+        ],
+        "Water the fern. Then go to the table.": [
+            "walk to tap",
+            "fill",
+            "walk to bench",
+            "water fern",
+            "walk to table",
+        ],
     }.items():
         house.__init__()  # type: ignore[misc]
         with run_of(house, ScriptedModel(["walk to table", "water fern"] * 2), goal) as run:
