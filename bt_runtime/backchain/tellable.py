@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bt_runtime.backchain.ground import Fact, fillers, filled, ground
+from bt_runtime.backchain.ground import Fact, filled, fillers, ground
 from bt_runtime.backchain.offered import values_in
 from bt_runtime.backchain.step import NOT
 from bt_runtime.language.kinds.kind import Field, Kind

@@ -28,6 +28,7 @@ inputs: {goal: {type: string}}
 blackboard: {wanted: {type: string, default: ""}}
 root: {want: {goal: "{goal}", into: wanted}}
 """
+MOST_TOLD = 12  # acts of one goal
 STRATEGIES = ("understand", "facts", "react", "reactree", "adapt")
 
 
@@ -79,16 +80,16 @@ def one(file: Path, data: Data, goal: Data, model: Any, most: int, examples: Exa
     ) as run:
         run.context.stream.listen(lambda event: acts.append(event.sentence), Acting)
         run.spin()
-        wanted = run.blackboard["wanted"] if "wanted" in run.blackboard else ""
+        wanted = run.blackboard.get("wanted", "")
         ended, decisions = run.status.name, run.context.services.spending(run.context.clock.now()).decisions
-    first = first_acts(data, goal["facts"])
+    first, began_with = first_acts(data, goal["facts"]), "".join(acts[:1])
     shown = [each.acts[0][0] for each in examples.now]
     return {
         "goal": goal["goal"], "named": goal["named"], "wanted": wanted,
         "right": {*wanted.split(" and ")} == {*goal["facts"]}, "ended": ended,
-        "reached": reached(trade, goal["facts"]), "decisions": decisions, "acts": acts[:12], "first_right": acts[:1] != [] and acts[0] in first,
-        "copied": acts[:1] != [] and acts[0] in shown, "copy_right": any(each in first for each in shown),
-        "seconds": round(time.monotonic() - began, 1),
+        "reached": reached(trade, goal["facts"]), "decisions": decisions, "acts": acts[:MOST_TOLD],
+        "first_right": began_with in first, "copied": began_with in shown,
+        "copy_right": any(each in first for each in shown), "seconds": round(time.monotonic() - began, 1),
     }  # fmt: skip
 
 

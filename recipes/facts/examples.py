@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from typing import Any
 
 import bt_runtime as bt
 from bt_runtime.agents.actions import Actions
@@ -25,11 +26,12 @@ class Examples:
     def __init__(self, how: str, other: Data) -> None:
         self.how, self.now = how, list[Worked]()
         self.run = bt.Run(bt.load(ACTING, skills=Trade(other).skills()), model=ScriptedModel([]))
-        self.others = Actions(self.run.root)
+        node: Any = self.run.root
+        self.others = Actions(node)
 
     @contextmanager
     def shown(self) -> Iterator[Examples]:
-        real, shown.worked = shown.worked, self.worked  # type: ignore[assignment]
+        real, shown.worked = shown.worked, self.worked
         self.real = real
         try:
             yield self
