@@ -47,6 +47,10 @@ class Activity(ABC):
     def poll(self) -> Ended | News | None: ...
 
     @abstractmethod
+    def quiet(self) -> bool:
+        """Polls quickly: True when it runs on with nothing to tell. After False, `poll` answers in the same tick."""
+
+    @abstractmethod
     def follow(self, values: dict[str, object]) -> None:
         """Passes on the present values of the inputs that it follows."""
 
@@ -97,6 +101,10 @@ class Wrapping(Activity):
     def poll(self) -> Ended | News | None:
         return self.inner.poll()
 
+    def quiet(self) -> bool:
+        """False where the subclass polls in its own way: it says itself when that is nothing but passing on."""
+        return type(self).poll is Wrapping.poll and self.inner.quiet()
+
     def follow(self, values: dict[str, object]) -> None:
         self.inner.follow(values)
 
@@ -119,6 +127,9 @@ class Done(Activity):
 
     def poll(self) -> Ended | None:
         return self.done
+
+    def quiet(self) -> bool:
+        return False
 
     def follow(self, values: dict[str, object]) -> None:
         """No-op: it has ended."""

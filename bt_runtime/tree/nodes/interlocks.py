@@ -78,6 +78,9 @@ class Noticed(Wrapping):
     def __init__(self, action: Action, inner: Activity) -> None:
         self.action, self.inner = action, inner
 
+    def quiet(self) -> bool:
+        return self.inner.quiet()
+
     def poll(self) -> Ended | News | None:
         done = self.inner.poll()
         if isinstance(done, Ended):
@@ -103,6 +106,9 @@ class Locked(Wrapping):
         self.inner = Pending()
         self.hold: Hold | None = None
         self.over = False
+
+    def quiet(self) -> bool:
+        return self.inner.quiet()
 
     def poll(self) -> Ended | News | None:
         locks = self.action.context.resources

@@ -113,6 +113,13 @@ class SkillNode(Node):
         """Starts and polls a skill without listeners (see `plain`) directly, with no call but its own."""
         quick, context, running = self.quick, self.context, self.status is RUNNING
         if not self.plain or quick is None or context.observed or (running and self.activity is not quick):
+            activity = self.activity
+            if running and activity is not None and not self.follows and not self.broke and activity.quiet():
+                if not context.polled and not activity.wakes:
+                    context.poll_again()
+                if context.visits is not None:
+                    context.visits.append(self)
+                return RUNNING
             return super().step()
         target = quick.target
         try:
