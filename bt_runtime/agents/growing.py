@@ -12,7 +12,7 @@ from bt_runtime.agents.actions import Actions, known_skills
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.model_node import ModelNode, above, goal_of
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
-from bt_runtime.agents.planner import Planner, planner_of
+from bt_runtime.agents.planner import Planner, planner_of, telling
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
@@ -47,6 +47,7 @@ class Growing(ModelNode):
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
+        telling()  # loaded now, so that no tick opens a file
         self.plans: list[Group] = []
         self.warned: set[str] = set()
 

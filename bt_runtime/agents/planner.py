@@ -12,6 +12,7 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import plugins
 from bt_runtime.tree.node import Node
 
+BACKCHAINING = "backchaining"  # ours
 WANTED = "an object with `mends`, `plan` and `reached`"
 
 if TYPE_CHECKING:
@@ -35,6 +36,16 @@ class Planner(Protocol):
 
     def reached(self, node: Any, goal: str) -> bool:
         """True when the facts of the goal hold now."""
+
+
+class Telling(Protocol):
+    """What our own planner tells besides."""
+
+    def examples(self, node: Any, count: int) -> list[Any]:
+        """Worked examples of the node's skills, at most so many: each has `acts`, `story()` and `expansion()`."""
+
+    def meanings(self, node: Any) -> list[list[str]]:
+        """For each part of the node's goal the facts that it may mean."""
 
 
 def planner_of(node: Node) -> Planner | None:
@@ -63,3 +74,9 @@ def named(name: str) -> Planner:
         raise plugins.unfit(entry, found, WANTED)
     planner: Planner = found
     return planner
+
+
+def telling() -> Telling:
+    found: Any = named(BACKCHAINING)
+    told: Telling = found
+    return told

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.kinds.checks import PLANNED
+from bt_runtime.agents.planner import telling
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.agents.worked_example import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
@@ -47,9 +48,9 @@ def most(node: ModelNode) -> int:
 def planned(node: Any, shape: Shape) -> list[str]:
     """Examples that a planner makes from what the node's skills need and bring: of acts, of plans where the node
     writes those alone, and one plan where it may write some."""
-    from bt_runtime.backchain.shown import worked  # loaded by those alone who need it
-
-    made = worked(node.actions, node.goal, min(MOST_PLANNED, most(node)), node.context.services.seed)
+    if not any(kind.data["entry"].brings for kind in node.actions.kinds):
+        return []
+    made = telling().examples(node, min(MOST_PLANNED, most(node)))
     plans = [each.expansion() for each in made if len(each.acts) > 1]
     if shape.form:
         texts = plans

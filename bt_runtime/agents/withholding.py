@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from bt_runtime.agents.kinds.checks import EARLY, IDLE
+from bt_runtime.agents.planner import telling
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.sentence import Sentence
-
-if TYPE_CHECKING:
-    from bt_runtime.agents.agent import Agent
 
 Known = tuple[str, tuple[bool | None, ...]]  # the world's digest, and whether the act's effects hold
 
@@ -18,7 +16,7 @@ Known = tuple[str, tuple[bool | None, ...]]  # the world's digest, and whether t
 class Withholding:
     """One agent's. It keeps back nothing of which it does not know that it leads nowhere."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Any) -> None:
         self.agent = agent
         withheld = agent.value("withhold") if "withhold" in agent.spec.values else ()
         self.early, self.idles = EARLY in withheld, IDLE in withheld
@@ -40,16 +38,9 @@ class Withholding:
         return any(part and all(facts.holds(fact, {}) is False for fact in part) for part in self.meant)
 
     def meanings(self) -> list[list[str]]:
-        actions = self.agent.actions
-        kinds = actions.offered(actions.kinds)
-        if not any(kind.data["entry"].brings for kind in kinds):
-            return []
-        from bt_runtime.backchain.ground import ground, relevant  # loaded by those alone who need it
-        from bt_runtime.backchain.meaning import fitting
-        from bt_runtime.backchain.wording import parts
-
-        facts = ground(actions, kinds)
-        return [[fact.said for fact in relevant(fitting(part, facts), part.text)] for part in parts(self.agent.goal)]
+        bring = any(kind.data["entry"].brings for kind in self.agent.actions.kinds)
+        found: list[list[str]] = telling().meanings(self.agent) if bring else []
+        return found
 
     def before(self, begun: str) -> Known | None:
         """What is known of the world before an act."""

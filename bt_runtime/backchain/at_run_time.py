@@ -9,18 +9,20 @@ from bt_runtime.agents.actions import known_skills
 from bt_runtime.agents.facts import Facts
 from bt_runtime.agents.planner import Made
 from bt_runtime.backchain.brought import brought_in
-from bt_runtime.backchain.ground import fillers
+from bt_runtime.backchain.ground import fillers, ground, relevant
 from bt_runtime.backchain.limits import Limits
+from bt_runtime.backchain.meaning import fitting
 from bt_runtime.backchain.offered import known_by, values_in
 from bt_runtime.backchain.operator import Source, bringable, operator_of
 from bt_runtime.backchain.planning import Planned, planned
 from bt_runtime.backchain.proposal import Preferred, Proposal, proposal_of
 from bt_runtime.backchain.relevant import Bound
+from bt_runtime.backchain.shown import Worked, worked
 from bt_runtime.backchain.step import NOT, Step
 from bt_runtime.backchain.tellable import tells
 from bt_runtime.backchain.tree_text import grafted, node_of
 from bt_runtime.backchain.wish import Wish, wishes_of
-from bt_runtime.backchain.wording import meant
+from bt_runtime.backchain.wording import meant, parts
 from bt_runtime.compile.yaml_text import text
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
@@ -51,6 +53,13 @@ class Backchaining:
             moment.brought.answers.clear()
         asked = [(wish, moment.asked(wish)) for wish in wishes_of(goal)]
         return all(wanted is False or (wanted is True and moment.holds(wish.fact)) for wish, wanted in asked)
+
+    def examples(self, node: Growing, count: int) -> list[Worked]:
+        return worked(node.actions, node.goal, count, node.context.services.seed)
+
+    def meanings(self, node: Growing) -> list[list[str]]:
+        facts = ground(node.actions, node.actions.offered(node.actions.kinds))
+        return [[fact.said for fact in relevant(fitting(part, facts), part.text)] for part in parts(node.goal)]
 
 
 class Repair(Backchaining):

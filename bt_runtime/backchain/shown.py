@@ -72,8 +72,6 @@ def worked(actions: Actions, goal: str, count: int, seed: int) -> list[Worked]:
     """At most so many examples of these actions, the same for each seed. No goal is the one asked for, and where there
     are other things than it names, the examples are of those."""
     kinds = actions.offered(actions.kinds)
-    if not any(kind.data["entry"].brings for kind in kinds):
-        return []
     facts = ground(actions, kinds, aims=False)
     known = hashlib.sha256(repr((facts, operators(kinds), goal, count, seed)).encode()).digest()
     if known not in _KEPT:

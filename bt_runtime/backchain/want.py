@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.agents.actions import Actions, known_skills
@@ -43,6 +43,7 @@ class Want(Judging):
     """Asks for each part of the goal which action is meant; what that brings shall be true."""
 
     chat = None  # it continues a plain text, whatever the model's template
+    skills: Mapping[str, str] = {}  # of the options that are asked for: what they bring, with open slots
     adjusted = False  # a model without scores chooses by itself
 
     def aim(self) -> str:
@@ -109,6 +110,7 @@ class Want(Judging):
         asked = Part(part.test, "", f"{part.text}. {part.others}")
         known = tellable(self.actions, self.kinds())
         offered = [*dict.fromkeys(fact.said for fact in relevant(fitting(asked, known), part.test))]
+        self.skills = {}
         told = Prompt(self.instructions("want_if"), "", f"Said: {asked.sentence}\n", FACT)
         return NOT * part.denied + offered[(yield from self.one_of(told, offered, part.test))]
 
@@ -116,6 +118,7 @@ class Want(Judging):
         """What the action brings that the model takes the part for."""
         offered = relevant(fitting(part, facts), self.goal)
         acts = [*dict.fromkeys(fact.act for fact in offered)]
+        self.skills = {f" {fact.act}": fact.template for fact in offered}
         act = acts[(yield from self.one_of(self.question(part, facts), acts, part.text))]
         return [fact for fact in offered if fact.act == act]
 
@@ -137,7 +140,7 @@ class Want(Judging):
 
     def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
         """The scores of the options, less a share of what each scores when nothing is said. None of them is meant
-        where the best is not less surprising than then by the share `sure`."""
+        where neither the best nor its skill, with whatever thing, is less surprising than then by the share `sure`."""
         choice: Choice = yield from self.asked(question)
         if choice.scores is None:
             return choice
@@ -146,6 +149,13 @@ class Want(Judging):
         weight, pairs = float(self.value("weight")), [*zip(choice.scores, known, strict=True)]
         scores = [score - weight * prior for score, prior in pairs[:-1]]
         best = max(range(len(scores)), key=lambda i: (scores[i], -i))
-        score, prior = pairs[best]
-        none = prior < 0 and (score - prior) / -prior < float(self.value("sure"))
-        return picked(question.options, [*scores, scores[best] + 1 if none else -math.inf])
+        skills = [self.skills.get(option, option) for option in question.options[:-1]]
+        same = [pair for pair, skill in zip(pairs, skills, strict=False) if skill == skills[best]]
+        meant = max(gained([pairs[best]]), gained(same)) >= float(self.value("sure"))
+        return picked(question.options, [*scores, -math.inf if meant else scores[best] + 1])
+
+
+def gained(pairs: Sequence[tuple[float, float]]) -> float:
+    """By which share options are less surprising together than when nothing is said; 1 where they surprised nobody."""
+    score, prior = (math.log(sum(map(math.exp, each))) for each in zip(*pairs, strict=True))
+    return (score - prior) / -prior if prior < 0 else 1.0

@@ -11,7 +11,7 @@ from typing import Any
 import bt_runtime as bt
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.backchain import shown
+from bt_runtime.backchain import at_run_time
 from bt_runtime.backchain.shown import Worked
 from recipes.facts.trade import Data, Trade
 
@@ -31,12 +31,12 @@ class Examples:
 
     @contextmanager
     def shown(self) -> Iterator[Examples]:
-        real, shown.worked = shown.worked, self.worked
+        real, at_run_time.worked = at_run_time.worked, self.worked
         self.real = real
         try:
             yield self
         finally:
-            shown.worked = real
+            at_run_time.worked = real
             self.run.close()
 
     def worked(self, actions: Actions, goal: str, count: int, seed: int) -> list[Worked]:
