@@ -37,6 +37,7 @@ def lingers(target: object) -> bool:
 
 
 class OfSkill(Activity):
+    STATE = ("target", "feedback", "value")
     lingers = in_thread = False
     future = None
     loop_of: asyncio.AbstractEventLoop | None = None

@@ -28,6 +28,7 @@ class Precondition(Decorator):
 
 class SkipUnless(Decorator):
     HOLDS = True
+    STATE = STAMPS = ("seen",)
     seen = 0
 
     def choose(self) -> Turn:

@@ -101,6 +101,8 @@ def lock(action: Action, start: Start) -> Activity:
 class Locked(Wrapping):
     """Starts once everything is free, and keeps what it uses until its end; after a cancel until it has stopped."""
 
+    STATE = ("hold", "over")
+
     def __init__(self, action: Action, start: Start, uses: tuple[Any, ...], own: tuple[Any, ...]) -> None:
         self.action, self.start, self.uses, self.own = action, start, uses, own
         self.inner = Pending()
@@ -230,6 +232,8 @@ def left(context: Context, entry: Entry) -> bool:
 
 class AsksPerson(Wrapping):
     """Asks a person first; then it is what was asked for."""
+
+    STATE = ("question", "until")
 
     def __init__(self, action: Action, entry: Entry, start: Start) -> None:
         self.context, self.entry, self.start = action.context, entry, start

@@ -26,6 +26,8 @@ def assign(scope: Scope, values: Mapping[str, Json]) -> None:
 
 
 class Check(Node):
+    STATE = STAMPS = ("seen",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.test = self.news if "updated" in spec.values else spec.values["expr"].evaluate
@@ -68,6 +70,8 @@ class Unset(Node):
 
 class Wait(Node):
     still = True
+    STATE = STAMPS = ("seen",)
+    ROUND = TIMES = ("until",)
     until = math.inf
     seen = 0.0  # the stamp of the entry that is watched, when it last succeeded
 

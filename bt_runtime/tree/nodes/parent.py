@@ -35,9 +35,7 @@ class Parent(Node):
 
     current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
-    HOLDS: ClassVar[bool] = (
-        False  # while one child runs, does it tick no other, and halt that one for no reason of its own
-    )
+    HOLDS: ClassVar[bool] = False  # while a child runs, does it tick no other, nor halt that one without a reason
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
         """Makes `child` the child at this index; it keeps its segment for life."""
@@ -156,6 +154,7 @@ class Chooser(Parent):
     """
 
     fixed = True
+    ROUND: ClassVar[tuple[str, ...]] = ("active", "running_test", "test_asked")
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
     test_asked: Steppable | None = None  # the same, if it was asked in this step

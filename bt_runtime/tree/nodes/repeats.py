@@ -34,6 +34,7 @@ class _Rounds(Decorator):
 class _Counted(_Rounds):
     """`again`: the child's result that starts another round, at most `times` times."""
 
+    ROUND = ("times", "count")
     again: Status
     times = 0
     count = 0  # rounds that gave `again`
@@ -61,7 +62,7 @@ class _Counted(_Rounds):
     def conclude(self, status: Status) -> Turn:
         if status is not self.again:
             return status
-        self.count += 1
+        self.count += self.times >= 0  # without a limit nobody counts
         if 0 <= self.times <= self.count:
             return status
         self.next_round()
@@ -94,6 +95,7 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
+    ROUND = ("items", "item", "due", "passed")
     items: deque[Json]  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin

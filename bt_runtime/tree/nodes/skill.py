@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees.common import Status
 
@@ -40,6 +40,9 @@ Reader = tuple[str, Callable[["Scope"], Json], frozenset[type], Field | None]
 
 
 class SkillNode(Node):
+    STATE = ("doubted", "target", "tacit", "unsaid", "last")
+    ROUND = ("activity", "followed", "gave")
+    CACHES: ClassVar[tuple[str, ...]] = ("form", "constant", "readers", "literals", "quick", "plain", "_sentence")
     activity: Activity | None = None
     form: Form | None = None  # of the target, once it was started
     last: Ended | None = None  # how its last start ended
