@@ -31,12 +31,13 @@ class Examples:
 
     @contextmanager
     def shown(self) -> Iterator[Examples]:
-        real, at_run_time.worked = at_run_time.worked, self.worked
+        planner: Any = at_run_time
+        real, planner.worked = planner.worked, self.worked
         self.real = real
         try:
             yield self
         finally:
-            at_run_time.worked = real
+            planner.worked = real
             self.run.close()
 
     def worked(self, actions: Actions, goal: str, count: int, seed: int) -> list[Worked]:
