@@ -38,7 +38,7 @@ WANT = Kind(
               "model without scores chooses by itself.", default=0.4, minimum=0, maximum=2),
         Field("sure", "number", "By which share the chosen action must be less surprising than when nothing is "
               "said; else none of them is meant, and it fails. A model without scores is offered `none of these`.",
-              default=0.25, minimum=0, maximum=1),
+              default=0.2, minimum=0, maximum=1),
         Field("system", "text", "The prompt file in trees/prompts/ with the first examples.", default=""),
         Field("model", "text", "Which of the run's models decides, by its role, such as `planner`.", default=""),
     ),

@@ -120,15 +120,18 @@ class Want(Judging):
         offered = relevant(fitting(part, facts), self.goal)
         acts = [*dict.fromkeys(fact.act for fact in offered)]
         self.skills = {f" {fact.act}": fact.template for fact in offered}
-        act = acts[(yield from self.one_of(self.question(part, facts), acts, part.text))]
+        several = part.every or part.many is not None  # such a part names none, so that each surprises
+        index = yield from self.one_of(self.question(part, facts), acts, "" if several else part.text)
+        act = acts[index]
         return [fact for fact in offered if fact.act == act]
 
     def one_of(self, prompt: Prompt, options: Sequence[str], said: str) -> Generator[Any, Any, int]:
-        """The index of the option that is meant; ends the node where none of them is. A single one is not asked for."""
+        """The index of the option that is meant; ends the node where none is that could serve what was `said`. A single
+        one is not asked for."""
         if len(options) < 2:
             return 0
         self.afford()
-        index = (yield from self.chosen(prompt, [*options, NONE])).index
+        index = (yield from self.chosen(prompt, [*options, NONE][: len(options) + bool(said)])).index
         if index == len(options):
             raise NotMeant(f"no skill here serves `{said}`")
         return index
@@ -148,7 +151,10 @@ class Want(Judging):
         said = NOTHING if prompt.steps == LINE else UNTOLD
         known = yield from priors(self, [prompt._replace(task=said)], question.options)
         weight, pairs = float(self.value("weight")), [*zip(choice.scores, known, strict=True)]
-        scores = [score - weight * prior for score, prior in pairs[:-1]]
+        scores = [score - weight * prior for score, prior in pairs]
+        if question.options[-1].strip() != NONE:
+            return picked(question.options, scores)
+        del scores[-1]
         best = max(range(len(scores)), key=lambda i: (scores[i], -i))
         skills = [self.skills.get(option, option) for option in question.options[:-1]]
         same = [pair for pair, skill in zip(pairs, skills, strict=False) if skill == skills[best]]

@@ -1,4 +1,4 @@
-"""`python -m recipes.facts.report FILE ...`: goals reached in each file of measured goals, and each against the first, in
+"""`python -m recipes.facts.report FILE ...`: goals reached in each file of measured goals, beside the first file, in
 pairs."""
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ def main(files: Sequence[str]) -> None:
         told = [rate(rows, what) for what in ("right", "reached", "first_right")]
         apart = [row for row in rows.values() if not row["copy_right"]]
         told.append(f"{sum(row['reached'] for row in apart)} of the {len(apart)} where no example begins right")
-        print(
-            f"{name}: understood {told[0]}; reached {told[1]}; first act right {told[2]}; {told[3]}; {paired(rows, first)}"
-        )
+        said = f"understood {told[0]}; reached {told[1]}; first act right {told[2]}; {told[3]}"
+        print(f"{name}: {said}; {paired(rows, first)}")
 
 
 def read(file: Path) -> Rows:

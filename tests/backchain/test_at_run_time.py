@@ -16,6 +16,7 @@ from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.events import AgentEnded, Expanded, SkillEnded
 from bt_runtime.language.tidy import tidy
 from bt_runtime.replay.replay import replay
+from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
 
 HOUSE = "version: 1\ntree: t\nskills: [house]\n"
