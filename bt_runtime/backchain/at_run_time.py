@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
 
 AND = " and "  # between the facts of a goal
-BOUND = Bound(steps=4_000, sets=5_000)  # of a plan within a tick
+BOUND = Bound(steps=4_000, sets=5_000, cheaper=1_000)  # of a plan within a tick
 
 
 class Backchaining:
