@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
             for s, others in zip(found.steps, found.others, strict=True)
         ]  # fmt: skip
         told = {"goal": list(found.goal), "seconds": found.cost, "cheapest": found.cheapest, "steps": steps,
-                "reasons": found.reasons(), "recorded": {skill: each._asdict() for skill, each in known.items()}}  # fmt: skip
+                "reasons": found.reasons(),
+                "recorded": {skill: each._asdict() for skill, each in known.items()}}  # fmt: skip
         print(json.dumps({**told, "tree": found.text}, ensure_ascii=False, indent=2))
         return Exit.SUCCESS
     if args.out is None:
