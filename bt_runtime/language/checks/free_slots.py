@@ -34,7 +34,8 @@ def free_slots(tree: TreeSpec) -> Iterator[tuple[str, str]]:
             continue  # no agent can say all that it takes
         for field in kind.fields:
             free = field.type in ("string", "any") and not field.writes and not field.choices
-            if free and field.name in slots and field.name not in entry.agent_options.sources:
+            bound = {**entry.agent_options.sources, **entry.agent_options.forms}
+            if free and field.name in slots and field.name not in bound:
                 yield kind.name, field.name
 
 
