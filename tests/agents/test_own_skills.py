@@ -143,7 +143,7 @@ def test_a_text_that_an_agent_writes_in_another_form_is_refused_in_words() -> No
 
 
 def test_a_source_that_is_no_form_is_refused_where_it_is_written() -> None:
-    with pytest.raises(BtError, match="no form of a text: `.` is not part of one"):
+    with pytest.raises(BtError, match=r"no form of a text: `.` is not part of one"):
 
         @skill("note {code}", sources={"code": "/.{3}/"})
         def note(code: str) -> None: ...

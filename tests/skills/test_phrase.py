@@ -54,7 +54,8 @@ def test_a_free_text_with_a_form_is_written_and_read_in_that_form_alone() -> Non
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [("/[A-Z]{3}(-[0-9]{1,4})?/", ""), ("seen", ""), (r"/\d{2}\.\d/", ""), ("/a|b/", ""), ("/[A-Z]+/", "`+`"), ("/.{3}/", "`.`"),
+    [("/[A-Z]{3}(-[0-9]{1,4})?/", ""), ("seen", ""), (r"/\d{2}\.\d/", ""), ("/a|b/", ""),
+     ("/[A-Z]+/", "`+`"), ("/.{3}/", "`.`"),
      ("/[^a]{3}/", "`[`"), ("/a{2/", "`{`"), ('/"{2}/', '`"`'), ("/(a/", "missing")],
 )  # fmt: skip
 def test_a_form_is_bounded_and_breaks_out_of_no_quotes(text: str, why: str) -> None:
