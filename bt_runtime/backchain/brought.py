@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from bt_runtime.backchain.step import opposite
+from bt_runtime.backchain.step import told
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
@@ -33,11 +33,7 @@ class Brought:
             params = Sentence(entry.sentence, entry.types).parse(event.sentence)
             if params is None:
                 continue
-            for template in entry.brings:
-                sentence = Sentence(template)
-                if params.keys() >= {*sentence.slots}:
-                    fact = sentence.say(params)
-                    self.facts[fact], self.facts[opposite(fact)] = True, False
+            self.facts.update(told(entry.brings, params))
 
 
 _BROUGHT: WeakKeyDictionary[Context, Brought] = WeakKeyDictionary()

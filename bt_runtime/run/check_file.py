@@ -27,9 +27,9 @@ def check(file: Selected, taken: Callable[[str], object] | None = None) -> Check
         for name in loader.taken if taken is not None else ():
             taken(name)  # type: ignore[misc]
         if checked.tree is not None:
-            from bt_runtime.language.checks.free_slots import faults
+            from bt_runtime.language.checks import free_slots
 
-            return checked._replace(diagnostics=[*checked.diagnostics, *faults(checked.tree)])
+            return checked._replace(diagnostics=[*checked.diagnostics, *free_slots.faults(checked.tree)])
         return checked
     if file.content == "project":
         project = read_project(file.path.parent)

@@ -50,7 +50,7 @@ def faults(kinds: Sequence[Kind], text: str, file: str, beside: Sequence[Kind] =
     return [
         Diagnostic(code, message, file, _span(top, name, key), help=help, severity="warning")
         for name, entry in acts
-        for code, key, message, help in _of(name, entry, kinds, (*kinds, *beside), _written(top, name))
+        for code, key, message, help in _of(name, entry, kinds, (*kinds, *beside), keys_of(top, name))
     ]
 
 
@@ -138,7 +138,8 @@ def _skill(top: Node | None, name: str) -> YamlMap | None:
     return found if isinstance(found, YamlMap) else None
 
 
-def _written(top: Node | None, name: str) -> frozenset[str]:
+def keys_of(top: Node | None, name: str) -> frozenset[str]:
+    """Returns what a skill's author has written, also `brings: []`."""
     found = _skill(top, name)
     return frozenset(found.keys() if found is not None else ())
 
