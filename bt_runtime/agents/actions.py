@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.agents.kinds.checks import WORLD
 from bt_runtime.agents.services import agent_services
+from bt_runtime.envs.manual import manifest_of
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
@@ -224,6 +225,13 @@ def listed(node: ModelNode) -> list[Kind]:
     """The skills of the innermost tree around the node that lists any. A subtree without a list uses the list of the
     tree that includes it."""
     return next(listings(node), [])
+
+
+def known_skills(node: ModelNode) -> list[Kind]:
+    """The skills that a planner may use: those that the trees around the node list, else those of the manifest that
+    the run's world names, else those of the project that a world carries out."""
+    services = node.context.services
+    return listed(node) or [*manifest_of(services.world)] or [*services.world_skills]
 
 
 def listings(node: ModelNode) -> Iterator[list[Kind]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.backchain.step import NOT, told
+from bt_runtime.backchain.step import NOT, effects_of
 from bt_runtime.compile.trace import read
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
@@ -55,7 +55,7 @@ class Seen:
             yield Done(skill, params, good, frozenset(held), dict(held))
             if good:
                 held = {fact: (*since, skill) for fact, since in held.items()}
-                for fact, holds in told(brings.get(skill, ()), params):
+                for fact, holds in effects_of(brings.get(skill, ()), params):
                     if holds and not fact.startswith(NOT):
                         held[fact] = ()
                     elif not holds:

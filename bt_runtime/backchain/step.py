@@ -30,7 +30,7 @@ def opposite(fact: str) -> str:
     return fact.removeprefix(NOT) if fact.startswith(NOT) else NOT + fact
 
 
-def told(brings: Iterable[str], params: Mapping[str, Json]) -> Iterator[tuple[str, bool]]:
+def effects_of(brings: Iterable[str], params: Mapping[str, Json]) -> Iterator[tuple[str, bool]]:
     """Yields each fact that an action with these values brings, and that its opposite does not hold."""
     for sentence in map(Sentence, brings):
         if params.keys() >= {*sentence.slots}:

@@ -24,7 +24,9 @@ RETRIEVAL = (  # which experiences are shown, of any node that shows some
           default=0, minimum=0, maximum=1),
 )  # fmt: skip
 _EXAMPLES = (
-    Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
+    Field("examples", "integer", "How many worked examples to show at most: retrieved experiences, else the "
+          "world's own, else those that a planner makes from what its skills need and bring. `planned`: three of "
+          "the planner's, then experiences.", default=5, minimum=0, extra=("planned",)),
     *RETRIEVAL,
 )  # fmt: skip
 _AS = Field("example_form", "word", "Shown in one text, or as turns of the conversation where the model's template has "
@@ -92,6 +94,9 @@ AGENT = Kind(
               "are likely (`likely`); or whether the goal is reached is judged after each act (`judge`); then loops "
               "and budgets end what fails.",
               default="choose", choices=("choose", "likely", "judge")),
+        Field("withhold", "list", "What is not offered: `early_done`: `done` while nothing was done and no "
+              "fact holds that a part of the goal may mean; `idle_acts`: an act that is known to have changed nothing, "
+              "until one has changed something.", default=[]),
         Field("sure", "number", "With `finish: likely`: how likely `done` or `failure` must be; else the likeliest act "
               "is done. With `finish: judge`: by which share the goal has to be less surprising as an account of what "
               "was done than before the first act.", default=0.4, minimum=0, maximum=1),
@@ -119,11 +124,11 @@ AGENT = Kind(
         "plan; with `by: repair` the planner mends the plan that the agent wrote.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
-    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
+    bare="goal", impl=f"{_IMPL}.agent:Agent", sign="✦", waits=True, asks=True,
     check=f"{_IMPL}.kinds.checks:check_agent",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
-        "moves", "max_invalid", "form", "example_form", "by")  # fmt: skip
+        "moves", "withhold", "max_invalid", "form", "example_form", "by")  # fmt: skip
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (
@@ -172,6 +177,7 @@ PLAN = Kind(
         "`by: repair`: the model's plan is completed and mended so that it reaches the facts of `goal`.",
     ),
     "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True, asks=True,
+    sign="✎",
     check=f"{_IMPL}.kinds.checks:check_plan",
 )  # fmt: skip
 REFLECT = Kind(
@@ -202,7 +208,7 @@ REFLECT = Kind(
         "Every question counts for the budget of the run; when that is spent it fails.",
     ),
     "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
-    asks=True, one_of=("into", "reflection"),
+    sign="✎", asks=True, one_of=("into", "reflection"),
 )  # fmt: skip
 REWRITE = Kind(
     "rewrite", "agent", "Writes a new plan from the one that was followed and what was learnt with it.",
@@ -244,7 +250,7 @@ VERIFY = Kind(
         "Who reflects on the latest attempt at this goal is told that it is not met, and the thought.",
         "Every question counts for the budget of the run; when that is spent it fails.",
     ),
-    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True, asks=True,
+    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", sign="✓?", waits=True, asks=True,
 )  # fmt: skip
 ROLLBACK = Kind(
     "rollback", "decorator", "Puts the world back as it was when its child fails.",
