@@ -31,7 +31,7 @@ from bt_runtime.language.sentence import Sentence
 if TYPE_CHECKING:
     from bt_runtime.agents.growing import Growing
 
-BOUND = Bound(steps=4_000, sets=5_000)  # of a plan within a tick
+BOUND = Bound(steps=4_000, sets=5_000, cheaper=1_000)  # of a plan within a tick
 
 
 class Backchaining:

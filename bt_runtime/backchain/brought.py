@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from bt_runtime.agents.facts import ABSENT, by_entry
-from bt_runtime.backchain.step import Step, opposite
+from bt_runtime.backchain.step import Step, effects_of
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
@@ -47,11 +47,7 @@ class Brought:
                 continue
             if told := outputs(kind, Ended(event.status, event.value)):
                 self.answers[kind.name, tuple(params.items())] = told
-            for template in entry.brings:
-                sentence = Sentence(template)
-                if params.keys() >= {*sentence.slots}:
-                    fact = sentence.say(params)
-                    self.facts[fact], self.facts[opposite(fact)] = True, False
+            self.facts.update(effects_of(entry.brings, params))
 
 
 _BROUGHT: WeakKeyDictionary[Context, Brought] = WeakKeyDictionary()

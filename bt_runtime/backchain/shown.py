@@ -114,7 +114,7 @@ def _planned(facts: Sequence[Fact], kinds: Mapping[str, Kind], values: Mapping[s
 def _steps(fact: str, every: Sequence[Operator], values: Mapping[str, list[Json]]) -> list[Planned]:
     relevant = Relevant([fact], every, values, BOUND.steps)
     given = frozenset(each for each, steps in relevant.bringing.items() if not steps and not each.startswith(NOT))
-    return steps_to([fact], relevant, given - {fact}, BOUND)
+    return steps_to([fact], relevant, given - {fact}, BOUND).steps
 
 
 def _act(kind: Kind, step: Planned) -> tuple[str, str]:
