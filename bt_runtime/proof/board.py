@@ -298,4 +298,16 @@ class Stamp(int):
 
 
 MISSING = _MISSING
-__all__ = ["LATER", "MISSING", "OUTSIDE", "UNKNOWN", "Marked", "Open", "ProofBoard", "ProofScope", "Sequence", "Stamp", "Unknown"]
+__all__ = [
+    "LATER",
+    "MISSING",
+    "OUTSIDE",
+    "UNKNOWN",
+    "Marked",
+    "Open",
+    "ProofBoard",
+    "ProofScope",
+    "Sequence",
+    "Stamp",
+    "Unknown",
+]

@@ -121,7 +121,9 @@ class Cut:
             kind = parts.PASS
         made = NodeSpec(kind, spec.span, spec.file)
         made.name = spec.name
-        made.values = symbolic(spec, lambda where, field: self.doubt(f"`{field}` of {path} is computed from what only a run knows"))
+        made.values = symbolic(
+            spec, lambda where, field: self.doubt(f"`{field}` of {path} is computed from what only a run knows")
+        )
         if spec.subtree is not None:
             made.subtree = self._tree(spec.subtree, f"{path}/{spec.subtree.name}", level)
         elif spec.again is not None:
@@ -136,7 +138,9 @@ class Cut:
 
     def _is_open(self, spec: NodeSpec, level: int) -> bool:
         kind = spec.kind
-        return kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
+        return (
+            kind.asks or kind.foreign or (spec.again is not None and level >= self.options.levels) or self.closed(kind)
+        )
 
     def closed(self, kind: Kind) -> bool:
         """True for a node whose class does not say what a tick leaves behind in it, or that grows others."""
@@ -190,7 +194,9 @@ def named(spec: NodeSpec) -> str:
 
 def merge(made: NodeSpec) -> None:
     """Makes one of neighbours of which only the results are known: in order they answer as one of them does."""
-    if not any(one.kind is parts.PART is other.kind for one, other in zip(made.children, made.children[1:], strict=False)):
+    if not any(
+        one.kind is parts.PART is other.kind for one, other in zip(made.children, made.children[1:], strict=False)
+    ):
         return
     found: list[NodeSpec] = []
     for number, child in enumerate(made.children):
@@ -209,7 +215,13 @@ def merge(made: NodeSpec) -> None:
 def with_root(tree: TreeSpec, root: NodeSpec) -> TreeSpec:
     """The same tree with another root."""
     new = TreeSpec(tree.name, tree.file, "", tree.folder, tree.registry)
-    new.inputs, new.outputs, new.entries, new.shared, new.root = tree.inputs, tree.outputs, tree.entries, tree.shared, root
+    new.inputs, new.outputs, new.entries, new.shared, new.root = (
+        tree.inputs,
+        tree.outputs,
+        tree.entries,
+        tree.shared,
+        root,
+    )
     return new
 
 

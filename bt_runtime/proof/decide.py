@@ -14,9 +14,9 @@ from bt_runtime.proof.automaton import Automaton
 from bt_runtime.proof.cone import Cone, places_of
 from bt_runtime.proof.explorer import Explorer
 from bt_runtime.proof.options import Options
-from bt_runtime.proof.unknown import unknown_names
 from bt_runtime.proof.search import Found, Limits, search
 from bt_runtime.proof.story import Telling, concrete, left_out, told, words
+from bt_runtime.proof.unknown import unknown_names
 from bt_runtime.types import Json
 
 Outcome = Literal["proved", "refuted", "open"]
@@ -142,7 +142,7 @@ class _Deciding:
 
     def proved(self, model: Explorer, found: Found) -> Verdict:
         verdict = self.verdict("proved", model, None)
-        return verdict._replace(remarks=tuple(self.vacuous(model, found)), assumes=tuple(model.assumed))
+        return verdict._replace(remarks=tuple(self.vacuous(model, found)), assumes=tuple(model.entries.assumed))
 
     def vacuous(self, model: Explorer, found: Found) -> Iterator[str]:
         """Notes a property that holds only because its premise never occurs."""
@@ -152,7 +152,9 @@ class _Deciding:
             if not found.seen & model.bit_of(text):
                 yield f"`{text}` never holds: nothing else was to be shown"
 
-    def verdict(self, outcome: Outcome, model: Explorer, telling: Telling | None, more: tuple[str, ...] = ()) -> Verdict:
+    def verdict(
+        self, outcome: Outcome, model: Explorer, telling: Telling | None, more: tuple[str, ...] = ()
+    ) -> Verdict:
         doubts = (*model.doubts, *more) if outcome != "refuted" else ()
         return Verdict(self.property, outcome, telling, self.states, len(model.nodes), 0.0, doubts)
 

@@ -13,8 +13,6 @@ from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from py_trees.behaviour import Behaviour
 
     from bt_runtime.language.spec import TreeSpec

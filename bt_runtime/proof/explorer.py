@@ -5,32 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.language.kinds.kind import Field
-from bt_runtime.language.outside import assumed, entries_of, outside
 from bt_runtime.language.properties.property import Property
-from bt_runtime.language.spec import Port, TreeSpec
+from bt_runtime.language.spec import TreeSpec
 from bt_runtime.proof.acting import Acting
-from bt_runtime.proof.board import LATER, OUTSIDE, UNKNOWN, ProofBoard
-from bt_runtime.proof.choices import RUN, SKIP, WORDS, Choices, State
+from bt_runtime.proof.board import ProofBoard
+from bt_runtime.proof.choices import RUN, WORDS, Choices, State
 from bt_runtime.proof.crashes import Crashes
 from bt_runtime.proof.cut import Cut
-from bt_runtime.proof.domain import Domain
 from bt_runtime.proof.doors import ProofContext
+from bt_runtime.proof.entries import Entries
 from bt_runtime.proof.options import Options
 from bt_runtime.proof.parts import NUMBER, OpenPart, Part
 from bt_runtime.proof.reader import Reader, Within
+from bt_runtime.proof.renaming import Renaming, Starts
 from bt_runtime.proof.slot import HeldSlot, ScopeSlot, Slot, moved, times_in
-from bt_runtime.proof.times import PAST, Source, Time
-from bt_runtime.proof.values import reads
-from bt_runtime.proof.zone import NO_CLOCKS, chosen, widened
+from bt_runtime.proof.times import PAST, Source
+from bt_runtime.proof.zone import NO_CLOCKS
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.build import build
 from bt_runtime.tree.engine import tick_once
-from bt_runtime.tree.node import INVALID, RUNNING, Node, path_of
+from bt_runtime.tree.node import RUNNING, Node, path_of
 from bt_runtime.tree.nodes.interlocks import held
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import Json
 
 Bits = int  # which atoms hold, from the lowest bit
 Mark = tuple[str, int]  # a time that is waited for, or a node that goes on
@@ -56,7 +53,6 @@ class Explorer:
         self.tree, self.options = tree, options or Options()
         self.ticks = 0  # that were explored
         self.doubts: dict[str, None] = {}  # what was not covered
-        self.assumed: dict[str, None] = {}  # entries that are taken to be written by the tree alone
         self.cut = Cut(tree, properties, self.options, self.doubt)
         self.source = Source()
         self.board = ProofBoard(self.kept)
@@ -65,9 +61,10 @@ class Explorer:
         self.polled: Mapping[str, int] = {}
         self.start: State | None = None  # before the first tick
         self.graft: Any = None  # the node of the graft that is looked at, when it is not the whole tree
+        self.entries = Entries(tree, self.cut, self.board, self.options, self.doubt)
         self._build()
         self._find()
-        self._entries()
+        self.entries.add(self.all, self.acting())
         self._atoms(properties)
         self._show()
         self._slots()
@@ -120,99 +117,16 @@ class Explorer:
         if isinstance(node.target, Acting):  # the tree has changed
             node.target.number, node.target.watches = number, []
         else:
-            node.target = Acting(node, number, path, self.source, self.cut.breaks, self._domain(node), self.doubt)
+            node.target = Acting(
+                node, number, path, self.source, self.cut.breaks, self.entries.domain(node), self.doubt
+            )
         self.skills.setdefault(node.spec.kind.name, []).append((number, node.target))
         self.ends.append(number)
         if node.entry.uses:
             self.holders.append(node)
 
-    def _domain(self, node: SkillNode) -> Any:
-        def domain(field: Field, entry: str) -> Sequence[Json]:
-            home, name = node.scope.home(entry)
-            if not self.kept(name):
-                return (UNKNOWN,)
-            port = Port(name, field.type, choices=field.choices, minimum=field.minimum, maximum=field.maximum)
-            return self._listed(self.cut.tests.domain(port, self.options.values.get(field.name)), field.name)
-
-        return domain
-
-    def _listed(self, domain: Domain, name: str) -> Sequence[Json]:
-        if name in self.options.values:
-            self.doubt(f"`{name}` had only the values that were listed")
-        if domain.values is None or not (domain.exact or self.options.sample or name in self.options.values):
-            return (UNKNOWN,)
-        return tuple(domain.values)
-
-    def _port(self, port: Port, rigid: bool) -> Sequence[Json]:
-        """Returns the values of an outside entry, or of an input."""
-        if port.name in self.options.inputs:
-            return (self.options.inputs[port.name],)
-        if rigid and port.name in self.cut.tests.fixed:
-            self.doubt(f"the input `{port.name}` had its default, {port.default!r}")
-            return (port.default,)
-        found = self._listed(self.cut.tests.domain(port, self.options.values.get(port.name)), port.name)
-        if rigid and found == (UNKNOWN,) and not port.required:
-            self.doubt(f"the input `{port.name}` had its default, {port.default!r}")
-            return (port.default,)
-        return found
-
-    def _entries(self) -> None:
-        """Models inputs, which are constant, and entries, of which some change from outside."""
-        tree, board, given, own = self.tree, self.board, self.options.inputs, self.cut.writes.names
-        entries = entries_of(tree)
-        free = {port.name for port in outside(tree, own, self.options.values)}
-        free -= own & given.keys()  # a given value of an entry that a node writes is its first one
-        alone = {port.name for port in assumed(tree, own, self.options.values)}
-        used = {home for node in self.all for home in map(node.scope.home, reads(node.spec))}
-        used |= {(board.root, name) for atom, _ in self.cut.atoms for name in atom.entries}
-        awaited = self._awaited()
-        values = board.root.entries
-        for name, port in {**entries, **tree.ports}.items():
-            if name in entries and (board.root, name) in used:
-                self._assume(port, alone)
-            if name in tree.inputs or (name in entries and name not in free and port.required):
-                board.inputs[name] = tuple(self._port(port, True)) if self.kept(name) else (UNKNOWN,)
-                values[name] = LATER if len(board.inputs[name]) > 1 else board.inputs[name][0]
-            elif name in entries and name in free:
-                found = tuple(self._port(port, False)) if self.kept(name) else (UNKNOWN,)
-                if name in awaited:
-                    first = None if port.required else port.default
-                    found = tuple(sorted(found, key=lambda value: value is UNKNOWN or board.apart(value, first)))
-                    board.awaited[name], values[name] = found, found[0]
-                else:
-                    board.outside[name], values[name] = found, OUTSIDE
-            elif name in entries or not port.required:
-                values[name] = given.get(name, port.default) if name in entries else port.default
-                if not self.kept(name):
-                    values[name] = UNKNOWN
-        self._trust_outputs(used)
-
-    def _awaited(self) -> set[str]:
-        """Returns the entries of the whole tree whose being written some node waits for."""
-        found = set()
-        for node in self.all:
-            name = node.spec.values.get("updated")
-            if name is not None:
-                home, at = node.scope.home(str(name))
-                found |= {at} if home is self.board.root else set()
-        return found
-
-    def _assume(self, port: Port, alone: set[str]) -> None:
-        """Notes what is taken for granted of an entry that matters."""
-        if port.name in alone:
-            self.assumed.setdefault(port.name)
-        if port.required and port.name not in self.options.inputs:
-            self.doubt(f"`{port.name}` has no default: it is taken to be written before the first tick")
-
-    def _trust_outputs(self, used: set[Any]) -> None:
-        """Notes the skills whose outputs matter: a class may change them while it runs, and when it fails."""
-        for acting in (each for found in self.skills.values() for _, each in found if isinstance(each, Acting)):
-            homes = [acting.node.scope.home(name) for name in acting.writes]
-            outer = self.board.outside
-            matter = {at for home, at in homes if (home, at) in used and not (home is self.board.root and at in outer)}
-            if matter and not acting.instant:
-                entries = ", ".join(f"`{name}`" for name in sorted(matter))
-                self.doubt(f"`{acting.name}` is taken to write {entries} only when it succeeds")
+    def acting(self) -> list[Acting]:
+        return [each for found in self.skills.values() for _, each in found if isinstance(each, Acting)]
 
     def _atoms(self, properties: Sequence[Property]) -> None:
         seen: dict[tuple[str, bool], Reader] = {}
@@ -240,7 +154,7 @@ class Explorer:
                 self.shown.add(self.numbers[id(at)])
                 at = at.parent
         for node in self.all:
-            if self.cut.breaks and node.spec.kind.name == "try" or not _ours(node):
+            if (self.cut.breaks and node.spec.kind.name == "try") or not _ours(node):
                 self.shown |= {self.numbers[id(each)] for each in _below(node, self.numbers)}
                 at = node
                 while at is not None:
@@ -259,6 +173,7 @@ class Explorer:
         for scope in self.board.scopes.values():
             self.scopes[scope] = len(self.slots)
             self.slots.append(ScopeSlot(scope, len(self.slots), self.board))  # type: ignore[arg-type]
+        self.watching = {slot.number for slot in self.slots[: len(self.all)] if slot.stamps}
         self.crashes = Crashes(self.context, self.all, self.cut.breaks)
         more: list[Any] = [*self.clocks]
         if any(node.entry.agent_options.at_most is not None for node in self.all if isinstance(node, SkillNode)):
@@ -314,7 +229,7 @@ class Explorer:
         self.touched |= touched
         self.status = status
         bits = self.observe(t, status)
-        touched |= self.shown
+        touched |= self.shown | self.watching
         touched.update(self.more)
         touched.update(self.scopes[scope] for scope in board.touched)
         over = self.graft is not None and self.graft.status is not RUNNING
@@ -396,7 +311,9 @@ class Explorer:
             values[number] = made
             if times_in(made):
                 still_timed.append(number)
-        armed = tuple(sorted({(time.clock, time.offset) for each in t.armed if (time := clocks.move(each)) is not PAST}))
+        armed = tuple(
+            sorted({(time.clock, time.offset) for each in t.armed if (time := clocks.move(each)) is not PAST})
+        )
         for number, each in values.items():
             after[number] = slots[number].number_of(each)
         zone = clocks.zone() if clocks.places else NO_CLOCKS
@@ -405,46 +322,6 @@ class Explorer:
 
     def word(self, number: int) -> str:
         return WORDS[NUMBER[self.all[number].status]]
-
-
-class Renaming:
-    """The clocks of the next tick: those that something still holds, in the order in which they are met."""
-
-    def __init__(self, source: Source, t: Choices) -> None:
-        self.source, self.t = source, t
-        self.places: dict[int, int] = {}  # clock of this tick → of the next
-        self.limits: dict[int, int] = {}
-        self.waited = False  # was a time met for whose clock this tick has waited
-
-    def move(self, time: Time) -> Any:
-        zone = self.t.zone
-        if time.offset > 0 and -zone[0][time.clock] >= time.offset:
-            return PAST
-        self.waited = self.waited or (time.clock != 0 and time in self.t.armed)
-        new = self.places.setdefault(time.clock, len(self.places) + 1)
-        self.limits[new] = max(self.limits.get(new, 0), time.offset)
-        return Time(self.source, new, time.offset)
-
-    def zone(self) -> Any:
-        return widened(chosen(self.t.zone, list(self.places)), self.limits)
-
-
-class Starts:
-    """How often the skills were started that may be started so often only."""
-
-    STATE = ("counts",)
-
-    def __init__(self, context: ProofContext) -> None:
-        self.context = context
-
-    @property
-    def counts(self) -> dict[Any, int]:
-        return {key: count for key, count in self.context.services.starts.items() if count}
-
-    @counts.setter
-    def counts(self, counts: dict[Any, int]) -> None:
-        self.context.services.starts.clear()
-        self.context.services.starts.update(counts)
 
 
 def _ours(node: Node) -> bool:
@@ -457,6 +334,3 @@ def _below(node: Any, numbers: Mapping[int, int]) -> Iterator[Any]:
         each = todo.pop()
         yield each
         todo += each.children
-
-
-__all__ = ["INVALID", "SKIP", "Explorer", "Step"]

@@ -153,4 +153,17 @@ def replaced(spec: NodeSpec, kind: Kind, name: str, **values: Any) -> NodeSpec:
     return made
 
 
-__all__ = ["GROWN", "NUMBER", "OPEN", "PART", "PASS", "REST", "STATUS", "STEERED", "OpenPart", "Part", "Turn", "replaced"]
+__all__ = [
+    "GROWN",
+    "NUMBER",
+    "OPEN",
+    "PART",
+    "PASS",
+    "REST",
+    "STATUS",
+    "STEERED",
+    "OpenPart",
+    "Part",
+    "Turn",
+    "replaced",
+]

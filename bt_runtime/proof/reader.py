@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
 from bt_runtime.proof.acting import Acting
-from bt_runtime.proof.board import MISSING, UNKNOWN
+from bt_runtime.proof.board import MISSING, UNKNOWN, ProofBoard
 from bt_runtime.proof.choices import RUN, WORDS, Choices
 from bt_runtime.proof.parts import NUMBER
-from bt_runtime.proof.times import Source, Time
+from bt_runtime.proof.times import Source
 
-if TYPE_CHECKING:
-    from bt_runtime.proof.explorer import Explorer
+
+class Explored(Protocol):
+    """What is read of an explored tree."""
+
+    all: list[Any]
+    nodes: dict[str, int]
+    skills: dict[str, list[tuple[int, Any]]]
+    board: ProofBoard
 
 
 class Within:
@@ -33,7 +39,11 @@ class Within:
             self.since = None
         elif self.since is not None and now >= self.since:
             return True
-        elif self.since is None and not bits & self.to and (bits & self.start if self.start is not None else not self.over):
+        elif (
+            self.since is None
+            and not bits & self.to
+            and (bits & self.start if self.start is not None else not self.over)
+        ):
             self.since = now + self.seconds
         self.over = True
         return self.since is not None and status != RUN
@@ -42,7 +52,7 @@ class Within:
 class Reader:
     """An atom: it reads entries, and statuses of nodes and skills. `unset`: its truth while an entry is not there."""
 
-    def __init__(self, explorer: Explorer, atom: Atom, unset: bool) -> None:
+    def __init__(self, explorer: Explored, atom: Atom, unset: bool) -> None:
         self.explorer, self.atom, self.unset = explorer, atom, unset
         self.paths = {path: explorer.nodes.get(path) for path in atom.paths}
         self.skills = {key: self._nodes(watch) for key, watch in atom.watches.items()}
@@ -103,6 +113,3 @@ class Reader:
             status = NUMBER[self.explorer.all[number].status]
             shown.add(acting.said(status, at) if isinstance(acting, Acting) else acting.said(skill))
         return next((WORDS[status] for status in (1, 2, 3) if status in shown), WORDS[0])
-
-
-__all__ = ["Reader", "Time", "Within"]

@@ -13,7 +13,6 @@ from bt_runtime.events import Halt
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof import parts
-from bt_runtime.proof.acting import Acting
 from bt_runtime.proof.board import OUTSIDE, UNKNOWN
 from bt_runtime.proof.choices import Choices, State
 from bt_runtime.proof.cut import IN_ORDER, with_root
@@ -21,15 +20,14 @@ from bt_runtime.proof.declared import names_of
 from bt_runtime.proof.explorer import Explorer
 from bt_runtime.proof.options import Options
 from bt_runtime.proof.standing import Standing
-from bt_runtime.proof.times import Time
 from bt_runtime.proof.zone import NO_CLOCKS
-from bt_runtime.skills.activity import Activity, Wrapping
+from bt_runtime.skills.activity import Wrapping
 from bt_runtime.tree.build import build_nodes
 from bt_runtime.tree.changes import Shape
 from bt_runtime.tree.frozen import declared
-from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, halt, segment_of
+from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, halt, path_of, segment_of
 from bt_runtime.tree.nodes.interlocks import Locked
-from bt_runtime.tree.nodes.parent import Chooser, Parent
+from bt_runtime.tree.nodes.parent import Chooser
 from bt_runtime.tree.nodes.reactive import _Reactive
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -260,7 +258,9 @@ class Shadow(Explorer):
         if isinstance(value, Behaviour):
             return self.beside.get(id(value))
         if isinstance(value, dict):
-            return {self._mapped(key): self._mapped(each) for key, each in value.items() if self._mapped(key) is not None}
+            return {
+                self._mapped(key): self._mapped(each) for key, each in value.items() if self._mapped(key) is not None
+            }
         return type(value)(map(self._mapped, value)) if value.__class__ in (list, tuple) else value
 
     def _resume(self, node: SkillNode, live: Any) -> None:
@@ -337,8 +337,6 @@ class Shadow(Explorer):
         return tree
 
     def _path(self, node: Any) -> str:
-        from bt_runtime.tree.node import path_of
-
         return path_of(node)
 
     def _renumber(self) -> None:
@@ -365,6 +363,3 @@ class Shadow(Explorer):
                 clock.since = self.source.now() + max(0.001, clock.seconds - (now - began))
         self.start = self.present(State((), NO_CLOCKS, (), True), range(len(self.slots)), True)
         return self.start
-
-
-__all__ = ["Acting", "Activity", "Change", "Copied", "Parent", "Shadow", "Time"]

@@ -13,6 +13,7 @@ from bt_runtime.proof.declared import Names, names_in_object, names_of
 from bt_runtime.proof.times import PAST, Time
 from bt_runtime.proof.values import AnyCount
 from bt_runtime.skills.activity import Activity
+from bt_runtime.tree.frozen import declared
 from bt_runtime.tree.node import INVALID, RUNNING
 
 _ATOMS = frozenset((int, str, type(None), Status))
@@ -28,6 +29,7 @@ class Slot:
         self.node, self.number, self.shown = node, number, False
         self.lasting: Names = names_of(type(node), "STATE")
         self.round = names_of(type(node), "ROUND")
+        self.stamps = declared(type(node), "STAMPS") if "updated" in node.spec.values else ()
         self.told: str = getattr(node, "only_told", "")
         self.numbers: dict[Any, int] = {}
         self.values: list[tuple[Any, ...]] = []
@@ -43,7 +45,10 @@ class Slot:
         status = node.status
         found: list[Any] = [status if status is RUNNING or self.shown else INVALID]
         for name in self.lasting:
-            found.append(taken(getattr(node, name)))
+            value = getattr(node, name)
+            if value and name in self.stamps:  # it was the latest write before this tick, or is one of this tick
+                value = Stamp(value, node.scope.home(node.spec.values["updated"]))
+            found.append(taken(value))
         if status is RUNNING:
             told = self.told if self.told and (node.times.__class__ is AnyCount or node.times < 0) else ""
             for name in self.round:

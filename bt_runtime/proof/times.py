@@ -4,10 +4,7 @@ what is possible; where both answers are possible, the comparison is a choice.""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from bt_runtime.proof.choices import Choices
+from typing import Any
 
 PAST = -math.inf
 LONGEST = 1 << 40  # milliseconds
@@ -20,7 +17,7 @@ def milliseconds(seconds: float) -> int:
 class Source:
     """The clock of a proof. `choices` is the tick that is at hand."""
 
-    choices: Choices
+    choices: Any  # `Choices`
 
     def now(self) -> Time:
         return Time(self, 0, 0)
