@@ -1,9 +1,9 @@
-"""What the outside does in a proof: each start of a skill ends as its contract allows, with any of its outputs; a person
-answers in any way."""
+"""What the outside does in a proof: each start of a skill ends as its contract allows, with any of its outputs; a
+person answers in any way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.properties.atom import Watch
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.proof.choices import BAD, BREAKS, OK, RUN, WORDS, Choices
+from bt_runtime.proof.choices import BAD, BREAKS, OK, RUN, Choices
 from bt_runtime.proof.times import Source
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.skill import SkillNode
@@ -28,7 +28,7 @@ class Result(NamedTuple):
     """A possible answer of a skill."""
 
     status: int
-    given: dict[str, Json] = {}
+    given: Mapping[str, Json] = {}
 
 
 class Acting:
@@ -64,7 +64,8 @@ class Acting:
 
     @property
     def choices(self) -> Choices:
-        return self.source.choices
+        found: Choices = self.source.choices
+        return found
 
     def start(self, **params: Json) -> None:
         if self.watches:
@@ -89,7 +90,7 @@ class Acting:
         if status == BREAKS:
             choices.note("poll", self.name, self.path, BREAKS, {})
             raise RuntimeError("it breaks")
-        self.result = given or None
+        self.result = dict(given) or None
         if self.contract is not None and self.met and status == OK:
             self.contract.succeeds()
         if choices.events is not None:
@@ -202,6 +203,3 @@ class AnyAnswer:
 
     def cancel(self, reason: str) -> None:
         """No-op."""
-
-
-__all__ = ["STATUS", "WORDS", "Acting", "AnyPerson", "Contract", "Result", "names", "said"]

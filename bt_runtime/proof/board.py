@@ -3,17 +3,17 @@ knows is `UNKNOWN`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.kinds.data import UNKNOWN, Unknown
+from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.spec import Port
 from bt_runtime.proof.choices import Choices
 from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard
 from bt_runtime.types import Json
 
-_MISSING: Any = object()
+MISSING: Any = object()
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -93,16 +93,16 @@ class ProofScope(Scope):
     def __getitem__(self, name: str) -> Json:
         scope, at = self.home(name)
         value = self.board.read(scope, at)
-        if value is _MISSING:
+        if value is MISSING:
             raise Absent(name)
         return value
 
     def get(self, name: str, default: Json = None) -> Json:
         value = self.board.read(*self.home(name))
-        return default if value is _MISSING else self.board.items if value is UNKNOWN else value
+        return default if value is MISSING else self.board.items if value is UNKNOWN else value
 
     def __contains__(self, name: object) -> bool:
-        return self.board.read(*self.home(str(name)), there=True) is not _MISSING
+        return self.board.read(*self.home(str(name)), there=True) is not MISSING
 
     def __setitem__(self, name: str, value: Json) -> None:
         self.board.put(self, {name: value})
@@ -136,7 +136,7 @@ class ProofBoard(Blackboard):
     those that something waits for; `inputs`: the values of inputs. `kept`: whether an entry's value matters."""
 
     choices: Choices
-    root: ProofScope  # type: ignore[assignment]
+    root: ProofScope
 
     def __init__(self, kept: Callable[[str], bool]) -> None:
         super().__init__()
@@ -174,9 +174,9 @@ class ProofBoard(Blackboard):
 
     def read(self, scope: Scope, name: str, there: bool = False) -> Json:
         """Returns the present value. `there`: it is only asked whether there is one."""
-        value = scope.entries.get(name, _MISSING)
+        value = scope.entries.get(name, MISSING)
         if scope is self.root and name in self.outside:
-            return OUTSIDE if there and value is not _MISSING else self.from_outside(name, value)
+            return OUTSIDE if there and value is not MISSING else self.from_outside(name, value)
         if value is LATER and not there:
             values = self.inputs[name]
             value = scope.entries[name] = values[self.choices.choose(len(values)) if len(values) > 1 else 0]
@@ -191,13 +191,13 @@ class ProofBoard(Blackboard):
         if found is not self:
             return found
         values = self.outside[name]
-        count = len(values) + (before is _MISSING)
+        count = len(values) + (before is MISSING)
         at = self.choices.choose(count) if count > 1 else 0
         if at == len(values):
-            found = self.now[name] = _MISSING
+            found = self.now[name] = MISSING
             return found
         found = self.now[name] = values[at]
-        if before is _MISSING:
+        if before is MISSING:
             self.root.entries[name] = OUTSIDE
             self.touched.add(self.root)
         if found is not UNKNOWN:
@@ -224,7 +224,7 @@ class ProofBoard(Blackboard):
             value = UNKNOWN
         values = self.outside.get(name) if home is self.root else None
         if values is None:
-            before = home.entries.get(name, _MISSING)
+            before = home.entries.get(name, MISSING)
             home.entries[name] = value
             self.touched.add(home)
         else:  # it holds until the next tick, before which somebody outside may write again
@@ -236,7 +236,7 @@ class ProofBoard(Blackboard):
                 self.touched.add(home)
             self.choices.note("wrote", name)
         self.written[home, name] = len(self.written) + 2
-        if before is _MISSING:
+        if before is MISSING:
             self.stirred = True
         elif before is not UNKNOWN and value is not UNKNOWN and before is not LATER and self.apart(before, value):
             # What was ticked before may see the change at the next tick. One that stands for others may be this value.
@@ -248,12 +248,12 @@ class ProofBoard(Blackboard):
 
     def unset(self, home: Scope, name: str) -> None:
         values = self.outside.get(name) if home is self.root else None
-        before = home.entries.get(name, _MISSING)
+        before = home.entries.get(name, MISSING)
         if values is not None:
-            before = self.read(home, name) if before is _MISSING else UNKNOWN
-            self.now[name] = _MISSING
+            before = self.read(home, name) if before is MISSING else UNKNOWN
+            self.now[name] = MISSING
             self.choices.note("wrote", name)
-        if before is _MISSING:
+        if before is MISSING:
             return
         home.entries.pop(name, None)
         self.touched.add(home)
@@ -295,19 +295,3 @@ class Stamp(int):
     def settled(self, written: Mapping[tuple[Scope, str], int]) -> int:
         """Returns what it is after its tick: 1 if it is the latest write, else 0."""
         return int(self.of[1] in self.of[0].entries and written.get(self.of, 1) == self)
-
-
-MISSING = _MISSING
-__all__ = [
-    "LATER",
-    "MISSING",
-    "OUTSIDE",
-    "UNKNOWN",
-    "Marked",
-    "Open",
-    "ProofBoard",
-    "ProofScope",
-    "Sequence",
-    "Stamp",
-    "Unknown",
-]

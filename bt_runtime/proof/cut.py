@@ -1,5 +1,5 @@
-"""The tree that is explored, as a spec for the ordinary builder: the checked tree, with parts that do not matter and nodes
-that cannot be explored replaced by parts that choose."""
+"""The tree that is explored, as a spec for the ordinary builder: the checked tree, with parts that do not matter and
+nodes that cannot be explored replaced by parts that choose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.outside import Writes
 from bt_runtime.language.properties.property import Property
-from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
+from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof import parts
 from bt_runtime.proof.acting import names
 from bt_runtime.proof.choices import BAD, OK, RUN
@@ -71,7 +71,7 @@ class Cut:
 
     def _read(self) -> set[str]:
         """Finds the entries whose values matter: those that tests and properties read, and what they are made of."""
-        read = {name for atom, _ in self.atoms for name in atom.entries} | self.memo.get("read", frozenset())
+        read: set[str] = {name for atom, _ in self.atoms for name in atom.entries} | self.memo.get("read", frozenset())
         self.made: list[tuple[str, set[str]]] = list(self.memo.get("made", ()))
         for spec in self.new:
             if spec.kind.family == "skill":
@@ -122,7 +122,7 @@ class Cut:
         made = NodeSpec(kind, spec.span, spec.file)
         made.name = spec.name
         made.values = symbolic(
-            spec, lambda where, field: self.doubt(f"`{field}` of {path} is computed from what only a run knows")
+            spec, lambda field: self.doubt(f"`{field}` of {path} is computed from what only a run knows")
         )
         if spec.subtree is not None:
             made.subtree = self._tree(spec.subtree, f"{path}/{spec.subtree.name}", level)
@@ -262,6 +262,3 @@ def skills_of(spec: NodeSpec, tree: TreeSpec) -> Iterator[str]:
         for inner in (below.subtree, below.again):
             if inner is not None:
                 yield from (kind.name for kind in inner.registry if kind.family == "skill")
-
-
-__all__ = ["Any", "Cut", "Port", "child_name", "merge", "skills_of", "walk", "with_root"]

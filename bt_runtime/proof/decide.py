@@ -32,6 +32,7 @@ class Verdict(NamedTuple):
     doubts: tuple[str, ...] = ()  # what was not covered
     remarks: tuple[str, ...] = ()  # such as that it holds whatever the tree does
     assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
+    trusts: tuple[str, ...] = ()  # … and what skills are taken to do with their outputs
 
 
 def assumption(names: Sequence[str]) -> tuple[str, str]:
@@ -141,8 +142,9 @@ class _Deciding:
         )
 
     def proved(self, model: Explorer, found: Found) -> Verdict:
-        verdict = self.verdict("proved", model, None)
-        return verdict._replace(remarks=tuple(self.vacuous(model, found)), assumes=tuple(model.entries.assumed))
+        verdict, entries = self.verdict("proved", model, None), model.entries
+        noted = tuple(self.vacuous(model, found))
+        return verdict._replace(remarks=noted, assumes=tuple(entries.assumed), trusts=tuple(entries.trusted))
 
     def vacuous(self, model: Explorer, found: Found) -> Iterator[str]:
         """Notes a property that holds only because its premise never occurs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from py_trees.behaviour import Behaviour
 
@@ -25,20 +26,21 @@ LEFT_OUT: Mapping[type, frozenset[str]] = {
 
 
 @cache
-def names_of(cls: type, what: str) -> Names:
+def names_of(cls: Any, what: str) -> Names:
     """Returns the names that a class declares as `STATE`, or `ROUND`, with those of the classes above it."""
     found: dict[str, None] = {}
     for base in reversed(cls.__mro__):
         left_out = LEFT_OUT.get(base, frozenset())
         found.update(dict.fromkeys(name for name in vars(base).get(what) or () if name not in left_out))
     if what == "ROUND":
-        for name in names_of(cls, "STATE"):
+        lasting: Names = names_of(cls, "STATE")
+        for name in lasting:
             found.pop(name, None)
     return tuple(found)
 
 
 @cache
-def names_in_object(cls: type) -> Names | None:
+def names_in_object(cls: Any) -> Names | None:
     """Returns what an object declares that a node holds; None for one that is kept as it is."""
     if cls is Hold:
         return ()

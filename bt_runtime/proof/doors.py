@@ -22,7 +22,7 @@ class ProofContext(Context):
     """When a node wants a tick is noted in the choices of the tick at hand."""
 
     clock: Source  # type: ignore[assignment]
-    blackboard: ProofBoard  # type: ignore[assignment]
+    blackboard: ProofBoard
     observed = False
 
     def __init__(self, source: Source, board: ProofBoard) -> None:
@@ -46,7 +46,7 @@ class ProofContext(Context):
 
 
 class Grow:
-    """The request of a tree that contains itself. Its nodes were made beforehand: each tick that asks finds the same."""
+    """The request of a tree that contains itself. Its nodes are made beforehand: they are the same in each tick."""
 
     refused = None
 

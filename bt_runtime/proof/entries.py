@@ -1,16 +1,17 @@
-"""The entries of an explored tree: which stay as they are, which change from outside, with which values, and what is taken
-for granted of them."""
+"""The entries of an explored tree: which stay as they are, which change from outside, with which values, and what is
+taken for granted of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outside import assumed, entries_of, outside
 from bt_runtime.language.spec import Port, TreeSpec
 from bt_runtime.proof.acting import Acting
-from bt_runtime.proof.board import LATER, OUTSIDE, UNKNOWN, ProofBoard
+from bt_runtime.proof.board import LATER, OUTSIDE, ProofBoard
 from bt_runtime.proof.cut import Cut
 from bt_runtime.proof.domain import Domain
 from bt_runtime.proof.options import Options
@@ -28,10 +29,11 @@ class Entries:
         self.tree, self.cut, self.board, self.options, self.doubt = tree, cut, board, options, doubt
         self.kept = board.kept
         self.assumed: dict[str, None] = {}
+        self.trusted: dict[str, None] = {}  # what skills are taken to do with their outputs, in words
 
     def domain(self, node: SkillNode) -> Any:
         def domain(field: Field, entry: str) -> Sequence[Json]:
-            home, name = node.scope.home(entry)
+            name = node.scope.home(entry)[1]
             if not self.kept(name):
                 return (UNKNOWN,)
             port = Port(name, field.type, choices=field.choices, minimum=field.minimum, maximum=field.maximum)
@@ -115,4 +117,5 @@ class Entries:
             matter = {at for home, at in homes if (home, at) in used and not (home is self.board.root and at in outer)}
             if matter and not each.instant:
                 entries = ", ".join(f"`{name}`" for name in sorted(matter))
+                self.trusted.setdefault(f"`{each.name}` writes {entries} only when it succeeds")
                 self.doubt(f"`{each.name}` is taken to write {entries} only when it succeeds")

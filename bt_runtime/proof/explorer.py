@@ -138,7 +138,7 @@ class Explorer:
         for each in properties:
             if each.seconds is not None:
                 texts = [atom.text for atom in each.atoms]
-                since = self.bit_of(texts[1]) if len(texts) > 1 else None
+                since = self.bit_of(texts[1]) if len(texts) > 1 else 0
                 self.clocks.append(Within(self.source, self.bit_of(texts[0]), since, each.seconds))
 
     def bit_of(self, text: str) -> int:
@@ -214,7 +214,8 @@ class Explorer:
         t.wanted, t.polled = self.wanted, self.polled
         self.source.choices = t
         board.begin(t)
-        context.visits, context.halts = visits, halts = [], []
+        visits, halts = list[Any](), list[Any]()
+        context.visits, context.halts = visits, halts
         if board.awaited:
             board.stir()
             board.stirred = False
@@ -239,11 +240,8 @@ class Explorer:
             return Step(choices, status, bits, OVER, frozenset(), over)
         marks: list[Mark] = []
         after = self.present(state, sorted(touched), t.urgent, marks)
-        running = self.slots
-        for number in self.ends:
-            if number not in t.fresh and self.ran(state, number) and self.all[number].status is RUNNING:
-                marks.append(("node", number))
-        del running
+        goes = (n for n in self.ends if n not in t.fresh and self.ran(state, n) and self.all[n].status is RUNNING)
+        marks.extend(("node", number) for number in goes)
         return Step(choices, status, bits, after, frozenset(marks), over)
 
     def ran(self, state: State, number: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees.common import Status
 
@@ -11,7 +11,7 @@ from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.proof.choices import BAD, OK, RUN, SKIP, Choices
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node
-from bt_runtime.tree.nodes.parent import Decorator, Parent, Turn
+from bt_runtime.tree.nodes.parent import Decorator, Parent
 
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
@@ -41,7 +41,7 @@ WHENEVER = Whenever()
 class Part(Node):
     """Returns any of its results, and writes any of its entries, at any time."""
 
-    STATE = ()
+    STATE: ClassVar[tuple[str, ...]] = ()
 
     @property
     def choices(self) -> Choices:
@@ -78,7 +78,7 @@ class OpenPart(Part):
     entries, and end in any way. So may a node that cannot be explored. `asked` are the skills that some property asks
     about; `why` says why anything may happen here."""
 
-    STATE = ("doing",)
+    STATE: ClassVar[tuple[str, ...]] = ("doing",)
     doing: tuple[int, ...] = ()  # for each asked skill, what it shows
 
     def act(self, status: int) -> None:
@@ -151,19 +151,3 @@ def replaced(spec: NodeSpec, kind: Kind, name: str, **values: Any) -> NodeSpec:
     made = spec.__class__(kind, spec.span, spec.file)
     made.name, made.values = name or None, values
     return made
-
-
-__all__ = [
-    "GROWN",
-    "NUMBER",
-    "OPEN",
-    "PART",
-    "PASS",
-    "REST",
-    "STATUS",
-    "STEERED",
-    "OpenPart",
-    "Part",
-    "Turn",
-    "replaced",
-]

@@ -6,9 +6,10 @@ from typing import Any, Protocol
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError
+from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
 from bt_runtime.proof.acting import Acting
-from bt_runtime.proof.board import MISSING, UNKNOWN, ProofBoard
+from bt_runtime.proof.board import MISSING, ProofBoard
 from bt_runtime.proof.choices import RUN, WORDS, Choices
 from bt_runtime.proof.parts import NUMBER
 from bt_runtime.proof.times import Source
@@ -28,7 +29,7 @@ class Within:
 
     STATE = ("over", "since")
 
-    def __init__(self, source: Source, to: int, start: int | None, seconds: float) -> None:
+    def __init__(self, source: Source, to: int, start: int, seconds: float) -> None:
         self.source, self.to, self.start, self.seconds = source, to, start, seconds
         self.over = False  # has it been looked at
         self.since: Any = None  # the time at which it is late
@@ -39,11 +40,7 @@ class Within:
             self.since = None
         elif self.since is not None and now >= self.since:
             return True
-        elif (
-            self.since is None
-            and not bits & self.to
-            and (bits & self.start if self.start is not None else not self.over)
-        ):
+        elif self.since is None and not bits & self.to and (bits & self.start if self.start else not self.over):
             self.since = now + self.seconds
         self.over = True
         return self.since is not None and status != RUN

@@ -1,5 +1,5 @@
-"""A second tree that stands as one of a run does, with a graft in its place: its state is taken over from the run's, and
-the change is made by the engine's own splicing."""
+"""A second tree that stands as one of a run does, with a graft in its place: its state is taken over from the run's,
+and the change is made by the engine's own splicing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Halt
+from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.proof import parts
-from bt_runtime.proof.board import OUTSIDE, UNKNOWN
+from bt_runtime.proof.board import OUTSIDE
 from bt_runtime.proof.choices import Choices, State
 from bt_runtime.proof.cut import IN_ORDER, with_root
 from bt_runtime.proof.declared import names_of
@@ -29,20 +30,28 @@ from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, halt, path_of, segm
 from bt_runtime.tree.nodes.interlocks import Locked
 from bt_runtime.tree.nodes.parent import Chooser
 from bt_runtime.tree.nodes.reactive import _Reactive
+from bt_runtime.tree.nodes.sequences import _InOrder
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.request import Request
 
+
+def spec_of(node: Any) -> NodeSpec:
+    found: NodeSpec = node.spec
+    return found
+
+
+NOT_THEIRS = (parts.Part, parts.Rest, parts.Growing)  # nodes whose state is none of the run's
 WHY = Halt("graft", "another node has its turn")
 
 
 class Change(NamedTuple):
-    """A graft, and where it is to stand: below `node` (a plan), beside its children (at `index`), or in its place."""
+    """A graft, and where it is to stand: below `node` (a plan), beside its children (at `at`), or in its place."""
 
     how: str
     node: Node
     graft: NodeSpec
-    index: int | None = None
+    at: int | None = None
 
     @property
     def planned(self) -> bool:
@@ -101,7 +110,7 @@ class Copied:
             return made
         below = None if last else self.way[at + 1]
         if isinstance(live, Subtree) and live.children:
-            inner = with_root(live.tree, self.node(at + 1) if below is not None else live.children[0].spec)
+            inner = with_root(live.tree, self.node(at + 1) if below is not None else spec_of(live.children[0]))
             inner.name = segment_of(live.children[0])
             made.subtree, made.again = inner, None
             return made
@@ -158,7 +167,6 @@ class Shadow(Explorer):
             self.graft = self.beside[id(change.node)]
         elif change is not None:
             self._change(change)
-        self._past_choices()
 
     def _pair(self) -> None:
         todo: list[tuple[Any, Any]] = [(self.root, self.standing.root)]
@@ -166,14 +174,12 @@ class Shadow(Explorer):
             node, live = todo.pop()
             self.live[self.numbers[id(node)]] = live
             self.beside[id(live)] = node
-            if isinstance(node, parts.Part | parts.Rest) or (isinstance(node, parts.Growing)):
+            if isinstance(node, NOT_THEIRS):
                 continue
             if isinstance(node, Subtree) and live.children and not node.children:
                 self.context.growth.requests[node].made()  # type: ignore[attr-defined]
             places = {segment_of(child): child for child in live.children}
-            for child in node.children:
-                if segment_of(child) in places:
-                    todo.append((child, places[segment_of(child)]))
+            todo += [(child, places[name]) for child in node.children if (name := segment_of(child)) in places]
             self._merged(node, live)
 
     def _merged(self, node: Any, live: Any) -> None:
@@ -196,7 +202,7 @@ class Shadow(Explorer):
         for number, live in self.live.items():
             node = self.all[number]
             node.status = RUNNING if id(live) in ticked else live.status
-            if not isinstance(node, parts.Part | parts.Rest | parts.Growing):
+            if not isinstance(node, NOT_THEIRS):
                 self._load_node(node, live)
         self.context.services.starts.clear()
         self.context.services.starts.update(self.standing.run.context.whole.services.starts)
@@ -219,12 +225,14 @@ class Shadow(Explorer):
                 scope.entries.update({n: v if self.kept(n) else UNKNOWN for n, v in there.entries.items()})
 
     def _load_node(self, node: Any, live: Any) -> None:
-        cls = type(node)
+        cls: Any = type(node)
         if isinstance(node, SkillNode):
             if live.status is RUNNING:
                 self._resume(node, live)
             return
         times, stamps = declared(cls, "TIMES"), declared(cls, "STAMPS")
+        if isinstance(node, _InOrder):
+            node.reached = len(node.children)  # any of them may show a result
         fewer = len(node.children) != len(live.children)
         for name in (*names_of(cls, "STATE"), *(names_of(cls, "ROUND") if node.status is RUNNING else ())):
             value = getattr(live, name)
@@ -309,7 +317,7 @@ class Shadow(Explorer):
 
     def _change(self, change: Change) -> None:
         node = self.beside[id(change.node)]
-        path = self._path(node)
+        path = path_of(node)
         shape = Shape(self.root, self.context, 1 << 20, 1 << 20)
         scope = node.scope if change.how == "replace" else self._scope_below(node)
         tree = self._tree_of(change.node)
@@ -320,11 +328,9 @@ class Shadow(Explorer):
             spec.name = spec.name or segment
             return build_nodes(spec, self.context, scope, segment, above, tree.folder)
 
-        request = Request(change.how, path, make, change.index, name=change.graft.name or "")  # type: ignore[arg-type]
+        request = Request(change.how, path, make, change.at, name=change.graft.name or "")  # type: ignore[arg-type]
         shape._make(request)
         self.root = shape.root
-        for live in self.way:
-            self.beside.setdefault(id(live), None)
         before = {id(node): self.live[number] for number, node in enumerate(self.all) if number in self.live}
         self._renumber()
         self.live = {number: before[id(node)] for number, node in enumerate(self.all) if id(node) in before}
@@ -333,11 +339,8 @@ class Shadow(Explorer):
         return node.inner if isinstance(node, Subtree) and node.inner is not None else node.scope
 
     def _tree_of(self, node: Node) -> TreeSpec:
-        tree: TreeSpec = self.standing.run.growth.owner(node).tree  # type: ignore[attr-defined]
+        tree: TreeSpec = self.standing.run.growth.owner(node).tree
         return tree
-
-    def _path(self, node: Any) -> str:
-        return path_of(node)
 
     def _renumber(self) -> None:
         self._find()
@@ -345,15 +348,9 @@ class Shadow(Explorer):
         self._show()
         self._slots()
 
-    # The first state -------------------------------------------------------------------------
-
-    def _past_choices(self) -> None:
-        for reader in self.atoms:
-            reader.still = {}
-
     def begin(self, still: Mapping[str, int], since: Sequence[tuple[bool, float | None]]) -> State:
-        """Returns the state from which the graft is looked at. `still`: what nodes and skills outside show. `since`: for
-        each clock of a property, whether it has been looked at before, and since when it runs."""
+        """Returns the state from which the graft is looked at. `still`: what nodes and skills outside show. `since`:
+        for each clock of a property, whether it has been looked at before, and since when it runs."""
         for reader in self.atoms:
             reader.still = dict(still)
         now = self.standing.run.context.clock.now()

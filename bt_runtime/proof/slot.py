@@ -1,4 +1,5 @@
-"""What a node or a scope holds between two ticks, as a number: equal states are equal numbers, and are put back by it."""
+"""What a node or a scope holds between two ticks, as a number: equal states have equal numbers, and are put back by
+them."""
 
 from __future__ import annotations
 
@@ -10,9 +11,8 @@ from py_trees.common import Status
 
 from bt_runtime.proof.board import ProofBoard, ProofScope, Stamp
 from bt_runtime.proof.declared import Names, names_in_object, names_of
-from bt_runtime.proof.times import PAST, Time
+from bt_runtime.proof.times import Time
 from bt_runtime.proof.values import AnyCount
-from bt_runtime.skills.activity import Activity
 from bt_runtime.tree.frozen import declared
 from bt_runtime.tree.node import INVALID, RUNNING
 
@@ -22,14 +22,15 @@ Move = Callable[[Time], Any]  # a time of this tick → the same as the next tic
 
 
 class Slot:
-    """`shown`: whether anybody asks for the status of the node, or for one below: otherwise it stores only whether it is
-    running."""
+    """`shown`: whether anybody asks for the status of the node, or for one below: otherwise it stores only whether it
+    is running."""
 
     def __init__(self, node: Any, number: int) -> None:
         self.node, self.number, self.shown = node, number, False
-        self.lasting: Names = names_of(type(node), "STATE")
-        self.round = names_of(type(node), "ROUND")
-        self.stamps = declared(type(node), "STAMPS") if "updated" in node.spec.values else ()
+        cls: Any = type(node)
+        self.lasting: Names = names_of(cls, "STATE")
+        self.round = names_of(cls, "ROUND")
+        self.stamps = declared(cls, "STAMPS") if "updated" in node.spec.values else ()
         self.told: str = getattr(node, "only_told", "")
         self.numbers: dict[Any, int] = {}
         self.values: list[tuple[Any, ...]] = []
@@ -51,8 +52,7 @@ class Slot:
             found.append(taken(value))
         if status is RUNNING:
             told = self.told if self.told and (node.times.__class__ is AnyCount or node.times < 0) else ""
-            for name in self.round:
-                found.append(0 if name == told else taken(getattr(node, name)))
+            found += [0 if name == told else taken(getattr(node, name)) for name in self.round]
         return tuple(found)
 
     def number_of(self, values: tuple[Any, ...]) -> int:
@@ -207,6 +207,3 @@ def moved(value: Any, move: Move, written: Mapping[Any, int]) -> Any:
     if cls is Kept:
         return Kept(value.held, value.names, tuple(moved(each, move, written) for each in value.values))
     return value
-
-
-__all__ = ["PAST", "Activity", "HeldSlot", "ScopeSlot", "Slot", "frozen", "moved", "taken", "times_in"]

@@ -44,7 +44,7 @@ class Time:
     def __ge__(self, other: Any) -> bool:
         if not isinstance(other, Time):
             return bool(other < 0)  # infinite: there is no other number that is a time
-        return self.source.choices.not_before(self, other)
+        return bool(self.source.choices.not_before(self, other))
 
     def __le__(self, other: Any) -> bool:
         return other >= self if isinstance(other, Time) else bool(other > 0)

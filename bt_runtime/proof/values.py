@@ -75,9 +75,9 @@ def any_count(scope: ProofScope) -> AnyCount:
     return found
 
 
-def symbolic(spec: NodeSpec, doubt: Callable[[str, str], None]) -> dict[str, Json]:
-    """Returns the values of a node of an explored tree. `doubt` is told each field whose value is taken for 1 where only
-    a run knows it."""
+def symbolic(spec: NodeSpec, doubt: Callable[[str], None]) -> dict[str, Json]:
+    """Returns the values of a node of an explored tree. `doubt` is told each field whose value is taken for 1 where
+    only a run knows it."""
     found: dict[str, Json] = {}
     for name, value in spec.values.items():
         field = spec.kind.field(name)
@@ -97,7 +97,7 @@ def of(value: Json, unknown: Unknown) -> Json:
     return Symbolic(value, unknown) if isinstance(value, Expression | Template | Nested) else value
 
 
-def _unknown(spec: NodeSpec, name: str, field: Field | None, doubt: Callable[[str, str], None]) -> Unknown:
+def _unknown(spec: NodeSpec, name: str, field: Field | None, doubt: Callable[[str], None]) -> Unknown:
     if spec.kind.family == "skill":
         return unknown
     cases = [label(place) for place in spec.places if place.startswith("cases:")]
@@ -112,7 +112,7 @@ def _unknown(spec: NodeSpec, name: str, field: Field | None, doubt: Callable[[st
     if field.type in ("integer", "number"):
 
         def one(scope: ProofScope) -> int:
-            doubt(scope.path, name)
+            doubt(name)
             return 1
 
         return one

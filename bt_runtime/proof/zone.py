@@ -14,7 +14,7 @@ NO_CLOCKS: Zone = ((0,),)
 
 
 def chosen(zone: Zone, clocks: Sequence[int]) -> Zone:
-    """Returns the zone of these clocks, in this order, under the numbers from 1 on; 0 stands for one that starts now."""
+    """Returns the zone of these clocks, numbered in this order from 1 on; 0 stands for one that starts now."""
     at = (0, *clocks)
     return tuple(tuple(zone[i][j] for j in at) for i in at)
 

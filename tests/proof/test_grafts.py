@@ -177,7 +177,7 @@ def test_the_present_of_a_run_is_what_a_graft_begins_from() -> None:
     from tests.support.beside_engine import Beside
 
     checked = 0
-    for seed in range(120):
+    for seed in range(400):
         random = Random(seed)
         try:
             tree = load(Maker(random, timed=False).text(), skills=SKILLS)

@@ -1,4 +1,4 @@
-"""An explored tree beside a run of it, tick by tick: the exploration makes the choices, the run's skills follow them."""
+"""An explored tree beside a run of it, tick by tick: the exploration makes the choices, the run's skills follow."""
 
 from __future__ import annotations
 
@@ -123,10 +123,16 @@ class Beside:
         for path, scope in board.scopes.items():
             theirs: Any = self.trial.run.context.blackboard.scopes.get(path) if path else self.trial.board
             for name in {*scope.entries, *(theirs.entries if theirs is not None else ())}:
-                value = board.now.get(name, scope.entries.get(name, MISSING)) if not path else scope.entries.get(name, MISSING)
+                value = (
+                    board.now.get(name, scope.entries.get(name, MISSING))
+                    if not path
+                    else scope.entries.get(name, MISSING)
+                )
                 if value is UNKNOWN or value is LATER or value is OUTSIDE or theirs is None:
                     continue
-                if (value is not MISSING) != (name in theirs.entries) or (value is not MISSING and theirs.entries[name] != value):
+                if (value is not MISSING) != (name in theirs.entries) or (
+                    value is not MISSING and theirs.entries[name] != value
+                ):
                     return f"{path} {name}: engine {theirs.entries.get(name)!r}, model {value!r}"
         return ""
 
