@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.expression.expression import Expression
-from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.scope import Run, Scope, Value
 
 if TYPE_CHECKING:
     from bt_runtime.language.expression.hole import Hole
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Template:
     """A parsed template. A template that is a single hole keeps the type of its value."""
 
-    __slots__ = ("names", "pieces", "text")
+    __slots__ = ("names", "pieces", "run", "text")
+    run: Run  # compiled when it is first asked for; it raises ExpressionError, and nothing else
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -44,18 +45,16 @@ class Template:
         first = self.pieces[0]
         return first.expression if len(self.pieces) == 1 and not isinstance(first, str) else None
 
+    def __getattr__(self, name: str) -> Any:
+        if name != "run":
+            raise AttributeError(name)
+        from bt_runtime.language.expression.code import Pieces, function
+
+        self.run = run = function(Pieces(self.pieces, len(self.text)))
+        return run
+
     def evaluate(self, scope: Scope) -> Value:
-        """Raises ExpressionError, and nothing else, whatever the values are."""
-        first = self.pieces[0]
-        if len(self.pieces) == 1:
-            return first if isinstance(first, str) else first.value(scope)
-        shown, length = [], 0
-        for piece in self.pieces:
-            shown.append(piece if isinstance(piece, str) else piece.shown(scope))
-            length += len(shown[-1])
-            if length > len(self.text):
-                self.holes[0].bounded(length, self.text)
-        return "".join(shown)
+        return self.run(scope)
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
