@@ -36,6 +36,22 @@ class UnknownEntry(BtError, KeyError):
     __str__ = BtError.__str__
 
 
+class Entries(dict[str, Json]):
+    """A scope's own entries. Nodes read names here: one that is not here is the scope's to find."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __missing__(self, name: str) -> Json:
+        scope, at = self.scope.home(name)
+        if at not in scope.entries:
+            raise UnknownEntry(name, iter(self.scope.visible()))
+        return scope.entries[at]
+
+
 class Scope(Mapping[str, Json]):
     """The entries that one tree sees.
 
@@ -51,7 +67,7 @@ class Scope(Mapping[str, Json]):
         self.open = open
         self.local = False
         self.own: Container[str] = ()  # names that are never the parent's
-        self.entries: dict[str, Json] = {}
+        self.entries = Entries(self)
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
         self.declare({})
@@ -78,15 +94,7 @@ class Scope(Mapping[str, Json]):
         return self.open and not inward and name not in self.entries and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
-        try:
-            return self.entries[name]  # the common case, before any thought of sharing
-        except KeyError:
-            pass
-        scope, at = self.home(name)
-        try:
-            return scope.entries[at]
-        except KeyError:
-            raise UnknownEntry(name, iter(self.visible())) from None
+        return self.entries[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(name for name in self.visible() if name in self))

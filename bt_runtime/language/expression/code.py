@@ -91,6 +91,7 @@ def _located(reason: Exception, root: Root, scope: Scope) -> Exception:
 
 
 def _unknown(word: str, known: object, start: int, end: int) -> ExpressionError:
+    known = getattr(known, "scope", known)  # of entries: theirs, where all that can be read is known
     words = [each for each in known if isinstance(each, str)] if hasattr(known, "keys") else []  # type: ignore[attr-defined]
     near = nearest(word, words)
     hint = f"did you mean `{near}`?" if near else "name a port of this tree, or `set` it before"

@@ -180,11 +180,15 @@ class Chooser(Parent):
     def step(self) -> Status:
         try:
             turn = self.choose()
-            while not isinstance(turn, Status):
-                if self.active is not None and self.active is not turn:
-                    halt_below(self.active, self.context, self, "another branch was chosen")
+            while turn.__class__ is not Status:
+                active = self.active
+                if active is not None and active is not turn:
+                    halt_below(active, self.context, self, "another branch was chosen")
                 status = turn.step()
-                self.active = turn if status is RUNNING else None
+                if status is RUNNING:
+                    self.active = turn
+                elif active is not None:
+                    self.active = None
                 turn = self.conclude(status)
         except Exception as error:
             turn = self.crash(error)
@@ -193,6 +197,8 @@ class Chooser(Parent):
             self.active = None
         if self.running_test is not None:
             self.let_go(turn)
+        if turn is self.status and not self.broke and self.context.visits is None:
+            return turn  # nothing has changed: without the call
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:
