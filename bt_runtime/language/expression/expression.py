@@ -12,12 +12,34 @@ if TYPE_CHECKING:
     from bt_runtime.language.expression.part import Part
 
 
-class Expression:
+class Computed:
+    """What has a value in a scope. `run` computes it: compiled when first asked for, it raises ExpressionError alone."""
+
+    __slots__ = ("run",)
+    run: Run
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "run":
+            raise AttributeError(name)
+        from bt_runtime.language.expression.code import function
+
+        self.run = run = function(self.root)
+        return run
+
+    @property
+    def root(self) -> Any:
+        """Returns what the function is made of."""
+        raise NotImplementedError
+
+    def evaluate(self, scope: Scope) -> Value:
+        return self.run(scope)
+
+
+class Expression(Computed):
     """A parsed expression. `names` maps each name it reads to its first place; `asked` are the names inside
     `exists`."""
 
-    __slots__ = ("asked", "names", "part", "run", "text")
-    run: Run  # compiled when it is first asked for; it raises ExpressionError, and nothing else
+    __slots__ = ("asked", "names", "part", "text")
 
     def __init__(self, text: str, part: Part, names: Mapping[str, tuple[int, int]], asked: frozenset[str]) -> None:
         self.text = text
@@ -25,20 +47,13 @@ class Expression:
         self.names = names
         self.asked = asked
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "run":
-            raise AttributeError(name)
-        from bt_runtime.language.expression.code import function
-
-        self.run = run = function(self.part)
-        return run
+    @property
+    def root(self) -> Part:
+        return self.part
 
     @property
     def constant(self) -> bool:
         return self.part.constant
-
-    def evaluate(self, scope: Scope) -> Value:
-        return self.run(scope)
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"

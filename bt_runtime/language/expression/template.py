@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bt_runtime.language.expression.expression import Expression
-from bt_runtime.language.expression.scope import Run, Scope, Value
+from bt_runtime.language.expression.expression import Computed, Expression
 
 if TYPE_CHECKING:
     from bt_runtime.language.expression.hole import Hole
 
 
-class Template:
+class Template(Computed):
     """A parsed template. A template that is a single hole keeps the type of its value."""
 
-    __slots__ = ("names", "pieces", "run", "text")
-    run: Run  # compiled when it is first asked for; it raises ExpressionError, and nothing else
+    __slots__ = ("names", "pieces", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -45,16 +43,9 @@ class Template:
         first = self.pieces[0]
         return first.expression if len(self.pieces) == 1 and not isinstance(first, str) else None
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "run":
-            raise AttributeError(name)
-        from bt_runtime.language.expression.code import Pieces, function
-
-        self.run = run = function(Pieces(self.pieces, len(self.text)))
-        return run
-
-    def evaluate(self, scope: Scope) -> Value:
-        return self.run(scope)
+    @property
+    def root(self) -> tuple[Sequence[str | Hole], int]:
+        return self.pieces, len(self.text)
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
