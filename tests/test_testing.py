@@ -116,7 +116,7 @@ def test_a_tree_that_does_not_end_in_its_seconds_says_who_is_running_since_when_
         run_tree(text, seconds=5, skills={"go_to(place)": after(1000)})
     told = str(error.value)
     assert "`t` has not ended after 5 s of its time (`seconds=5`), in 2" in told
-    assert "/t/0  wait 60: until 60 s, since 0 s" in told
+    assert "/t/0  wait 60: for another 55 s, since 0 s" in told
     assert "/t/1  go_to place: hall: scripted to run for 7" in told
     assert "give it more with `seconds=`" in told
 

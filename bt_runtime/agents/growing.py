@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
@@ -42,6 +42,7 @@ class Growing(ModelNode):
     """Grows plans below a node. `plans`: those made since the last observation; `warned`: the mild objections already
     raised."""
 
+    ROUND: ClassVar[tuple[str, ...]] = ("actions", "plans", "warned")
     actions: Actions
     beside = False  # its own goal may be a part beside others
 

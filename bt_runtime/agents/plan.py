@@ -33,6 +33,7 @@ _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
 class Plan(Growing):
     beside = True  # what could not be done at once may well be, once something else is done
 
+    ROUND = ("rounds",)
     rounds = 0  # plans of a planner since the node began
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:

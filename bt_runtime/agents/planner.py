@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bt_runtime.agents.kinds.checks import MODEL
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import plugins
 from bt_runtime.tree.node import Node
 
@@ -51,15 +50,8 @@ def does_without(spec: NodeSpec) -> bool:
 
 @lru_cache(maxsize=16)
 def named(name: str) -> Planner:
-    entry = plugins.find(name, "planners")
-    if entry is None:
-        known = [MODEL, *plugins.names("planners")]
-        close = nearest(name, known)
-        raise BtError(
-            f"no planner is called `{name}`", f"did you mean `{close}`?" if close else f"by: {', '.join(known)}"
-        )
-    found: Any = plugins.load(entry)
-    if not all(hasattr(found, part) for part in ("mends", "plan", "reached")):
-        raise plugins.unfit(entry, found, WANTED)
-    planner: Planner = found
+    def fits(found: object) -> bool:
+        return all(hasattr(found, part) for part in ("mends", "plan", "reached"))
+
+    planner: Planner = plugins.load(plugins.named(name, "planners", MODEL), WANTED, fits)
     return planner

@@ -17,6 +17,8 @@ from bt_runtime.tree.node import SUCCESS
 class Brought:
     """The facts that skills have brought or denied since the run began."""
 
+    STATE = ("facts",)
+
     def __init__(self, context: Context) -> None:
         self.facts: dict[str, bool] = {}
         self.kinds: dict[str, Kind] = {}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 class Holds(Node):
+    STATE, CACHES = ("brought",), ("told",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.brought = brought_in(context)

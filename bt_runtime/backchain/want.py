@@ -32,6 +32,7 @@ WAY_OUT = "give them `brings:` in their manifest, and their slots `choices` or `
 class Want(Judging):
     """Asks for each part of the goal which action is meant; what that brings shall be true."""
 
+    ROUND = ("actions",)
     chat = None  # it continues a plain text, whatever the model's template
     adjusted = False  # a model without scores chooses by itself
 

@@ -13,12 +13,7 @@ from bt_runtime.debug.witness import Witness
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.describe.gist import kind_of
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, TRANSPARENT, Node, path_of, segment_of
-from bt_runtime.tree.nodes.branches import Branches
-from bt_runtime.tree.nodes.conditions import Guard
-from bt_runtime.tree.nodes.parallel import Parallel
-from bt_runtime.tree.nodes.parent import Chooser
-from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
-from bt_runtime.tree.nodes.sequences import Fallback, Sequence
+from bt_runtime.tree.nodes.parent import Parent
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
@@ -28,8 +23,8 @@ MOST = 40  # sentences
 DEEP = 32  # reasons within reasons
 LONG = 80  # characters of a value
 SEVERAL = 4  # children of one node whose reasons are told
+_TESTS = frozenset({"when", "unless", "if", "check", "until", "expr"})
 _WORDS = {RUNNING: "is running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "was not reached, or was skipped"}
-_FALLBACKS, _SEQUENCES = (Fallback, ReactiveFallback), (Sequence, ReactiveSequence)
 
 
 def why(
@@ -87,46 +82,38 @@ class Story:
                 return
         if self.witness is not None and (found := self.witness.halts.get(child)):
             self.say(f"{path_of(child)} was halted at tick {found[0]} by {found[1].by}: {found[1].reason}.")
-        if not self.passed_by(parent, child):
+        if not (isinstance(parent, Parent) and self.passed_by(parent, child)):
             self.skipped(child)
 
-    def passed_by(self, parent: Behaviour, child: Behaviour) -> bool:
+    def passed_by(self, parent: Parent, child: Behaviour) -> bool:
         """Tells why the parent did not come to this child; False when it did."""
+        ordered, asked = parent.spec.kind.onward is not None, self.branch(parent)
         at = next(i for i, each in enumerate(parent.children) if each is child)
-        if isinstance(parent, _SEQUENCES + _FALLBACKS):
-            onward = parent.onward
-            for before in parent.children[:at]:
-                if before.status is not onward and before.status is not INVALID:
-                    self.say(f"{path_of(child)} had no turn: {path_of(before)} before it {_WORDS[before.status]}.")
-                    self.explain(_inside(before))
-                    return True
-            return False
-        if isinstance(parent, Branches):
-            self.branch(parent)
-            taken = next((each for each in parent.children if each.status is not INVALID), None)
-            if taken is not None and taken is not child:
-                self.say(f"{path_of(child)} was not chosen: {path_of(taken)} was.")
-            return taken is not None
-        if isinstance(parent, Chooser):
-            self.branch(parent)
-            if parent.feedback_message:
-                self.say(f"{path_of(parent)} says: {parent.feedback_message}.")
-            return True
-        if isinstance(parent, Parallel) and parent.status is not RUNNING:
-            self.say(f"{path_of(parent)} has its result without {path_of(child)}: it {_WORDS[parent.status]}.")
-            return True
-        return False
+        others = range(at - 1, -1, -1) if ordered else [i for i in range(len(parent.children)) if i != at]
+        for other, place in ((parent.children[i], i) for i in others):
+            runs = other.status is RUNNING and (parent.HOLDS or ordered or asked)
+            ended = other.status in (SUCCESS, FAILURE) and parent.ended_by(place, other.status) is not None
+            if runs or ended:
+                chosen = f"was not chosen: {path_of(other)} was"
+                turn = f"had no turn: {path_of(other)}{' before it' if ordered else ''} {_WORDS[other.status]}"
+                self.say(f"{path_of(child)} {chosen if asked else turn}.")
+                self.explain(_inside(other))
+                return True
+        if ordered or asked or parent.status is RUNNING:
+            return asked
+        self.say(f"{path_of(parent)} has its result without {path_of(child)}: it {_WORDS[parent.status]}.")
+        return True
 
     def skipped(self, node: Behaviour) -> None:
         """Explains why the node was skipped, or that its result is gone."""
         if node in self.told:
             self.say(f"{path_of(node)} {self.told[node]}.")
-        elif isinstance(node, Chooser) and self.branch(node):
+        elif isinstance(node, Parent) and self.branch(node):
             self.say(f"So {path_of(node)} is skipped.")
-        elif node.children and isinstance(node, _SEQUENCES + _FALLBACKS):
+        elif node.children and isinstance(node, Node) and node.spec.kind.onward is not None:
             self.say(f"{path_of(node)} is skipped: so are all its children.")
             for child in node.children[:SEVERAL]:
-                self.skipped(_inside(child) if not isinstance(child, Guard) else child)
+                self.skipped(child if _is_guard(child) else _inside(child))
         else:
             self.say(f"{path_of(node)} has had no turn since it was reset, or was skipped.")
 
@@ -135,7 +122,7 @@ class Story:
     def branch(self, node: Node) -> bool:
         """Describes the tests of a conditional node; False when it has none."""
         told = False
-        for field in ("when", "unless", "if", "check", "on", "until", "expr"):
+        for field in (field.name for field in node.spec.kind.fields if field.asks or field.type == "expression"):
             if field in node.spec.values and hasattr(node.spec.values[field], "names"):
                 self.say(self.test(node, field))
                 told = True
@@ -162,7 +149,8 @@ class Story:
         except BtError as error:
             said = f"cannot be told ({error.message})"
         else:
-            said = f"is {_value(found)}" if field == "on" else "holds" if found else "does not hold"
+            truth = found is True or found is False
+            said = ("holds" if found else "does not hold") if truth or field in _TESTS else f"is {_value(found)}"
         fixed = self.fixed(node)
         parts = [f"`{name}` {'is' if name in fixed else 'was'} {_value(value)}" for name, value in values.items()]
         because = f": {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}" if parts else ""
@@ -189,14 +177,13 @@ class Story:
             self.say(f"{place} broke: {crash}.")
         elif not isinstance(node, Node):
             self.leaf(node)
-        elif isinstance(node, Guard):
+        elif _is_guard(node):
             self.branch(node)
             self.explain(_inside(node), depth + 1)
         elif node.children:
-            if isinstance(node, Chooser):
-                self.branch(node)
+            self.branch(node)
             self.children(node, depth)
-        elif not self.branch(node):
+        elif not self.branch(node) or node.status is RUNNING:
             self.leaf(node)
 
     def crash(self, node: Behaviour) -> str | None:
@@ -206,25 +193,25 @@ class Story:
         return next((c.message for c in reversed(self.context.crashes) if c.path == place), None)
 
     def leaf(self, node: Behaviour) -> None:
-        said = f": {node.feedback_message}" if node.feedback_message else ""
-        self.say(f"{path_of(node)} ({kind_of(node)}) {_WORDS[node.status]}{said}.")
+        said = node.explain() if isinstance(node, Node) else node.feedback_message
+        self.say(f"{path_of(node)} ({kind_of(node)}) {_WORDS[node.status]}{f': {said}' if said else ''}.")
 
-    def children(self, node: Behaviour, depth: int) -> None:
+    def children(self, node: Node, depth: int) -> None:
         """Describes the children that determined the node's status."""
-        place, status = path_of(node), node.status
+        place, status, onward = path_of(node), node.status, node.spec.kind.onward
         same = [child for child in node.children if child.status is status]
-        if isinstance(node, _FALLBACKS) and status is FAILURE:
-            self.say(f"{place} failed: none of its children succeeded.")
-        elif isinstance(node, _SEQUENCES) and status is SUCCESS:
-            self.say(f"{place} succeeded: all of its children that took part have.")
-            return
-        elif same and isinstance(node, _SEQUENCES + _FALLBACKS):
+        if status.name.lower() == onward:
+            all_took = (
+                "all of its children that took part have" if status is SUCCESS else "none of its children succeeded"
+            )
+            self.say(f"{place} {_WORDS[status]}: {all_took}.")
+            if status is SUCCESS:
+                return
+        elif same and onward is not None:
             same = same[-1:]
             self.say(f"{place} {_WORDS[status]}, because {path_of(same[0])} {_word(status)}.")
-        elif isinstance(node, Parallel):
-            self.say(f"{place} {_WORDS[status]}: {_count(node)}.")
-        elif node.feedback_message:
-            self.say(f"{place} ({kind_of(node)}) {_WORDS[status]}: {node.feedback_message}.")
+        elif said := node.explain():
+            self.say(f"{place} ({kind_of(node)}) {_WORDS[status]}: {said}.")
         live = same or [child for child in node.children if child.status is not INVALID][-1:]
         if not live:
             self.leaf(node)
@@ -232,23 +219,19 @@ class Story:
             self.explain(_inside(child), depth + 1)
 
 
+def _is_guard(node: Behaviour) -> bool:
+    return isinstance(node, Node) and node.spec.kind.transparent
+
+
 def _inside(node: Behaviour) -> Behaviour:
     """For a guard whose test passed: the guarded node. A guard whose test failed is itself the reason."""
-    while isinstance(node, Guard) and node.children[0].status is not INVALID:
+    while _is_guard(node) and node.children[0].status is not INVALID:
         node = node.children[0]
     return node
 
 
 def _word(status: Status) -> str:
     return "is" if status is RUNNING else "did" if status is SUCCESS else "has"
-
-
-def _count(node: Behaviour) -> str:
-    counts = {word: sum(c.status is s for c in node.children) for s, word in _COUNTED.items()}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-
-
-_COUNTED = {RUNNING: "running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "skipped or not begun"}
 
 
 def _value(value: Json) -> str:

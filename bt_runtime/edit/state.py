@@ -176,7 +176,7 @@ def _fault(fault: Diagnostic, lines: list[tuple[int, int, int]], number: int) ->
 def of_kind(kind: Kind) -> dict[str, Json]:
     """Describes a kind for the palette and the form."""
     return {
-        "name": kind.name, "family": kind.family, "about": kind.about, "bare": kind.bare or "",
+        "name": kind.name, "family": kind.family, "sign": kind.sign, "about": kind.about, "bare": kind.bare or "",
         "holds": [f.name for f in kind.node_fields], "several": any(f.type == "nodes" for f in kind.node_fields),
         "fields": [_field(f) for f in kind.fields if f.type not in ("node", "nodes", "cases")],
     }  # fmt: skip

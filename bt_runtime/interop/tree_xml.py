@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from bt_runtime.interop.btcpp.tags import TAGS
-from bt_runtime.language.kinds.registry import shipped_kinds
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.kinds.registry import KINDS, installed
 
 FAMILIES = {"control": "Control", "decorator": "Decorator"}
-_TAKEN = {*TAGS.values(), "root", "BehaviorTree", "TreeNodesModel", "Action", "Condition", "Control", "Decorator"}
-_TAKEN |= {"SubTree", "SubTreePlus", "include"}
+_TAKEN = {"root", "BehaviorTree", "TreeNodesModel", "Action", "Condition", "Control", "Decorator"}
+_TAKEN |= {"SubTree", "SubTreePlus", "include", *(kind.twin.tag for kind in KINDS if kind.twin is not None)}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
@@ -23,6 +23,7 @@ class Row(NamedTuple):
     kind: str
     name: str  # "" when it has none of its own
     path: str
+    family: str = ""  # "": that of the registry
 
 
 def document(tree: str, rows: Sequence[Row]) -> Element:
@@ -34,19 +35,20 @@ def document(tree: str, rows: Sequence[Row]) -> Element:
     places: dict[int, Element] = {}
     models: dict[str, str] = {}
     for row in rows:
-        below, tag = row.number in parents, TAGS.get(row.kind, "")
+        kind = installed().get(row.kind)
+        below, tag = row.number in parents, kind.twin.tag if kind is not None and kind.twin is not None else ""
         above = places.get(row.parent, body)
-        if row.kind == "tree" and below:
+        if kind is not None and kind.includes and below:
             places[row.number] = _subtree(root, above, row, rows)
             continue
-        model = models[tag or row.kind] = _family(row.kind, below or models.get(row.kind) == "Control")
+        model = models[tag or row.kind] = _family(row, kind, below or models.get(row.kind) == "Control")
         own = tag or (row.kind if _NAME.fullmatch(row.kind) and row.kind not in _TAKEN else model)
         named = {"ID": told(row.kind)} if own == model else {}
         name = told(row.name or row.kind if not tag else row.name or tag)
         places[row.number] = SubElement(above, own, {**named, "name": name, "_uid": str(row.number)})
     model_part = SubElement(root, "TreeNodesModel")
-    for kind, family in sorted(models.items()):
-        SubElement(model_part, family, ID=told(kind))
+    for id, family in sorted(models.items()):
+        SubElement(model_part, family, ID=told(id))
     return root
 
 
@@ -58,11 +60,10 @@ def _subtree(root: Element, above: Element, row: Row, rows: Sequence[Row]) -> El
     return SubElement(root, "BehaviorTree", ID=name, _fullpath=place)
 
 
-def _family(kind: str, below: bool) -> str:
-    if kind == "check":
+def _family(row: Row, kind: Kind | None, below: bool) -> str:
+    if row.kind == "check":
         return "Condition"
-    known = shipped_kinds().get(kind)
-    return FAMILIES.get(known.family if known is not None else "", "Control" if below else "Action")
+    return FAMILIES.get(row.family or (kind.family if kind is not None else ""), "Control" if below else "Action")
 
 
 def text(tree: str, rows: Sequence[Row]) -> bytes:

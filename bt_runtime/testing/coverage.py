@@ -19,6 +19,7 @@ from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.project import real
 from bt_runtime.run.run import Run
 from bt_runtime.testing.casting import trees_of
+from bt_runtime.tree.describe.gist import signs
 from bt_runtime.tree.node import INVALID, Node
 
 RESULTS = ("success", "failure", "running", "halted", "skipped")
@@ -210,7 +211,7 @@ def events(files: list[Covered]) -> Iterator[dict[str, Any]]:
     for each in files:
         table.append(_file(each, len(add)))
         _draw(each, add, order, statuses, lines)
-    about = {"is": "coverage", "percent": percent(files), "files": table}
+    about = {"is": "coverage", "percent": percent(files), "files": table, "signs": signs()}
     yield {"k": "start", "t": 0, "run": "coverage", "tree": "tests", "text": "", "file": "", "wall": 0, **about}
     yield {"k": "shape", "t": 0, "add": add, "gone": [], "order": order}
     yield {"k": "tick", "t": 0, "n": 1, "s": statuses}

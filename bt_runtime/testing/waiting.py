@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from bt_runtime.debug.script import Double
 from bt_runtime.run.run import Run
 from bt_runtime.testing.script import Scripted
 from bt_runtime.tree.describe.gist import family_of, gist, kind_of
-from bt_runtime.tree.node import RUNNING, TRANSPARENT, path_of, segment_of
+from bt_runtime.tree.node import RUNNING, TRANSPARENT, Node, path_of, segment_of
 
 MOST = 8  # leaves that are named
 
@@ -55,8 +54,7 @@ def _waits(node: Behaviour) -> str:
         return "scripted to run for ever" if part.left < 0 else f"scripted to run for {part.left} more ticks"
     if has_own_life(node):
         return "its own implementation runs"
-    until = vars(node).get("until", math.inf)
-    return f"until {until:g} s" if isinstance(until, float) and math.isfinite(until) else "waits"
+    return (node.explain() if isinstance(node, Node) else "") or "waits"
 
 
 def stands_for(node: Behaviour) -> bool:

@@ -125,7 +125,7 @@ class Scope(Mapping[str, Json]):
         return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
-        """Writes one entry. The quick path: in the tick, nobody listens, the entry is here, the value surely fits."""
+        """Writes one entry. The quick path: in the tick, the entry is here, the value surely fits."""
         board, entries = self.board, self.entries
         if (
             name.__class__ is str
@@ -133,12 +133,13 @@ class Scope(Mapping[str, Json]):
             and name in entries
             and name not in self.shared
             and value.__class__ in self.exact.get(name, _ANY)
-            and not board.stream.routes[Written]
         ):
             with board._lock:
                 before, entries[name] = entries[name], value
-                self.stamps[name] = board.sequence = board.sequence + 1
+                self.stamps[name] = order = board.sequence = board.sequence + 1
                 board.stirred = board.stirred or not (before is value or _same(before, value))
+            if board.stream.routes[Written]:
+                board.tell(Written(self.path, name, value, order))
             return
         if not isinstance(name, str):
             raise TypeError(f"an entry's name is a text, not {name!r:.60}")

@@ -96,6 +96,9 @@ class Node(Steppable):
     resumes: bool = False  # when running, is nothing but its child at `at` ticked
     still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
+    STATE: ClassVar[tuple[str, ...]]  # what a tick leaves behind in the node: see state.py
+    ROUND: ClassVar[tuple[str, ...]]  # … until the next start, which sets it anew
+    CACHES: ClassVar[tuple[str, ...]]  # what a tick changes and what holds in every state
     _said = ""
     broke = ""  # what it said of itself when it crashed; FRESH within the step that crashed
     seen_as = 0  # its number in the census, once it was counted
@@ -130,10 +133,8 @@ class Node(Steppable):
 
     @property
     def id(self) -> UUID:
-        found: UUID | None = vars(self).get("_id")
-        if found is None:
-            found = vars(self).setdefault("_id", uuid4())  # one for all threads
-        return found
+        id: UUID = vars(self).get("_id") or vars(self).setdefault("_id", uuid4())  # one for all threads
+        return id
 
     @id.setter
     def id(self, id: UUID) -> None:
@@ -141,10 +142,8 @@ class Node(Steppable):
 
     @property
     def logger(self) -> Logger:
-        found: Logger | None = vars(self).get("_logger")
-        if found is None:
-            found = vars(self).setdefault("_logger", Logger(self.name))
-        return found
+        logger: Logger = vars(self).get("_logger") or vars(self).setdefault("_logger", Logger(self.name))
+        return logger
 
     @logger.setter
     def logger(self, logger: Logger) -> None:
@@ -260,6 +259,10 @@ class Node(Steppable):
             self.status = RUNNING
             raise
 
+    def explain(self) -> str:
+        """Returns what it waits for, or why it returned what it did, in a clause; "" where its children tell it."""
+        return self.feedback_message
+
     def attached(self) -> None:
         """Called when this node has become part of the tree that is ticked."""
 
@@ -290,16 +293,6 @@ class Node(Steppable):
             reset(self, self.context, everywhere=True)
         else:
             self.finish(new_status)
-
-    def tip(self) -> Behaviour | None:
-        node: Behaviour = self
-        while True:
-            live = [c for c in node.children if c.status is RUNNING] or [
-                c for c in node.children if c.status is not INVALID
-            ]
-            if not live:
-                return None if node.status is INVALID else node
-            node = live[-1]
 
 
 def record_crash(node: Behaviour, context: Context, error: BaseException, strict: bool = True) -> None:

@@ -2,8 +2,8 @@
 
 | k | fields | says |
 |---|---|---|
-| start | run, tree, text, file, inputs, wall | a run begins; `t` counts seconds from `wall`; of coverage also
-    is, percent, files |
+| start | run, tree, text, file, inputs, wall, signs | a run begins; `t` counts seconds from `wall`; `signs`: what is
+    drawn beside the name of a kind; of coverage also is, percent, files |
 | shape | add [[id, parent, segment, kind, family, name, gist]], gone, order {parent: [id]}, grafts | the tree changed |
 | facts | source, file, text, nodes [{id, at, place, fields, names, writes, ports, asks}] | `text`: only once |
 | tick | n, s [[id, status, feedback?]], w {id: statuses}, c | statuses that changed: R, S, F or I; `w`: of a node
@@ -25,20 +25,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from py_trees.common import Status
+
+from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.tree.describe.gist import signs
 
 Event = dict[str, Any]
 SIGNS: Final = {Status.RUNNING: "R", Status.SUCCESS: "S", Status.FAILURE: "F", Status.INVALID: "I"}
 WORDS: Final = {"R": "running", "S": "success", "F": "failure", "I": "idle"}
 
 
-def started(run: str, tree: str, file: str | None, text: str, wall: float, recorded: bool = False) -> Event:
-    """The first event of a run. `recorded`: it is shown after it has ended."""
+def started(
+    run: str, tree: str, file: str | None, text: str, wall: float, recorded: bool = False,
+    kinds: Iterable[Kind] | None = None,
+) -> Event:  # fmt: skip
+    """The first event of a run. `recorded`: it is shown after it has ended. `kinds`: None means the installed ones."""
     event: Event = {"k": "start", "t": 0.0, "run": run, "tree": tree, "file": file, "text": text, "wall": wall}
-    return {**event, "recorded": True} if recorded else event
+    return {**event, "signs": signs(kinds), **({"recorded": True} if recorded else {})}
 
 
 def ended(t: float, status: str, verdict: Sequence[int] | None = None, path: str = "", why: str = "") -> Event:

@@ -9,14 +9,14 @@ from pathlib import Path
 from bt_runtime.events import Placed, Reshaped
 from bt_runtime.interop import btlog
 from bt_runtime.interop.btcpp.document import Element
-from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.journal.notes import shapes
+from bt_runtime.language.kinds.registry import KINDS
 from bt_runtime.view.event import Event, ended, started
 from bt_runtime.view.teller import Teller
 
 PAUSE = 0.0005  # seconds: what is further apart belongs to two ticks
 DEEPEST = 1000  # nodes above one another: the file may say anything
-_KINDS = {tag: kind for kind, tag in TAGS.items()}
+_KINDS = {kind.twin.tag: kind.name for kind in KINDS if kind.twin is not None}
 _FAMILIES = {"Control": "control", "Decorator": "decorator"}
 _OURS = {"Control", "Decorator", "Action", "Condition"}
 _ASIDE = {"TreeNodesModel", "include"}

@@ -73,7 +73,7 @@ class Watch:
             self.feed.filled(self.draw),
         ]
         spec = run.spec
-        self.feed.put(started(run.name, spec.name, spec.file, clipped(spec.text), time.time()))
+        self.feed.put(started(run.name, spec.name, spec.file, clipped(spec.text), time.time(), kinds=spec.registry))
         board = run.context.blackboard.snapshot()
         told = [
             ("blackboard", {"scope": path, "name": n, "value": v})

@@ -237,7 +237,7 @@ REFUSED = {
     "check: len(x) > 1": "has no words in XML of BehaviorTree.CPP: `len(x)`",
     'set: {a: "at {b}"}': "a text with holes in it",
     'set: {a: "{b}", b: "{a}"}': "its values read what the others write",
-    "wait: {until: a}": "Sleep takes a time",
+    "wait: {until: a}": "Sleep has no `until`",
     "rate: {hz: 1, child: {succeed: {}}}": "else: running",
     "parallel: {order: in_turn, children: [succeed: {}]}": "in_turn",
     "wait: 0.0001": "a part of a millisecond",

@@ -86,7 +86,7 @@ def test_a_graft_is_a_new_tree_with_a_name_of_its_own(client: Any) -> None:
         before = asking.ask("T")
         run.tick()
         assert asking.ask("S")[0][6:] == before[0][6:]
-        assert "wait" not in before[1].decode()
+        assert "Sleep" not in before[1].decode()
         run.insert("/Main", "wait: 9", 0)
         run.tick()
         after = asking.ask("T")
@@ -94,7 +94,7 @@ def test_a_graft_is_a_new_tree_with_a_name_of_its_own(client: Any) -> None:
         uids = {int(e.get("_uid", 0)) for e in ElementTree.fromstring(after[1]).iter() if e.get("_uid")}
         assert uids == asking.statuses().keys() and len(uids) == 12
         first = ElementTree.fromstring(after[1]).find("BehaviorTree/Sequence/*")
-        assert first is not None and first.tag == "wait"
+        assert first is not None and first.tag == "Sleep"
 
 
 def test_a_subtree_has_a_block_and_a_blackboard_of_its_own(client: Any, tmp_path: Any) -> None:

@@ -119,7 +119,7 @@ AGENT = Kind(
         "plan; with `by: repair` the planner mends the plan that the agent wrote.",
     ),
     "agent:\n  goal: bring a cup to the sink\n  moves: [think, act]\n",
-    bare="goal", impl=f"{_IMPL}.agent:Agent", waits=True, asks=True,
+    bare="goal", impl=f"{_IMPL}.agent:Agent", sign="✦", waits=True, asks=True,
     check=f"{_IMPL}.kinds.checks:check_agent",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
@@ -172,6 +172,7 @@ PLAN = Kind(
         "`by: repair`: the model's plan is completed and mended so that it reaches the facts of `goal`.",
     ),
     "plan:\n  goal: bring a cup to the sink\n  leaf: react\n", impl=f"{_IMPL}.plan:Plan", waits=True, asks=True,
+    sign="✎",
     check=f"{_IMPL}.kinds.checks:check_plan",
 )  # fmt: skip
 REFLECT = Kind(
@@ -202,7 +203,7 @@ REFLECT = Kind(
         "Every question counts for the budget of the run; when that is spent it fails.",
     ),
     "reflect:\n  goal: bring a cup to the sink\n  into: lessons\n", impl=f"{_IMPL}.reflect:Reflect", waits=True,
-    asks=True, one_of=("into", "reflection"),
+    sign="✎", asks=True, one_of=("into", "reflection"),
 )  # fmt: skip
 REWRITE = Kind(
     "rewrite", "agent", "Writes a new plan from the one that was followed and what was learnt with it.",
@@ -244,7 +245,7 @@ VERIFY = Kind(
         "Who reflects on the latest attempt at this goal is told that it is not met, and the thought.",
         "Every question counts for the budget of the run; when that is spent it fails.",
     ),
-    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", waits=True, asks=True,
+    "verify: the cup is in the sink\n", bare="goal", impl=f"{_IMPL}.verify:Verify", sign="✓?", waits=True, asks=True,
 )  # fmt: skip
 ROLLBACK = Kind(
     "rollback", "decorator", "Puts the world back as it was when its child fails.",

@@ -76,12 +76,20 @@ class App {
     }, () => {}); // a gesture tells when the server is gone
   }
 
+  async learn(path) {
+    const told = await this.send("kinds", { path });
+    if (!told) return false;
+    Object.assign(this, { kinds: told.kinds, common: told.common });
+    for (const kind of told.kinds) SIGNS[kind.name] = kind.sign;
+    this.list();
+    return true;
+  }
+
   async open(path, quiet = false) {
     const state = await this.send("open", { path });
     if (!state) return;
     if (!quiet || !this.kinds.length || path !== this.state?.path) {
-      const kinds = await this.send("kinds", { path });
-      if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); }
+      await this.learn(path);
     }
     const other = path !== this.state?.path;
     this.story = state.story;
@@ -126,8 +134,7 @@ class App {
     const undone = what === "undo" || what === "redo";
     this.say(undone ? `${what}: done` : `${GESTURES[what]?.[0] ?? what}: ${state.nodes.length} nodes, ${state.faults.length} faults`);
     if (["skills", "text", "undo", "redo", "extract", "inline", "skill", "rename_tree", "rename_skill"].includes(what)) {
-      const kinds = await this.send("kinds", { path: state.path });
-      if (kinds) { this.kinds = kinds.kinds; this.common = kinds.common; this.list(); this.panel(); this.head(); }
+      if (await this.learn(state.path)) { this.panel(); this.head(); }
       this.files();
     }
     return state;
@@ -391,7 +398,7 @@ class App {
     const order = ["skill", "control", "decorator", "leaf", "agent"];
     for (const group of word ? [""] : order.filter((g) => groups[g])) {
       if (group) rows.push(el("li", { class: "group", role: "presentation" }, { skill: "Skills", control: "Control", decorator: "Decorators", leaf: "Leaves", agent: "Agents" }[group]));
-      for (const kind of groups[group]) rows.push(el("li", { role: "option", title: kind.about, "data-kind": kind.name, "aria-selected": "false" }, `${GLYPHS[kind.name] ?? ""} ${kind.name}`));
+      for (const kind of groups[group]) rows.push(el("li", { role: "option", title: kind.about, "data-kind": kind.name, "aria-selected": "false" }, `${kind.sign} ${kind.name}`));
     }
     $("kinds").replaceChildren(...rows);
     if (word) $("kinds").querySelector("[data-kind]")?.setAttribute("aria-selected", "true");

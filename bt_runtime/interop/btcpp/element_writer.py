@@ -7,15 +7,17 @@ from typing import Any
 from xml.etree.ElementTree import Comment, Element, SubElement
 
 from bt_runtime.interop.btcpp import aside, script
-from bt_runtime.interop.btcpp.model import attribute
+from bt_runtime.interop.btcpp.model import CPP, Model, Port, attribute
 from bt_runtime.interop.btcpp.refusals import Refusals
 from bt_runtime.interop.btcpp.script import CannotSay
 from bt_runtime.language.expression import Expression
+from bt_runtime.language.kinds.kind import NODE_TYPES, Kind, Twin
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import Computed, is_entry
 
 SETS = {"on_success": "_onSuccess", "on_failure": "_onFailure", "on_end": "_post", "on_halt": "_onHalted"}
 ANY_SKILL = "a skill"  # no name of a kind
+_YIELD = "yield"  # makes its twin asynchronous
 NodeWriter = Callable[["ElementWriter", Element, NodeSpec], None]
 
 
@@ -33,10 +35,11 @@ class ElementWriter:
     """Writes the nodes of one tree into an element."""
 
     def __init__(
-        self, tree: TreeSpec, sorts: dict[str, str], refusals: Refusals, kinds: Mapping[str, NodeWriter]
-    ) -> None:
-        """Prepares a writer. `kinds` maps each kind of node to its writer function."""
-        self.tree, self.sorts, self.refusals, self.kinds = tree, sorts, refusals, kinds
+        self, tree: TreeSpec, sorts: dict[str, str], models: dict[str, Model], refusals: Refusals,
+        kinds: Mapping[str, NodeWriter],
+    ) -> None:  # fmt: skip
+        """Prepares a writer. `kinds` maps kinds that are no twin of a single node there to their writers."""
+        self.tree, self.sorts, self.models, self.refusals, self.kinds = tree, sorts, models, refusals, kinds
         self.lines = tree.text.splitlines()
         self.ids = aside.head(tree.text).ids
         self.told: set[int] = set()
@@ -94,11 +97,36 @@ class ElementWriter:
             self.carried(parent[-1], spec)
             return
         say = self.kinds.get(ANY_SKILL if spec.kind.family == "skill" else spec.kind.name)
-        if say is None:
+        if say is not None:
+            say(self, parent, spec)
+        elif spec.kind.twin is not None:
+            self.twin(parent, spec, spec.kind.twin)
+        else:
             raise CannotSay("there is nothing like it there")
-        say(self, parent, spec)
         if spec.name is not None:
             parent[-1].set("name", spec.name)
+
+    def twin(self, parent: Element, spec: NodeSpec, twin: Twin) -> None:
+        """Writes a node as the one there that equals its kind."""
+        kind = spec.kind
+        for field in kind.fields:
+            given = spec.values.get(field.name, field.default)
+            if field.name not in (*twin.ports, _YIELD) and field.type not in NODE_TYPES and given != field.default:
+                raise CannotSay(f"{twin.tag} has no `{field.name}`")
+        given = {port: self.ported(name, spec.values[name]) for name, port in twin.ports.items() if name in spec.values}
+        if not twin.standard:
+            self.known(twin.tag, kind, twin.ports)
+        tag = f"Async{twin.tag}" if spec.values.get(_YIELD) else twin.tag
+        self.below(SubElement(parent, tag, given), spec, *spec.places)
+
+    def ported(self, name: str, value: Any) -> str:
+        return self.milliseconds(value) if name == "seconds" else self.port(value)
+
+    def known(self, tag: str, kind: Kind, ports: Mapping[str, str]) -> None:
+        """Declares a node that is another library's there."""
+        typed = {port: CPP.get(field.type, "") for field in kind.fields if (port := ports.get(field.name))}
+        sort = {"control": "Control", "decorator": "Decorator"}.get(kind.family, "Action")
+        self.models[tag] = Model(tag, sort, {port: Port(port, type=type) for port, type in typed.items()})
 
     def carried(self, element: Element, guard: NodeSpec) -> None:
         for field in ("when", "unless"):

@@ -10,7 +10,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.interop.btcpp import aside
 from bt_runtime.interop.btcpp.element_writer import ElementWriter, tree_id
 from bt_runtime.interop.btcpp.manifest import foreign_of
-from bt_runtime.interop.btcpp.model import CPP, attribute
+from bt_runtime.interop.btcpp.model import CPP, Model, attribute
 from bt_runtime.interop.btcpp.node_writers import NODE_WRITERS
 from bt_runtime.interop.btcpp.refusals import Refusals
 from bt_runtime.interop.btcpp.sources import STUB
@@ -18,13 +18,6 @@ from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import ABSENT, Port, TreeSpec
 from bt_runtime.project import disk
 
-_SORTS = {
-    "PipelineSequence": "Control",
-    "RoundRobin": "Control",
-    "RecoveryNode": "Control",
-    "RateController": "Decorator",
-}
-_PORTS = {"RecoveryNode": {"number_of_retries": "int"}, "RateController": {"hz": "double"}}
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -48,6 +41,7 @@ class _Export:
         self.main = tree
         self.trees: dict[str, TreeSpec] = {}
         self.sorts: dict[str, str] = {}  # of skills: how they were used
+        self.models: dict[str, Model] = {}  # of other libraries' nodes that were used
         self.refusals = Refusals()
         self.ids: dict[str, str] = {}  # of skills whose ID is no name here
         todo = [tree]
@@ -74,7 +68,7 @@ class _Export:
                 if port.default is not ABSENT and port.span is not None:
                     why = f"XML has no default for the entry `{port.name}`: `set` it in the tree, or make it an input"
                     self.refusals.add(tree.file, port.span, why)
-            writer = ElementWriter(tree, self.sorts, self.refusals, NODE_WRITERS)
+            writer = ElementWriter(tree, self.sorts, self.models, self.refusals, NODE_WRITERS)
             for line in writer.remarks(_line_of("version", tree.text)):
                 if not aside.is_kept(line):
                     root.append(Comment(f" {line.replace('--', '- -').rstrip('-')} "))
@@ -99,22 +93,20 @@ class _Export:
     def model(self, root: Element) -> None:
         model = SubElement(root, "TreeNodesModel")
         kinds = {k.name: k for tree in self.trees.values() for k in tree.registry if k.family == "skill"}
-        used = {e.tag for e in root.iter() if isinstance(e.tag, str)}
         for name in sorted(kinds):
             self.skill(model, kinds[name])
-        for tag in sorted(used & _SORTS.keys()):
-            known = SubElement(model, _SORTS[tag], ID=tag)
-            for port, type in _PORTS.get(tag, {}).items():
-                SubElement(known, "input_port", name=port, type=type)
+        for _, other in sorted(self.models.items()):
+            known = SubElement(model, other.sort, ID=other.id)
+            for port in other.ports.values():
+                SubElement(known, "input_port", name=port.name, type=port.type)
         for name, sort in sorted(self.refusals.sorts.items()):
             SubElement(model, sort, ID=name)
         for name in sorted(self.trees):
             tree = self.trees[name]
             known = SubElement(model, "SubTree", ID=tree_id(tree))
-            for given in tree.inputs.values():
-                self.port(known, "input_port", given)
-            for given in tree.outputs.values():
-                self.port(known, "output_port", given)
+            for ports, direction in ((tree.inputs, "input_port"), (tree.outputs, "output_port")):
+                for given in ports.values():
+                    self.port(known, direction, given)
             for part in aside.head(tree.text).model:
                 aside.put(known, part)
 

@@ -1,4 +1,4 @@
-"""Writes each kind of node as XML; a kind without an equivalent is refused, with its place."""
+"""Writes the kinds that are no twin of a single node there; what has no equivalent is refused, with its place."""
 
 from __future__ import annotations
 
@@ -8,40 +8,14 @@ from bt_runtime.interop.btcpp import script
 from bt_runtime.interop.btcpp.element_writer import ANY_SKILL, SETS, ElementWriter, NodeWriter, plain, tree_id
 from bt_runtime.interop.btcpp.model import attribute
 from bt_runtime.interop.btcpp.script import CannotSay
-from bt_runtime.interop.btcpp.tags import TAGS
 from bt_runtime.language.expression import Expression
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.language.values import Computed
 
-_LISTS = (
-    "sequence", "fallback", "reactive_sequence", "reactive_fallback", "sequence_with_memory", "pipeline", "round_robin",
-)  # fmt: skip
 _ELSE = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
 _BEFORE = {"failure": "_failureIf", "success": "_successIf", "skip": "_skipIf"}  # in the order in which they are asked
 _LOOPS: dict[type, str] = {bool: "LoopBool", int: "LoopInt", float: "LoopDouble", str: "LoopString"}
 MOST_CASES = 6  # of a switch: Switch6
-
-
-def _list(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    tag = TAGS[spec.kind.name]
-    s.below(SubElement(parent, f"Async{tag}" if spec.values.get("yield") else tag), spec, "children")
-
-
-def _decorated(tag: str, **ports: str) -> NodeWriter:
-    """Writes a decorator; `ports` maps its fields to attributes."""
-
-    def say(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-        given = {port: s.port(spec.values[field]) for port, field in ports.items()}
-        s.below(SubElement(parent, tag, given), spec, "child")
-
-    return say
-
-
-def _timed(tag: str, port: str) -> NodeWriter:
-    def say(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-        s.below(SubElement(parent, tag, {port: s.milliseconds(spec.values["seconds"])}), spec, "child")
-
-    return say
 
 
 def _parallel(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
@@ -55,7 +29,7 @@ def _parallel(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
         return
     success = count - 1 if success == -2 else success
     given = {"success_count": s.port(success)} | ({"failure_count": s.port(failure)} if failure != 1 else {})
-    s.below(SubElement(parent, TAGS["parallel"], given), spec, "children")
+    s.below(SubElement(parent, "Parallel", given), spec, "children")
 
 
 def _branches(tag: str, first: str) -> NodeWriter:
@@ -80,21 +54,21 @@ def _switch(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
         s.into(element, child)
     default = spec.at("default")
     if default is None:
-        SubElement(element, TAGS["fail"])
+        SubElement(element, "AlwaysFailure")
     else:
         s.into(element, default)
 
 
 def _until_failure(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    s.below(SubElement(SubElement(parent, TAGS["invert"]), TAGS["until_failure"]), spec, "child")
+    s.below(SubElement(SubElement(parent, "Inverter"), "KeepRunningUntilFailure"), spec, "child")
 
 
 def _invert(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     child = spec.children[0]
     if plain(child, "until_failure"):
-        s.below(SubElement(parent, TAGS["until_failure"]), child, "child")
+        s.below(SubElement(parent, "KeepRunningUntilFailure"), child, "child")
     else:
-        s.into(SubElement(parent, TAGS["invert"]), child)
+        s.into(SubElement(parent, "Inverter"), child)
 
 
 def _tested(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
@@ -132,7 +106,7 @@ def _precondition(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
         element = SubElement(parent, "IfThenElse")
         s.into(element, test)
         s.below(element, spec, "child")
-        SubElement(element, TAGS["fail"] if otherwise == "failure" else TAGS["succeed"])
+        SubElement(element, "AlwaysFailure" if otherwise == "failure" else "AlwaysSuccess")
     else:
         raise CannotSay(f"a node as its test, with `else: {otherwise}`")
 
@@ -144,7 +118,7 @@ def _force(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
 
 def _once(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     s.below(
-        SubElement(parent, TAGS["once"], then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child"
+        SubElement(parent, "RunOnce", then_skip="true" if spec.values["then"] == "skip" else "false"), spec, "child"
     )
 
 
@@ -169,15 +143,10 @@ def _for_each(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     s.below(SubElement(parent, _LOOPS[type(items[0])], given), spec, "child")
 
 
-def _recovery(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    element = SubElement(parent, "RecoveryNode", number_of_retries=s.port(spec.values["times"]))
-    s.below(element, spec, "do")
-    s.below(element, spec, "recover")
-
-
 def _rate(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     if spec.values["else"] != "running":
         raise CannotSay("RateController is RUNNING in between: `else: running`")
+    s.known("RateController", spec.kind, {"hz": "hz"})
     s.below(SubElement(parent, "RateController", hz=s.port(spec.values["hz"])), spec, "child")
 
 
@@ -206,24 +175,8 @@ def _check(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
         SubElement(parent, "ScriptCondition", code=s.code(spec.values["expr"]))
 
 
-def _wait(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    if "seconds" not in spec.values or "until" in spec.values or "updated" in spec.values:
-        raise CannotSay("Sleep takes a time, and nothing else")
-    SubElement(parent, "Sleep", msec=s.milliseconds(spec.values["seconds"]))
-
-
-def _succeed(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    SubElement(parent, TAGS["succeed"])
-
-
 def _unset(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     SubElement(parent, "UnsetBlackboard", key=spec.values["entry"])
-
-
-def _fail(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
-    if spec.values.get("why"):
-        raise CannotSay("`why`: AlwaysFailure says nothing")
-    SubElement(parent, TAGS["fail"])
 
 
 def _set(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
@@ -258,13 +211,8 @@ def _skill(s: ElementWriter, parent: Element, spec: NodeSpec, decorates: bool = 
 
 
 NODE_WRITERS: dict[str, NodeWriter] = {
-    **dict.fromkeys(_LISTS, _list), "parallel": _parallel, "if": _branches("IfThenElse", "then"),
+    "parallel": _parallel, "if": _branches("IfThenElse", "then"),
     "while": _branches("WhileDoElse", "do"), "switch": _switch, "until_failure": _until_failure, "invert": _invert,
     "precondition": _precondition, "force": _force, "once": _once, "skip_unless": _skip_unless, "for_each": _for_each,
-    "retry": _decorated(TAGS["retry"], num_attempts="times"),
-    "repeat": _decorated(TAGS["repeat"], num_cycles="times"),
-    "timeout": _timed(TAGS["timeout"], "msec"), "delay": _timed(TAGS["delay"], "delay_msec"),
-    "recovery": _recovery, "rate": _rate,
-    "try": _try, "check": _check, "wait": _wait, "fail": _fail, "set": _set, "tree": _tree,
-    "succeed": _succeed, "unset": _unset, ANY_SKILL: _skill,
+    "rate": _rate, "try": _try, "check": _check, "set": _set, "tree": _tree, "unset": _unset, ANY_SKILL: _skill,
 }  # fmt: skip

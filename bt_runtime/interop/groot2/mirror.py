@@ -12,6 +12,7 @@ from bt_runtime.events import Placed, Reshaped, Tick
 from bt_runtime.interop import tree_xml
 from bt_runtime.interop.groot2 import protocol
 from bt_runtime.interop.groot2.protocol import LETTERS, MOST_UIDS, STALE, Code
+from bt_runtime.language.kinds.registry import installed
 from bt_runtime.tree.describe.census import statuses
 
 MOST_TRANSITIONS = 1000  # that wait to be fetched: the oldest are given up
@@ -57,8 +58,9 @@ class Mirror:
             self._show(number, STALE + self.shown[number], micros)
 
     def _keeps(self, above: Placed) -> bool:
-        forgets = above.family == "decorator" or above.kind.startswith("reactive_")
-        return self.real[above.number] == Code.RUNNING and not forgets
+        kind = installed().get(above.kind)
+        reactive = kind is not None and kind.reactive and kind.onward is not None
+        return self.real[above.number] == Code.RUNNING and above.family != "decorator" and not reactive
 
     def _show(self, number: int, byte: int, micros: int) -> None:
         if self.shown[number] == byte:
@@ -119,7 +121,7 @@ class Mirror:
     def xml(self) -> bytes:
         if self._xml is None:
             rows = [
-                tree_xml.Row(self.uids[row.number], self.uids.get(row.parent, -1), row.kind, row.name, path)
+                tree_xml.Row(self.uids[row.number], self.uids.get(row.parent, -1), row.kind, row.name, path, row.family)
                 for row, path in self._walk()
             ]
             self._xml = tree_xml.text(self.name, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.language.kinds.kind import Ends, Field, Kind, Result
+from bt_runtime.language.kinds.kind import Ends, Field, Kind, Result, Twin
 
 _IMPL = "bt_runtime.tree.nodes"
 _CHILD = Field("child", "node", "The node that is decorated.", required=True)
@@ -10,24 +10,14 @@ _SKIPPED = "A skipped child makes the decorator skipped."
 
 
 def _decorator(
-    name: str,
-    impl: str,
-    about: str,
-    fields: tuple[Field, ...],
-    rules: tuple[str, ...],
-    example: str,
-    *,
-    waits: bool = False,
-    ends: Ends = "any",
-    endless: Result | None = None,
-    skips: bool = False,
-    blocks: tuple[str, ...] = (),
-    one_of: tuple[str, ...] = (),
-) -> Kind:
+    name: str, impl: str, about: str, fields: tuple[Field, ...], rules: tuple[str, ...], example: str, *,
+    waits: bool = False, ends: Ends = "any", endless: Result | None = None, skips: bool = False,
+    blocks: tuple[str, ...] = (), one_of: tuple[str, ...] = (), sign: str = "", twin: Twin | None = None,
+) -> Kind:  # fmt: skip
     bare = None if one_of or any(f.required for f in fields) else "child"
     return Kind(
-        name, "decorator", about, (*fields, _CHILD), rules, example, bare=bare,
-        impl=f"{_IMPL}.{impl}", waits=waits, ends=ends, endless=endless, skips=skips, blocks=blocks, one_of=one_of,
+        name, "decorator", about, (*fields, _CHILD), rules, example, bare=bare, impl=f"{_IMPL}.{impl}", waits=waits,
+        ends=ends, endless=endless, skips=skips, blocks=blocks, one_of=one_of, sign=sign, twin=twin,
     )  # fmt: skip
 
 
@@ -41,7 +31,7 @@ DECORATORS = (
     _decorator(
         "invert", "results:Invert", "Turns success into failure and failure into success.", (),
         ("SUCCESS becomes FAILURE and FAILURE becomes SUCCESS; RUNNING stays.", _SKIPPED),
-        "invert:\n  check: battery > 0.2\n", ends="opposite",
+        "invert:\n  check: battery > 0.2\n", ends="opposite", sign="¬", twin=Twin("Inverter"),
     ),
     _decorator(
         "force", "results:Force", "Gives a fixed result once its child has ended.",
@@ -57,7 +47,8 @@ DECORATORS = (
             "After the last attempt has failed it fails; a running child does not use up an attempt.",
             "A count that turns out to be 0 fails without ticking the child; one below -1 is a fault of this node.",
         ),
-        _example("retry", "times: 3"), waits=True, ends="child", endless="success",
+        _example("retry", "times: 3"), waits=True, ends="child", endless="success", sign="↺",
+        twin=Twin("RetryUntilSuccessful", {"times": "num_attempts"}),
     ),
     _decorator(
         "repeat", "repeats:Repeat", "Runs its child again after a success.",
@@ -67,12 +58,13 @@ DECORATORS = (
             "After the last success it succeeds.",
             "A count that turns out to be 0 succeeds without ticking the child; one below -1 is a fault of this node.",
         ),
-        _example("repeat", "times: 3"), waits=True, ends="child", endless="failure",
+        _example("repeat", "times: 3"), waits=True, ends="child", endless="failure", sign="↻",
+        twin=Twin("Repeat", {"times": "num_cycles"}),
     ),
     _decorator(
         "until_failure", "repeats:UntilFailure", "Runs its child again and again until it fails.", (),
         ("After a success the child is started again at the next tick; its failure is SUCCESS.",),
-        "until_failure:\n  check: battery > 0.2\n", waits=True, ends="success",
+        "until_failure:\n  check: battery > 0.2\n", waits=True, ends="success", twin=Twin("KeepRunningUntilFailure"),
     ),
     _decorator(
         "for_each", "repeats:ForEach", "Runs its child once for each item of a list.",
@@ -103,14 +95,14 @@ DECORATORS = (
             "even when it would have finished at this very tick.",
             "The runner ticks when the time is up, and does not wait for the next tick of its rate.",
         ),
-        _example("timeout", "seconds: 5"),
+        _example("timeout", "seconds: 5"), sign="◷", twin=Twin("Timeout", {"seconds": "msec"}),
     ),
     _decorator(
         "delay", "timing:Delay", "Waits before it starts its child.",
         (Field("seconds", "number", "How long to wait, by the run's clock.", required=True, minimum=0),),
         ("It is RUNNING until the time has passed, then ticks the child within the same tick.",
          "Zero or negative seconds start the child at once."),
-        _example("delay", "seconds: 0.5"), waits=True,
+        _example("delay", "seconds: 0.5"), waits=True, twin=Twin("Delay", {"seconds": "delay_msec"}),
     ),
     _decorator(
         "rate", "timing:Rate", "Starts its child at most so many times a second.",
@@ -132,7 +124,7 @@ DECORATORS = (
         (Field("then", "word", "What later ticks return: the first `result`, or `skip`.", default="result",
                choices=("result", "skip")),),
         ("After the child has succeeded or failed it is never ticked again; being halted does not count as an end.",),
-        "once:\n  log: hello\n",
+        "once:\n  log: hello\n", twin=Twin("RunOnce"),
     ),
     _decorator(
         "skip_unless", "conditions:SkipUnless", "Skips its child unless a blackboard entry was updated.",

@@ -45,6 +45,14 @@ class Field(NamedTuple):
     reads: bool = False  # an output that is read too: the node adds to the entry
 
 
+class Twin(NamedTuple):
+    """The node of BehaviorTree.CPP that equals a kind, child for child."""
+
+    tag: str
+    ports: Mapping[str, str] = {}  # field → port; `seconds` become milliseconds, other given fields have no words there
+    standard: bool = True  # False: another library's, so its model is written beside the tree
+
+
 class Kind(NamedTuple):
     name: str
     family: Family
@@ -71,6 +79,8 @@ class Kind(NamedTuple):
     includes: bool = False  # stands for the tree in its `file`, whose ports are given by its `with`
     foreign: bool = False  # made of a py_trees class, after its children; what it reads and writes cannot be seen
     transparent: bool = False  # its child stands at the same path, and has its name
+    sign: str = ""  # what pages draw beside its name
+    twin: Twin | None = None  # what it is in BehaviorTree.CPP, for exports and monitors
     # What only this kind must be: module:function, imported when the first node is checked. It gets the TreeSpec, the
     # NodeSpec and the Diagnostics that it adds to.
     check: str = ""

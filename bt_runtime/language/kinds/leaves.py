@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.kinds.kind import Field, Kind, Twin
 
 _IMPL = "bt_runtime.tree.nodes"
 
@@ -47,6 +47,7 @@ LEAVES = (
             "any write counts. With `until` too, that must hold as well.",
         ),
         "wait: 1.5\n", bare="seconds", impl=f"{_IMPL}.leaves:Wait", waits=True, one_of=("seconds", "updated", "until"),
+        twin=Twin("Sleep", {"seconds": "msec"}),
     ),
     Kind(
         "log", "leaf", "Writes a line to the run's log.",
@@ -58,12 +59,12 @@ LEAVES = (
         'log: "battery is {battery}"\n', bare="text", impl=f"{_IMPL}.leaves:Log", ends="success",
     ),
     Kind("succeed", "leaf", "Succeeds.", (), ("It always succeeds.",), "succeed: {}\n",
-         impl=f"{_IMPL}.leaves:Succeed", ends="success"),
+         impl=f"{_IMPL}.leaves:Succeed", ends="success", twin=Twin("AlwaysSuccess")),
     Kind(
         "fail", "leaf", "Fails, saying why.",
         (Field("why", "string", "The reason, as it shows in the log and to `try`.", default=""),),
         ("It always fails.",), "fail: no cup was found\n", bare="why", impl=f"{_IMPL}.leaves:Fail",
-        ends="failure", emit=True,
+        ends="failure", emit=True, twin=Twin("AlwaysFailure"),
     ),
     Kind(
         "tree", "leaf", "Runs another tree, with a blackboard scope of its own.",
@@ -81,6 +82,7 @@ LEAVES = (
             "A subtree that contains itself is built when it is reached, and must stand behind a test.",
         ),
         "tree:\n  file: dock.yaml\n  with: {speed: 0.5}\n", bare="file", impl=f"{_IMPL}.subtree:Subtree", includes=True,
+        sign="▤",
     ),
     Kind(
         "py", "leaf", "Uses any py_trees behaviour or composite, by its import path.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.language.expression.expression import Expression
-from bt_runtime.language.kinds.kind import DATA_TYPES, NODE_TYPES
+from bt_runtime.language.kinds.kind import DATA_TYPES, NODE_TYPES, Kind
+from bt_runtime.language.kinds.registry import installed
 from bt_runtime.tree.node import Node
 
 MOST = 120  # characters
@@ -21,6 +23,11 @@ def family_of(node: Behaviour) -> str:
 
 def kind_of(node: Behaviour) -> str:
     return str(node.spec.kind.name) if isinstance(node, Node) else type(node).__name__
+
+
+def signs(kinds: Iterable[Kind] | None = None) -> dict[str, str]:
+    """Returns what pages draw beside the names of kinds. None: the installed ones."""
+    return {kind.name: kind.sign for kind in (installed() if kinds is None else kinds) if kind.sign}
 
 
 def gist(node: Behaviour) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Branches(Chooser, composites.Composite):
     """A node with children at named places; at most one of them is active."""
 
+    STATE = ("places",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.places = list(spec.places)
@@ -38,6 +40,8 @@ class Branches(Chooser, composites.Composite):
 
 
 class If(Branches):
+    HOLDS = True
+    ROUND = ("taken",)
     taken = ""  # the place of the branch that this round has taken
 
     def choose(self) -> Turn:
@@ -74,6 +78,9 @@ class Switch(Branches):
 class Try(Branches):
     """Runs `do`, then `catch` if it failed, then `finally`."""
 
+    HOLDS = True
+    ROUND = ("at", "result", "crashes_before")
+    CRASHES = ("crashes_before",)
     at = "do"
     result: Status = INVALID  # while `finally` runs: what comes after it
     crashes_before = 0
@@ -117,6 +124,16 @@ class Try(Branches):
             child.step()
             if child.status is RUNNING:
                 halt(child, self.context, why)
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        place = self.places[at]
+        goes_on = place == "do" and ("finally" in self.places or (status is FAILURE and "catch" in self.places))
+        if place == "finally":
+            return self.result if self.at == place else None
+        return None if goes_on or (place == "catch" and "finally" in self.places) else status
+
+    def explain(self) -> str:
+        return f"it has come to its `{self.at}`" if self.at != "do" else super().explain()
 
     def fault(self) -> dict[str, Json]:
         """Returns the failed node and its message: the first that crashed, else the last that failed.

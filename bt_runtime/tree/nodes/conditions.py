@@ -20,6 +20,8 @@ ELSE: dict[str, Status] = {"failure": FAILURE, "success": SUCCESS, "skip": INVAL
 
 
 class Precondition(Decorator):
+    HOLDS = True
+
     def choose(self) -> Turn:
         if self.active is not None:
             return self.children[0]
@@ -32,6 +34,8 @@ class Precondition(Decorator):
 
 
 class SkipUnless(Decorator):
+    HOLDS = True
+    STATE = STAMPS = ("seen",)
     seen = 0
 
     def choose(self) -> Turn:

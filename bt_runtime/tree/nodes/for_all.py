@@ -32,6 +32,8 @@ class Copy(NamedTuple):
 
 class ForAll(Composite):
     copied = True
+    STATE = ("copies", "leaving", "old_copies")
+    ROUND = ("items", "results", "found", "asked", "next")
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -122,6 +124,9 @@ class ForAll(Composite):
         if self.results and not results:
             return INVALID
         return SUCCESS if all(status is SUCCESS for status in results) else FAILURE
+
+    def explain(self) -> str:
+        return f"{len(self.results)} of {len(self.items)} items have ended"
 
     def inserted(self, index: int) -> None:
         copy = self.copies.get(self.children[index])

@@ -16,6 +16,7 @@ from bt_runtime.types import Json
 
 
 class InstantNode(SkillNode):
+    CACHES = ("call", "observed_call", "behind", "slow")
     call: Call | None = None
     observed_call: Call | None = None  # the same behind the gates; listeners receive its end
     behind: Call

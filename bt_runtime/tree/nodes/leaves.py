@@ -26,6 +26,8 @@ def assign(scope: Scope, values: Mapping[str, Json]) -> None:
 
 
 class Check(Node):
+    STATE = STAMPS = ("seen",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.test = self.news if "updated" in spec.values else reader(spec.values["expr"])
@@ -63,6 +65,8 @@ class Unset(Node):
 
 class Wait(Node):
     still = True
+    STATE = STAMPS = ("seen",)
+    ROUND = TIMES = ("until",)
     until = math.inf
     seen = 0.0  # the stamp of the entry that is watched, when it last succeeded
 
@@ -83,6 +87,9 @@ class Wait(Node):
         self.context.wake_at(self.until)
         return RUNNING
 
+    def explain(self) -> str:
+        return left(self, self.until) if self.status is RUNNING else super().explain()
+
     def holds(self) -> bool:
         values = self.spec.values
         stamp = self.scope.stamp(values["updated"]) if "updated" in values else math.inf
@@ -90,6 +97,11 @@ class Wait(Node):
             return False
         self.seen = stamp if "updated" in values else 0.0
         return True
+
+
+def left(node: Node, until: float) -> str:
+    """Returns how long a node waits; "" when no time ends its wait."""
+    return "" if until == math.inf else f"for another {max(0.0, until - node.context.clock.now()):.3g} s"
 
 
 def resting(node: Any) -> Wait | None:

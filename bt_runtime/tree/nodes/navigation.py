@@ -12,6 +12,7 @@ from bt_runtime.tree.nodes.parent import Composite, Turn, halt_below
 
 
 class Pipeline(Composite, composites.Sequence):
+    ROUND = ("reached",)
     reached = 0  # the furthest child that was ticked in this round
 
     def step(self) -> Status:
@@ -44,14 +45,24 @@ class Pipeline(Composite, composites.Sequence):
 
 
 class Recovery(Branches):
+    HOLDS = True
+    ROUND = ("recovering", "recovered", "times")
     recovering = False
     recovered = 0  # how often in this round
+    times = 0  # the most that it recovers
 
     def choose(self) -> Turn:
         if self.status is not RUNNING:
             self.recovering, self.recovered = False, 0
             self.times = self.value("times")
         return self.at_place("recover" if self.recovering else "do")
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        last = status is SUCCESS or 0 <= self.times <= self.recovered
+        return status if (last if self.places[at] == "do" else status is FAILURE) else None
+
+    def explain(self) -> str:
+        return f"it has recovered {self.recovered} times of {self.times}" if self.recovered else ""
 
     def conclude(self, status: Status) -> Turn:
         if status is RUNNING:
@@ -60,7 +71,7 @@ class Recovery(Branches):
             self.recovering = False
             if status is not SUCCESS:
                 return FAILURE
-            self.recovered += 1
+            self.recovered += self.times >= 0  # without a limit nobody counts
             self.context.tick_soon(self)
             return RUNNING
         if status is not FAILURE or 0 <= self.times <= self.recovered:
@@ -70,6 +81,8 @@ class Recovery(Branches):
 
 
 class RoundRobin(Composite):
+    HOLDS = True
+    STATE, ROUND = ("at",), ("tried", "failed")
     at = 0  # the child whose turn it is
     tried = 0  # how many had their turn in this round
     failed = False  # has any of them failed (rather than been skipped)
@@ -91,6 +104,10 @@ class RoundRobin(Composite):
             self.failed = self.failed or status is FAILURE
         self.at = 0
         return self.finish(FAILURE if self.failed or not children else INVALID)
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        last = self.tried + (at - self.at) % len(self.children) + 1 == len(self.children)
+        return status if status is SUCCESS or last else None
 
     def terminate(self, new_status: Status) -> None:
         self.at = 0

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 
 class Parallel(Composite, composites.Parallel):
+    ROUND = ("results", "success", "failure")
+    CACHES = ("asleep", "rest")
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.policy = common.ParallelPolicy.SuccessOnAll()  # what py_trees' displays ask for
@@ -128,6 +131,10 @@ class Parallel(Composite, composites.Parallel):
         need = _threshold(self.success, total)
         return need, min(_threshold(self.failure, total), total - need + 1)
 
+    def explain(self) -> str:
+        counts = {word: sum(c.status is s for c in self.children) for s, word in _COUNTED.items()}
+        return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
     def inserted(self, index: int) -> None:
         self.rest = None
 
@@ -138,6 +145,9 @@ class Parallel(Composite, composites.Parallel):
 
     def replaced(self, old: Behaviour, new: Behaviour) -> None:
         self.removed(0, old)
+
+
+_COUNTED = {RUNNING: "running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "skipped or not begun"}
 
 
 def _threshold(count: int, total: int) -> int:

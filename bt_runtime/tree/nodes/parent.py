@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Sequence as Seq
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from py_trees import composites, decorators
 from py_trees.behaviour import Behaviour
@@ -35,6 +35,7 @@ class Parent(Node):
 
     current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
+    HOLDS: ClassVar[bool] = False  # while a child runs, does it tick no other, nor halt that one without a reason
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
         """Makes `child` the child at this index; it keeps its segment for life."""
@@ -50,6 +51,11 @@ class Parent(Node):
     def idle_until(self) -> float:
         """Returns when the first child needs a tick; foreign children need one at once."""
         return min((getattr(child, "idle_until", -math.inf) for child in self.children), default=-math.inf)
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        """Returns what it ends with when its child at this place ends so; None: it goes on, or more decides."""
+        onward, last = self.spec.kind.onward, at + 1 == len(self.children)
+        return None if onward is None or (status.name.lower() == onward and not last) else status
 
     def inserted(self, index: int) -> None:
         """Called when a child was inserted at this index."""
@@ -148,6 +154,7 @@ class Chooser(Parent):
     """
 
     fixed = True
+    ROUND: ClassVar[tuple[str, ...]] = ("active", "running_test", "test_asked")
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
     test_asked: Steppable | None = None  # the same, if it was asked in this step
@@ -155,6 +162,9 @@ class Chooser(Parent):
 
     def choose(self) -> Turn:
         return self.children[0]
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return None if self.spec.places[at : at + 1] and self.spec.places[at] in self.spec.asks else status
 
     def ask(self, field: str) -> Status:
         """Evaluates one test: an expression, or the node that takes its place behind the children."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import deque
 from collections.abc import Sequence
@@ -15,8 +16,12 @@ from bt_runtime.tree.nodes.conditions import ELSE
 from bt_runtime.tree.nodes.parent import Decorator, Turn
 from bt_runtime.types import Json
 
+LONGEST = 80  # characters of an item that is told
+
 
 class _Rounds(Decorator):
+    HOLDS = True
+
     def next_round(self) -> None:
         """Repeats at once, or when the child wakes if its result cannot change earlier."""
         due = self.children[0].idle_until if isinstance(self.children[0], Node) else -math.inf
@@ -29,6 +34,7 @@ class _Rounds(Decorator):
 class _Counted(_Rounds):
     """`again`: the child's result that starts another round, at most `times` times."""
 
+    ROUND = ("times", "count")
     again: Status
     times = 0
     count = 0  # rounds that gave `again`
@@ -46,10 +52,18 @@ class _Counted(_Rounds):
                 return self.again
         return self.children[0]
 
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return status if status is not self.again or 0 <= self.times <= self.count + 1 else None
+
+    def explain(self) -> str:
+        return (
+            f"round {self.count + 1}{f' of {self.times}' if self.times > 0 else ''}" if self.status is RUNNING else ""
+        )
+
     def conclude(self, status: Status) -> Turn:
         if status is not self.again:
             return status
-        self.count += 1
+        self.count += self.times >= 0  # without a limit nobody counts
         if 0 <= self.times <= self.count:
             return status
         self.next_round()
@@ -69,6 +83,9 @@ class Repeat(_Counted):
 class UntilFailure(_Rounds):
     still = True
 
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return SUCCESS if status is FAILURE else None
+
     def conclude(self, status: Status) -> Turn:
         if status is FAILURE:
             return SUCCESS
@@ -79,6 +96,7 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
+    ROUND = ("items", "item", "due", "passed")
     items: deque[Json]  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin
@@ -108,6 +126,17 @@ class ForEach(_Rounds):
         self.due = True
         self.next_round()
         return RUNNING
+
+    def ended_by(self, at: int, status: Status) -> Status | None:
+        return None if status is SUCCESS and (self.status is not RUNNING or self.left()) else status
+
+    def explain(self) -> str:
+        text = json.dumps(self.item, ensure_ascii=False, default=repr)
+        return (
+            f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
+            if self.status is RUNNING
+            else ""
+        )
 
     def verdict(self) -> Status:
         return SUCCESS if self.passed else INVALID

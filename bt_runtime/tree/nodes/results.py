@@ -9,22 +9,33 @@ from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS
 from bt_runtime.tree.nodes.parent import Decorator, Turn
 
 
-class Invert(Decorator):
-    def conclude(self, status: Status) -> Turn:
-        if status is SUCCESS:
-            return FAILURE
-        return SUCCESS if status is FAILURE else status
+class _Mapped(Decorator):
+    HOLDS = True
 
-
-class Force(Decorator):
-    def conclude(self, status: Status) -> Turn:
-        if status is SUCCESS or status is FAILURE:
-            return SUCCESS if self.spec.values["status"] == "success" else FAILURE
+    def ended_by(self, at: int, status: Status) -> Status:
         return status
+
+    def conclude(self, status: Status) -> Turn:
+        return self.ended_by(0, status) if status is SUCCESS or status is FAILURE else status
+
+
+class Invert(_Mapped):
+    def ended_by(self, at: int, status: Status) -> Status:
+        return FAILURE if status is SUCCESS else SUCCESS
+
+
+class Force(_Mapped):
+    def ended_by(self, at: int, status: Status) -> Status:
+        return SUCCESS if self.spec.values["status"] == "success" else FAILURE
 
 
 class Once(Decorator):
+    HOLDS = True
+    STATE = ("result",)
     result: Status | None = None
+
+    def explain(self) -> str:
+        return "its child has ended once" if self.result is not None else ""
 
     def choose(self) -> Turn:
         if self.result is None:

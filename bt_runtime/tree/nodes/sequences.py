@@ -24,7 +24,9 @@ class _InOrder(Composite):
     empty: ClassVar[Status]
     keeps_place = False  # after an end by a child
 
-    resumes = True
+    resumes = HOLDS = True
+    STATE: ClassVar[tuple[str, ...]] = ("reached",)
+    ROUND = ("at", "passed")
     at = 0  # the child that is next, or running
     passed = False  # has any child of this round returned `onward` (rather than been skipped)
     reached = 0  # how many children show a result
@@ -106,6 +108,7 @@ class Sequence(_InOrder, composites.Sequence):
 
 
 class SequenceWithMemory(Sequence):
+    STATE = ("at", "passed")
     keeps_place = True
     still = True
 

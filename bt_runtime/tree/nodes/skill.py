@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees.common import Status
 
@@ -40,6 +40,9 @@ Input = tuple[str, Reader, frozenset[type], Field | None]
 
 
 class SkillNode(Node):
+    STATE = ("doubted", "target", "tacit", "unsaid", "last")
+    ROUND = ("activity", "followed", "gave")
+    CACHES: ClassVar[tuple[str, ...]] = ("form", "constant", "readers", "literals", "quick", "plain", "_sentence")
     activity: Activity | None = None
     form: Form | None = None  # of the target, once it was started
     last: Ended | None = None  # how its last start ended
@@ -118,6 +121,13 @@ class SkillNode(Node):
         """Starts and polls a skill without listeners (see `plain`) directly, with no call but its own."""
         quick, context, running = self.quick, self.context, self.status is RUNNING
         if not self.plain or quick is None or context.observed or (running and self.activity is not quick):
+            activity = self.activity
+            if running and activity is not None and not self.follows and not self.broke and activity.quiet():
+                if not context.polled and not activity.wakes:
+                    context.poll_again()
+                if context.visits is not None:
+                    context.visits.append(self)
+                return RUNNING
             return super().step()
         target = quick.target
         try:

@@ -11,6 +11,7 @@ from py_trees.common import Status
 from bt_runtime.language.ports import check_range
 from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.tree.nodes.conditions import ELSE
+from bt_runtime.tree.nodes.leaves import left
 from bt_runtime.tree.nodes.parent import Decorator, Turn
 
 if TYPE_CHECKING:
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 
 
 class Timeout(Decorator):
+    ROUND = TIMES = ("deadline",)
     deadline = 0.0
+
+    def explain(self) -> str:
+        return f"its child may run {left(self, self.deadline)}" if self.status is RUNNING else super().explain()
 
     def choose(self) -> Turn:
         now = self.context.clock.now()
@@ -39,7 +44,12 @@ class Timeout(Decorator):
 
 
 class Delay(Decorator):
+    HOLDS = True
+    ROUND = TIMES = ("begins",)
     begins = 0.0
+
+    def explain(self) -> str:
+        return f"it waits {left(self, self.begins)}" if self.status is RUNNING and self.active is None else ""
 
     def choose(self) -> Turn:
         if self.status is not RUNNING:
@@ -51,6 +61,9 @@ class Delay(Decorator):
 
 
 class Rate(Decorator):
+    HOLDS = True
+    STATE = ("due", "last")
+    TIMES = ("due",)
     due = -math.inf
     last: Status = RUNNING  # what the child returned; RUNNING while its start was cut short
 
@@ -73,6 +86,9 @@ class Rate(Decorator):
         if field is not None:
             check_range(field, hz)
         return float(hz)
+
+    def explain(self) -> str:
+        return f"its child does not start {left(self, self.due)}" if self.context.clock.now() < self.due else ""
 
     @property
     def idle_until(self) -> float:

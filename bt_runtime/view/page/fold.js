@@ -57,6 +57,11 @@ class Fold {
     if (event.k === "world") this.news.world = true;
   }
 
+  on_start(event) {
+    this.latest.start = event;
+    Object.assign(SIGNS, event.signs);
+  }
+
   on_tick(event) {
     this.tick = event.n;
     [this.before, this.ticked] = [this.ticked, event.t];
