@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.call import show
@@ -34,16 +34,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.expression.hole import Hole
     from bt_runtime.language.expression.part import Part
 
-    Root: TypeAlias = Part | "Pieces"
-
-
-
-class Pieces(NamedTuple):
-    """A template: its texts and holes, and how long it is itself."""
-
-    of: Sequence[str | Hole]
-    length: int
-
+    Root: TypeAlias = Part | tuple[Sequence[str | Hole], int]  # of a template its pieces, and its length
 
 _SCALARS = frozenset({*NUMBERS, str, type(None)})
 _ORDER = frozenset({"<", "<=", ">", ">="})
@@ -134,7 +125,7 @@ class _Writer:
         self.shift = 0  # the place of the part's text in the whole text
 
     def whole(self, root: Root) -> str:
-        return self.text(*root) if isinstance(root, Pieces) else self.operand(root)
+        return self.text(*root) if isinstance(root, tuple) else self.operand(root)
 
     def line(self, part: Part, text: str) -> None:
         self.lines.append((" " * self.level + text, part, part.start + self.shift, part.end + self.shift))

@@ -17,6 +17,7 @@ class Computed:
 
     __slots__ = ("run",)
     run: Run
+    root: Any  # what the function is made of
 
     def __getattr__(self, name: str) -> Any:
         if name != "run":
@@ -25,11 +26,6 @@ class Computed:
 
         self.run = run = function(self.root)
         return run
-
-    @property
-    def root(self) -> Any:
-        """Returns what the function is made of."""
-        raise NotImplementedError
 
     def evaluate(self, scope: Scope) -> Value:
         return self.run(scope)
@@ -47,9 +43,7 @@ class Expression(Computed):
         self.names = names
         self.asked = asked
 
-    @property
-    def root(self) -> Part:
-        return self.part
+    root = property(lambda self: self.part)
 
     @property
     def constant(self) -> bool:

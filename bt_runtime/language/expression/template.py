@@ -43,9 +43,7 @@ class Template(Computed):
         first = self.pieces[0]
         return first.expression if len(self.pieces) == 1 and not isinstance(first, str) else None
 
-    @property
-    def root(self) -> tuple[Sequence[str | Hole], int]:
-        return self.pieces, len(self.text)
+    root = property(lambda self: (self.pieces, len(self.text)))
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
