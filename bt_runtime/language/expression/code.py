@@ -51,7 +51,8 @@ def function(root: Root) -> Run:
     body = "\n".join([line for line, *_ in writer.lines])
     source = (
         f"def run(s, root{names}):\n try:\n{body}\n  return {result}\n"
-        " except (KeyError, Misfit, OverflowError, RecursionError) as reason:\n  raise located(reason, root, s) from None\n"
+        " except (KeyError, Misfit, OverflowError, RecursionError) as reason:\n"
+        "  raise located(reason, root, s) from None\n"
     )
     return FunctionType(_code(source), _WORDS, "run", (root, *writer.values))
 
@@ -221,7 +222,7 @@ class _Writer:
         return "", ""
 
     def either(self, part: Part) -> str:
-        level, word = self.level, self.variable()
+        level, word, test = self.level, self.variable(), ""
         for at, operand in enumerate(part.of):
             if at:
                 self.line(part, f"if {'not ' if part.operation else ''}({test}):")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Computed:
-    """What has a value in a scope. `run` computes it: compiled when first asked for, it raises ExpressionError alone."""
+    """What has a value in a scope. `run` computes it: compiled when first asked for, it raises no other error."""
 
     __slots__ = ("run",)
     run: Run

@@ -190,7 +190,7 @@ class Chooser(Parent):
     def step(self) -> Status:
         try:
             turn = self.choose()
-            while turn.__class__ is not Status:
+            while not isinstance(turn, Status):
                 active = self.active
                 if active is not None and active is not turn:
                     halt_below(active, self.context, self, "another branch was chosen")

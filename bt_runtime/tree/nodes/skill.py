@@ -301,7 +301,7 @@ class SkillNode(Node):
 
     def heard(self, activity: Activity, done: Ended | News | None) -> Status:
         """Takes what a poll has answered; returns the node's status."""
-        if done is None or done.__class__ is News:
+        if done is None or isinstance(done, News):
             if done is not None:
                 self.told(done)
             if not activity.wakes:
