@@ -56,7 +56,7 @@ class Plan(Growing):
         text = self.instructions(values["prompt"] or _PROMPTS[form], holes(self, ["expand"], False))
         system = guided(equipped(text, self.actions.described()), self.guide())
         steps: list[Step] = []
-        for _ in range(int(values["max_invalid"])):
+        for _ in range(int(self.value("max_invalid"))):
             self.afford()
             prompt = agent_prompt(
                 system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
@@ -90,7 +90,7 @@ class Plan(Growing):
         if planner is None or planner.mends:
             return super().child_ended(status)
         reached = planner.reached(self, self.goal)
-        if reached or self.rounds >= int(self.spec.values["max_invalid"]):
+        if reached or self.rounds >= int(self.value("max_invalid")):
             return super().child_ended(SUCCESS if reached else FAILURE)
         self.remove_expansion()
         self.life = self.by_planner(planner)

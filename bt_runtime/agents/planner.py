@@ -11,6 +11,7 @@ from bt_runtime.agents.kinds.checks import MODEL
 from bt_runtime.project import plugins
 from bt_runtime.tree.node import Node
 
+BACKCHAINING = "backchaining"  # ours
 WANTED = "an object with `mends`, `plan` and `reached`"
 
 if TYPE_CHECKING:
@@ -36,6 +37,16 @@ class Planner(Protocol):
         """True when the facts of the goal hold now."""
 
 
+class Telling(Protocol):
+    """What our own planner tells besides."""
+
+    def examples(self, node: Any, count: int) -> list[Any]:
+        """Worked examples of the node's skills, at most so many: each has `acts`, `story()` and `expansion()`."""
+
+    def meanings(self, node: Any) -> list[list[str]]:
+        """For each part of the node's goal the facts that it may mean."""
+
+
 def planner_of(node: Node) -> Planner | None:
     """The planner that the node names; None where its model writes its plans."""
     name = str(node.spec.values.get("by", MODEL))
@@ -55,3 +66,9 @@ def named(name: str) -> Planner:
 
     planner: Planner = plugins.load(plugins.named(name, "planners", MODEL), WANTED, fits)
     return planner
+
+
+def telling() -> Telling:
+    found: Any = named(BACKCHAINING)
+    told: Telling = found
+    return told

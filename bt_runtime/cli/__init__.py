@@ -38,6 +38,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),
             "diff": ("Compare two trees, node by node.", "diff"),
             "plan": ("Make a tree that reaches a goal, from what skills need and bring, without a model.", "plan"),
+            "skills": ("Suggest what skills could say that they need and bring.", "skills"),
             "new": ("Write a skill, a tree or a test to go on from.", "new"),
             "explain": ("Tell what a fault means, or what a kind of node does.", "explain"),
         },
