@@ -40,16 +40,13 @@ class Entries(dict[str, Json]):
     """A scope's own entries. Nodes read names here: one that is not here is the scope's to find."""
 
     __slots__ = ("scope",)
-
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self.scope = scope
+    scope: Scope
 
     def __missing__(self, name: str) -> Json:
         scope, at = self.scope.home(name)
-        if at not in scope.entries:
-            raise UnknownEntry(name, iter(self.scope.visible()))
-        return scope.entries[at]
+        if at in scope.entries:
+            return scope.entries[at]
+        raise UnknownEntry(name, iter(self.scope.visible()))
 
 
 class Scope(Mapping[str, Json]):
@@ -67,7 +64,8 @@ class Scope(Mapping[str, Json]):
         self.open = open
         self.local = False
         self.own: Container[str] = ()  # names that are never the parent's
-        self.entries = Entries(self)
+        self.entries = Entries()
+        self.entries.scope = self
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
         self.declare({})

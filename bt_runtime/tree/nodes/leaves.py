@@ -50,10 +50,10 @@ class Set(Node):
         self.read = reader(given) if len(entries) == 1 else None
 
     def update(self) -> Status:
-        if self.read is None:
-            assign(self.scope, self.spec.values["values"])
-        else:
+        if self.read is not None:
             self.scope[self.entry] = self.read(self.scope.entries)
+        else:
+            assign(self.scope, self.spec.values["values"])
         return SUCCESS
 
 
