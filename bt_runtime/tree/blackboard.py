@@ -195,7 +195,7 @@ class _Change(NamedTuple):
     """Entries that are written at once."""
 
     scope: Scope
-    values: Mapping[str, Callable[[Json], Json]]
+    values: Mapping[str, Callable[[Json], Json] | None]  # None: as it stands in `plain`
     plain: Mapping[str, Json] = {}  # those that do not depend on what is there
     by: str = ""  # a person, and where from
     gone: tuple[str, ...] = ()  # entries that are removed
@@ -207,10 +207,6 @@ class Doubt(Protocol):
     inputs: Container[str]
 
     def tell(self, names: Iterable[str]) -> None: ...
-
-
-def _always(value: Json) -> Callable[[Json], Json]:
-    return lambda before: value
 
 
 class Blackboard:
@@ -250,7 +246,7 @@ class Blackboard:
         self._write(_Change(scope, {name: change}))
 
     def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
-        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
+        self._write(_Change(scope, dict.fromkeys(values), values, by))
 
     def _write(self, change: _Change) -> None:
         doubt, known = self.doubt, self.root.entries
@@ -324,7 +320,7 @@ class Blackboard:
         for name, make in change.values.items():
             home, at = scope.home(name, writing=True)
             before = home.entries.get(at)
-            value = make(before)
+            value = change.plain[name] if make is None else make(before)
             _guard(scope, name, value)
             ready.append((home, at, before, value))
         for home, at, before, value in ready:
