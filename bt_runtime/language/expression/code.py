@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.call import show
@@ -30,11 +30,9 @@ from bt_runtime.language.expression.value import (
     truth,
 )
 
-if TYPE_CHECKING:
-    from bt_runtime.language.expression.hole import Hole
-    from bt_runtime.language.expression.part import Part
-
-    Root: TypeAlias = Part | tuple[Sequence[str | Hole], int]  # of a template its pieces, and its length
+Part: TypeAlias = Any  # of part.py, which folds constants by what is here
+Hole: TypeAlias = Any
+Root: TypeAlias = Part | tuple[Sequence[str | Hole], int]  # of a template its pieces, and its length
 
 _SCALARS = frozenset({*NUMBERS, str, type(None)})
 _ORDER = frozenset({"<", "<=", ">", ">="})
