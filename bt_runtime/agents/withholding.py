@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.agents.kinds.checks import EARLY, IDLE
+from bt_runtime.agents.kinds.checks import EARLY, IDLE, WITHHELD
 from bt_runtime.agents.planner import telling
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.sentence import Sentence
@@ -18,7 +18,10 @@ class Withholding:
 
     def __init__(self, agent: Any) -> None:
         self.agent = agent
-        withheld = agent.value("withhold") if "withhold" in agent.spec.values else ()
+        withheld = agent.value("withhold") if agent.spec.values.get("withhold") is not None else None
+        if withheld is None:
+            brings = any(kind.data["entry"].brings for kind in agent.actions.kinds)
+            withheld = WITHHELD if brings and agent.register.fitted else ()
         self.early, self.idles = EARLY in withheld, IDLE in withheld
         self.idle: set[str] = set()
         self.meant: list[list[str]] | None = None  # for each part of the goal the facts that it may mean

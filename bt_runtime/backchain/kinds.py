@@ -36,9 +36,10 @@ WANT = Kind(
               "goal, behind those of the prompt file.", default=4, minimum=0, maximum=30),
         Field("weight", "number", "How much of what an action scores when nothing is said is taken off its score; a "
               "model without scores chooses by itself.", default=0.4, minimum=0, maximum=2),
-        Field("sure", "number", "By which share the chosen action must be less surprising than when nothing is "
-              "said; else none of them is meant, and it fails. A model without scores is offered `none of these`.",
-              default=0.2, minimum=0, maximum=1),
+        Field("sure", "number", "By which share the action for a part that names no thing must be less surprising "
+              "than when nothing is said; else none is meant, and the part is left out. A model without scores is "
+              "offered `none of these`, for a part that names one too: then it fails.",
+              default=0.3, minimum=0, maximum=1),
         Field("system", "text", "The prompt file in trees/prompts/ with the first examples.", default=""),
         Field("model", "text", "Which of the run's models decides, by its role, such as `planner`.", default=""),
     ),

@@ -13,7 +13,7 @@ from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.scoring import picked, priors
 from bt_runtime.backchain.ground import Fact, ground, relevant
-from bt_runtime.backchain.meaning import again, all_of, fitting
+from bt_runtime.backchain.meaning import again, all_of, fitting, names
 from bt_runtime.backchain.shown import example_goals
 from bt_runtime.backchain.step import NOT
 from bt_runtime.backchain.tellable import tellable
@@ -45,6 +45,7 @@ class Want(Judging):
     ROUND = ("actions",)
     chat = None  # it continues a plain text, whatever the model's template
     skills: Mapping[str, str] = {}  # of the options that are asked for: what they bring, with open slots
+    named = False  # the part that is asked about names a thing
     adjusted = False  # a model without scores chooses by itself
 
     def aim(self) -> str:
@@ -111,30 +112,31 @@ class Want(Judging):
         asked = Part(part.test, "", f"{part.text}. {part.others}")
         known = tellable(self.actions, self.kinds())
         offered = [*dict.fromkeys(fact.said for fact in relevant(fitting(asked, known), part.test))]
-        self.skills = {}
+        self.skills, self.named = {}, True
         told = Prompt(self.instructions("want_if"), "", f"Said: {asked.sentence}\n", FACT)
-        return NOT * part.denied + offered[(yield from self.one_of(told, offered, part.test))]
+        index = yield from self.one_of(told, offered)
+        if index is None:
+            raise NotMeant(f"nothing here tells whether {part.test}")
+        return NOT * part.denied + offered[index]
 
     def understood(self, part: Part, facts: Sequence[Fact]) -> Generator[Any, Any, list[Fact]]:
         """What the action brings that the model takes the part for."""
         offered = relevant(fitting(part, facts), self.goal)
         acts = [*dict.fromkeys(fact.act for fact in offered)]
         self.skills = {f" {fact.act}": fact.template for fact in offered}
-        several = part.every or part.many is not None  # such a part names none, so that each surprises
-        index = yield from self.one_of(self.question(part, facts), acts, "" if several else part.text)
-        act = acts[index]
-        return [fact for fact in offered if fact.act == act]
+        self.named = names(part, facts)
+        index = yield from self.one_of(self.question(part, facts), acts)
+        if index is None and self.named:
+            raise NotMeant(f"no skill here serves `{part.text}`")
+        return [fact for fact in offered if index is not None and fact.act == acts[index]]
 
-    def one_of(self, prompt: Prompt, options: Sequence[str], said: str) -> Generator[Any, Any, int]:
-        """The index of the option that is meant; ends the node where none is that could serve what was `said`. A single
-        one is not asked for."""
+    def one_of(self, prompt: Prompt, options: Sequence[str]) -> Generator[Any, Any, int | None]:
+        """The index of the option that is meant; None where none of them is. A single one is not asked for."""
         if len(options) < 2:
             return 0
         self.afford()
-        index = (yield from self.chosen(prompt, [*options, NONE][: len(options) + bool(said)])).index
-        if index == len(options):
-            raise NotMeant(f"no skill here serves `{said}`")
-        return index
+        index = (yield from self.chosen(prompt, [*options, NONE])).index
+        return index if index < len(options) else None
 
     def question(self, part: Part, facts: Sequence[Fact]) -> Prompt:
         """Goals as examples, of other trades and of this one, then the part. The system text stays the same."""
@@ -143,22 +145,20 @@ class Want(Judging):
         return Prompt(self.instructions(self.spec.values["system"] or "want"), told, f"Goal: {part.sentence}\n", LINE)
 
     def weighed(self, question: Question, prompt: Prompt) -> Generator[Any, Any, Choice]:
-        """The scores of the options, less a share of what each scores when nothing is said. None of them is meant
-        where neither the best nor its skill, with whatever thing, is less surprising than then by the share `sure`."""
+        """The scores of the options, less a share of what each scores when nothing is said. What names no thing means
+        none of them where neither the best nor its skill, with whatever thing, is less surprising than then by the
+        share `sure`."""
         choice: Choice = yield from self.asked(question)
         if choice.scores is None:
             return choice
         said = NOTHING if prompt.steps == LINE else UNTOLD
         known = yield from priors(self, [prompt._replace(task=said)], question.options)
-        weight, pairs = float(self.value("weight")), [*zip(choice.scores, known, strict=True)]
+        weight, pairs = float(self.value("weight")), [*zip(choice.scores, known, strict=True)][:-1]
         scores = [score - weight * prior for score, prior in pairs]
-        if question.options[-1].strip() != NONE:
-            return picked(question.options, scores)
-        del scores[-1]
         best = max(range(len(scores)), key=lambda i: (scores[i], -i))
         skills = [self.skills.get(option, option) for option in question.options[:-1]]
-        same = [pair for pair, skill in zip(pairs, skills, strict=False) if skill == skills[best]]
-        meant = max(gained([pairs[best]]), gained(same)) >= float(self.value("sure"))
+        same = [pair for pair, skill in zip(pairs, skills, strict=True) if skill == skills[best]]
+        meant = self.named or max(gained([pairs[best]]), gained(same)) >= float(self.value("sure"))
         return picked(question.options, [*scores, -math.inf if meant else scores[best] + 1])
 
 

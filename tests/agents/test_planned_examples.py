@@ -116,11 +116,11 @@ def test_planned_is_the_only_word_that_examples_take() -> None:
         bt.load(agent(examples="plenty"))
 
 
-def offered(goal: str, script: list[str], **fields: Any) -> list[set[str]]:
+def offered(goal: str, script: list[str], prompts: str = "starter", **fields: Any) -> list[set[str]]:
     """What could be acted at each decision."""
     model = ScriptedModel(script)
     tree = bt.load(agent(moves="[act]", **fields), skills=Pottery().skills())
-    with bt.Run(tree, inputs={"goal": goal}, services={"model": model}) as run:
+    with bt.Run(tree, inputs={"goal": goal}, services={"model": model, "prompts": prompts}) as run:
         run.spin(ticks=50)
     return [{option.strip() for option in question.options} for question in model.asked]
 
@@ -129,6 +129,15 @@ def test_done_is_not_offered_while_nothing_was_done_and_no_fact_holds_that_the_g
     first, second = offered("The bowl is wet clay.", ["throw bowl", "done"], withhold="[early_done]")
     assert "done" not in first and {"failure", "throw bowl"} <= first and "done" in second
     assert "done" in offered("The bowl is wet clay.", ["done"], withhold="[]")[0]
+
+
+def test_what_leads_nowhere_is_kept_back_unless_somebody_says_otherwise_or_the_prompts_are_learnt() -> None:
+    for prompts, fields, kept_back in (
+        ("instruct", {}, True),
+        ("instruct", {"withhold": "[]"}, False),
+        ("starter", {}, False),
+    ):
+        assert ("done" not in offered("The bowl is wet clay.", ["failure"], prompts, **fields)[0]) is kept_back
 
 
 def test_an_act_that_changed_nothing_is_not_offered_until_one_has_changed_something() -> None:

@@ -188,7 +188,18 @@ def test_none_of_the_actions_is_meant_where_the_best_is_as_surprising_as_when_no
         with bt.Run(bt.load(f"{WANT}}}}}", skills=house.skills()), services={"model": Scorer(scores)}) as run:
             assert run.spin(ticks=100) is (SUCCESS if wanted else FAILURE)
             assert run.blackboard["wanted"] == wanted
-    assert "no skill here serves `Go on`" in run.root.feedback_message
+    assert "nothing is asked for" in run.root.feedback_message
+
+
+def test_talk_that_names_nothing_is_left_out_and_what_names_a_thing_is_not(house: Greenhouse) -> None:
+    answers = {"Goal: We are tired.": "none of these", "Goal: Care for the fern.": "water fern"}
+
+    def said(question: Question) -> str:
+        return next(answer for asked, answer in answers.items() if asked in question.prompt)
+
+    with run_of(house, ScriptedModel(said), "We are tired. Care for the fern.") as run:
+        run.spin(ticks=500)
+        assert run.blackboard["wanted"] == "fern is watered"
 
 
 def test_a_model_without_scores_may_answer_none_of_these_and_the_agent_acts(house: Greenhouse) -> None:
