@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.language.kinds.data import PLAIN
 from bt_runtime.skills.activity import Activity, Done
 from bt_runtime.skills.answer import FAILURE, RUNNING, Ended, News, ended, standing
 from bt_runtime.skills.loop import Loop, Work, as_exception
@@ -59,13 +60,18 @@ class OfSkill(Activity):
 
     def start(self, params: dict[str, object]) -> None:
         target = self.target
-        self.feedback, self.value = "", _seen(getattr(target, "result", None))  # what was told already
+        self.before()
         try:
             target.start(**params)
         except BaseException:
             with suppress(Exception):
                 self.cancel("")  # it may have begun to move
             raise
+
+    def before(self) -> None:
+        """Notes what was told before a start."""
+        value = getattr(self.target, "result", None)
+        self.feedback, self.value = "", value if value.__class__ in PLAIN else _seen(value)
 
     def poll(self) -> Ended | News | None:
         answer, self.answer = self.answer, None

@@ -168,7 +168,7 @@ class States:
             items = sorted(own.items())
             kept: Any = dict(own)
             if not ATOMS.issuperset(map(type, own.values())):
-                kept = freeze(own, losses)
+                kept = freeze(kept, losses)
                 items = [(name, key_of(freeze(value, losses), self.shape.numbers)) for name, value in items]
             entries.append((path, tuple(items), tuple([type(value) for _, value in items])))
             made.scopes.append((scope, kept, dict(scope.stamps)))

@@ -15,7 +15,8 @@ from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.faults.format import visible
 from bt_runtime.language import manifest
-from bt_runtime.project import disk, find_root
+from bt_runtime.language.loader import Loader
+from bt_runtime.project import disk, find_root, real
 from bt_runtime.project.selection import select
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ def run(args: argparse.Namespace) -> int:
         told = [{**each._asdict(), "file": str(each.file)} for each in found]
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
+        shown = Loader().shown
         for each in found:
-            print(visible(f"{each.file}: {each}"), visible(each.why), sep="\n    ")
+            print(visible(f"{shown(real(each.file))}: {each}"), visible(each.why), sep="\n    ")
     if not found:
         print(
             "nothing is suggested: each skill says what it needs and brings, or its words tell nothing", file=sys.stderr

@@ -191,10 +191,14 @@ class Chooser(Parent):
         try:
             turn = self.choose()
             while not isinstance(turn, Status):
-                if self.active is not None and self.active is not turn:
-                    halt_below(self.active, self.context, self, "another branch was chosen")
+                active = self.active
+                if active is not None and active is not turn:
+                    halt_below(active, self.context, self, "another branch was chosen")
                 status = turn.step()
-                self.active = turn if status is RUNNING else None
+                if status is RUNNING:
+                    self.active = turn
+                elif active is not None:
+                    self.active = None
                 turn = self.conclude(status)
         except Exception as error:
             turn = self.crash(error)
@@ -203,6 +207,8 @@ class Chooser(Parent):
             self.active = None
         if self.running_test is not None:
             self.let_go(turn)
+        if turn is self.status and not self.broke and self.context.visits is None:
+            return turn  # nothing has changed: without the call
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:

@@ -41,7 +41,8 @@ class _Counted(_Rounds):
 
     def choose(self) -> Turn:
         if self.status is not RUNNING:
-            self.count, self.times = 0, self.value("times")
+            times = self.spec.values["times"]
+            self.count, self.times = 0, times if times.__class__ is int else self.value("times")
             if self.times < -1:
                 raise BtError(
                     f"`times` takes a whole number from 1, or -1 for ever, not {self.times}",
