@@ -44,6 +44,8 @@ class AnyItems(list[Any]):
         super().__init__((UNKNOWN,))
         self.board = board
 
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]
+
     def __bool__(self) -> bool:
         return bool(self.board.choices.choose(2))
 

@@ -12,16 +12,7 @@ EXACT: Mapping[str, frozenset[type]] = {  # the classes whose values always are 
     "list": frozenset({list}), "object": frozenset({dict}),
 }  # fmt: skip
 PLAIN = frozenset({str, int, float, bool, type(None)})  # classes of values that nobody can change
-
-
-class Unknown:
-    """A value that only a run knows; it fits every type. Proofs have it."""
-
-    def __repr__(self) -> str:
-        return "unknown"
-
-
-UNKNOWN = Unknown()
+UNKNOWN: Json = type("Unknown", (), {"__repr__": lambda self: "unknown"})()  # in proofs: a value of any type
 
 
 def type_name(value: Json) -> str:

@@ -131,12 +131,8 @@ class ForEach(_Rounds):
         return None if status is SUCCESS and (self.status is not RUNNING or self.left()) else status
 
     def explain(self) -> str:
-        text = json.dumps(self.item, ensure_ascii=False, default=repr)
-        return (
-            f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
-            if self.status is RUNNING
-            else ""
-        )
+        text = json.dumps(self.item, ensure_ascii=False, default=repr) if self.status is RUNNING else ""
+        return text and f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
 
     def verdict(self) -> Status:
         return SUCCESS if self.passed else INVALID
