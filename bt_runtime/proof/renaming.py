@@ -15,6 +15,7 @@ class Renaming:
 
     def __init__(self, source: Source, t: Choices) -> None:
         self.source, self.t = source, t
+        self.armed = {when.clock for when in t.armed}
         self.places: dict[int, int] = {}  # clock of this tick → of the next
         self.limits: dict[int, int] = {}
         self.waited = False  # was a time met for whose clock this tick has waited
@@ -23,7 +24,7 @@ class Renaming:
         zone = self.t.zone
         if time.offset > 0 and -zone[0][time.clock] >= time.offset:
             return PAST
-        self.waited = self.waited or (time.clock != 0 and time in self.t.armed)
+        self.waited = self.waited or (time.clock != 0 and time.clock in self.armed)
         new = self.places.setdefault(time.clock, len(self.places) + 1)
         self.limits[new] = max(self.limits.get(new, 0), time.offset)
         return Time(self.source, new, time.offset)

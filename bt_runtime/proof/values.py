@@ -50,7 +50,9 @@ class Symbolic:
         self.made, self.unknown = made, unknown
         self.text, self.names = made.text, made.names
 
-    def evaluate(self, scope: ProofScope) -> Any:
+    def evaluate(self, given: Any) -> Any:
+        """`given`: a scope, or its entries."""
+        scope: ProofScope = given if isinstance(given, ProofScope) else given.scope
         try:
             return self.made.evaluate(scope.sight)
         except Open:
