@@ -82,7 +82,9 @@ def test_the_prompt_can_end_the_run(monkeypatch, capsys, tree):
         ("b /p/dock success if battery < 0.2 and n == 1",
          ("break", {"path": "/p/dock", "moment": "success", "condition": "battery < 0.2 and n == 1"})),
         ("force /p failure 2:success", ("force", {"path": "/p", "acts": ["failure", [2, "success"]]})),
-        ("step 3", ("step", {"ticks": 3})), ("n", ("over", {})), ("back 4", ("back", {"which": 4})),
+        ("step 3", ("step", {"ticks": 3})), ("n", ("over", {})), ("undo 4", ("undo", {"which": 4})),
+        ("back", ("back", {})), ("back 4", ("back", {"ticks": 4})), ("to 12", ("to", {"tick": 12})),
+        ("fork", ("fork", {})), ("fork anyway", ("fork", {"anyway": True})),
         ("p battery /p", ("print", {"entry": "battery", "path": "/p"})), ("to /p/dock", ("to", {"path": "/p/dock"})),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ class DebugBar {
       press("force success", "✓", "The chosen node succeeds from now on"), press("force failure", "✗", "The chosen node fails from now on"),
       press("edit", "Edit", "Put edited YAML in the place of the chosen node"),
     ];
-    this.back = press("back", "Take back", "Take back all that was forced and replaced (u)");
+    this.back = press("undo", "Take back", "Take back all that was forced and replaced (u)");
     this.file = press("file", "File", "The file of the chosen node in the editor, at its line (E)");
     this.why = press("why", "Why?", "Why the chosen node is as it is (w)");
     this.of = el("p", { class: "about path said", title: "The buttons are for this node", hidden: "" });
@@ -83,7 +83,7 @@ class DebugBar {
       el("span", {}, each.text));
     this.list.replaceChildren(...(!live ? [] : [
       ...(hold.points ?? []).map((each) => row(each, "clear", { which: each.number })),
-      ...(hold.changes ?? []).map((each) => row(each, "back", { which: each.number }, each.edited ? "keep" : "")),
+      ...(hold.changes ?? []).map((each) => row(each, "undo", { which: each.number }, each.edited ? "keep" : "")),
       ...written.map((each) => row(each, "unwrite", { scope: each.scope, name: each.name }, "keep_value")),
     ]));
   }
@@ -91,7 +91,7 @@ class DebugBar {
   async press(what) {
     const page = this.page, path = this.path(page.fold, page.chosen);
     const hold = page.history.head.latest.hold ?? {};
-    const needs = !["into", "over", "back"].includes(what);
+    const needs = !["into", "over", "undo"].includes(what);
     if (this.box.hidden || (needs && !path) || ($("controls").hidden && !["why", "file"].includes(what))) return;
     if (what === "edit") { await this.edit(path); return; }
     if (what === "file") { await page.edited("edit", page.place(path)); return; }
