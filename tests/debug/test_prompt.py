@@ -104,8 +104,9 @@ def test_a_line_that_makes_no_sense_is_answered_in_words(line):
 def test_every_answer_is_plain_json_and_says_something():
     with Trial("version: 1\ntree: t\nroot:\n  sequence: [{wait: 1}]\n") as trial:
         given = {"path": "/t/0", "text": "wait: 2", "acts": ["failure"]}
-        for name, word in COMMANDS.items():
-            answer = do(debugger_of(trial.run), name, {key: given[key] for key in word.needs})
+        for name in COMMANDS.keys() - {"back", "fork"}:  # these need a journal
+            needs = ("path",) if name == "to" else COMMANDS[name].needs
+            answer = do(debugger_of(trial.run), name, {key: given[key] for key in needs})
             assert json.loads(json.dumps(answer))["said"]
 
 

@@ -74,7 +74,7 @@ def state(run: Any) -> dict[str, Any]:
 def paused(text: str, folder: Path, ticks: int) -> Iterator[tuple[Run, dict[int, Any], dict[int, list[str]]]]:
     """A run that was ticked so often and is paused, with what it showed and said after each tick."""
     clock, states, why = Manual(), {}, {}
-    with Run(load(text, skills=[Job]), clock=clock, journal=folder) as run, stepping(run, Manual()):
+    with Run(load(text, skills=[Job]), clock=clock, journal=folder, hz=2) as run, stepping(run, Manual()):
         debugger = debugger_of(run)
         debugger.look()
         debugger.pause_of.author(limit=float("inf"))
@@ -92,15 +92,18 @@ def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_do
     with paused(tree(seed), tmp_path, 8) as (run, states, why):
         debugger, before = debugger_of(run), Counter(begun)
         whole = Recording(run.journal.path).events
-        for tick in draw.sample(sorted(states), min(5, len(states))):
+        past = sorted(states)[:-1]
+        for tick in draw.sample(past, min(5, len(past))):
             do(debugger, "to", {"tick": tick})
             assert state(shown(debugger)) == states[tick]
             said = do(debugger, "why", {})["sentences"]
             assert said == why[tick]
         assert Counter(begun) == before, "looking back calls no skill"
-        tick = draw.choice(sorted(states)[:-1])
+        at_rest = [tick for tick in past if not running(run.journal.path, tick)]
+        if run.status is not RUNNING or not at_rest:
+            return
+        tick = draw.choice(at_rest)
         do(debugger, "to", {"tick": tick})
-        open_then = running(run.journal.path, tick)
         do(debugger, "fork", {"anyway": True})
         fork: Any = latest(debugger).run
         assert state(fork) == states[tick] and fork.name == f"{run.name}-fork-1"
@@ -117,7 +120,7 @@ def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_do
         assert run.status is fork.status and run.blackboard["n"] == fork.blackboard["n"]
         run.journal.settled()
         later = started_after(run.journal.path, tick)
-        assert again == later + open_then, "the fork begins what came later, and what was going on"
+        assert again == later, "the fork begins what came later, and nothing twice"
         assert rest + before == Counter(begun) - again
 
 
@@ -188,8 +191,9 @@ def test_what_may_not_be_repeated_refuses_a_fork_before_it_and_not_one_after_it(
     text = "version: 1\ntree: t\nroot: {sequence: [wait: 1, pour: {}, wait: 9]}\n"
     clock = Manual()
     with Run(load(text, skills=[Pour]), clock=clock, journal=tmp_path) as run, stepping(run, Manual()):
-        while run.status is not RUNNING or clock.now() < 6:
+        while run.engine.find("/t/2").status is not RUNNING:
             run.tick()
+            run.journal.settled()  # it begins once its record is on the disk
             clock.advance(0.5)
         debugger = debugger_of(run)
         debugger.pause()
