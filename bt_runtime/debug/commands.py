@@ -221,7 +221,7 @@ def status(debugger: Debugger) -> dict[str, Any]:
 
 def _status(debugger: Debugger, given: Given) -> Json:
     found = status(debugger)
-    where = f" at {found['at']}" if found["at"] and found["paused"] else ""
+    where = f" at {found['at']}" if found["at"] and found["paused"] and not found["past"] else ""
     how = "looked at" if found["past"] else "paused" if found["paused"] else "going on"
     said = [f"{found['run']}: {how}{where}, tick {found['tick']}, {found['status']}"]
     said += [f"{each['number']}: {each['text']}" for each in (*found["breakpoints"], *found["changes"])]
