@@ -108,7 +108,6 @@ class Question(NamedTuple):
     seed: int = 0
     texts: tuple[str, ...] = ()  # embed
     by: str = ""  # the path of the node that asks
-    fixed: int = 0  # letters at the prompt's beginning that are not of this task; 0: not known
     aside: bool = False  # scores something for a decision, and is none itself: nothing to learn from
     wake: Wake | None = None  # called, from any thread, when the answer is there
     pictures: tuple[str, ...] = ()  # files, named by the digests in the prompt's marks: `[picture DIGEST]`

@@ -30,7 +30,8 @@ types:
 """
 # … and what a tree with a Python skill, expressions and reactive parts imports besides
 MORE = """
-language: agent_options checks.types entry expression.call expression.hole expression.parse expression.part
+language: agent_options checks.types entry expression.call expression.code expression.hole expression.parse
+    expression.part
     expression.token expression.value impls sentence
 skills: activity answer forms skill
 tree: action nodes.conditions nodes.interlocks nodes.reactive nodes.skill

@@ -144,8 +144,6 @@ LATE = {
     "llm/local/worker.py": "only a model with a projector loads what reads pictures",
     "llm/local/tokenizer.py": "llama.cpp is loaded by the process that it starts, not by who asks",
     "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
-    "memory/cache.py": "faiss",
-    "memory/embedder.py": "only the embedder that is named",
     "project/child.py": "only what starts a process",
     "project/trust.py": "only who asks what is trusted reads or writes",
     "run/check_file.py": "only a file with plans, or with skills, needs their reader",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.agents.kinds.checks import WORLD
 from bt_runtime.agents.services import agent_services
+from bt_runtime.envs.manual import manifest_of
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
 from bt_runtime.language.kinds.kind import Kind, Registry
@@ -114,7 +115,7 @@ class Actions:
     def phrase(self, kind: Kind) -> Phrase | None:
         about = kind.data["entry"]
         given = {slot: self.fillers(source) for slot, source in about.agent_options.sources.items()}
-        return phrase_of(kind.name, about.sentence, kind.fields, given)
+        return phrase_of(kind.name, about.sentence, kind.fields, given, about.agent_options.forms)
 
     def fillers(self, source: str) -> Sequence[Json]:
         """The present values of a source: a skill's outputs, a blackboard entry, things of the world, or any skill's
@@ -147,7 +148,9 @@ class Actions:
         phrase, params = self.begun[begun]
         read = phrase.read(params, written.strip())
         if read is None:
-            why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`."
+            forms = [f"`{slot.name}` is of the form {slot.form}" for slot in phrase.slots.values() if slot.form]
+            why = f"`{begun}{written.strip()}` cannot be read as `{phrase.sentence.template}`"
+            why = f"{', '.join([why, *forms])}."
             return refused(why)
         if phrase.skill == WORLD:
             world: Any = self.context.services.world
@@ -224,6 +227,13 @@ def listed(node: ModelNode) -> list[Kind]:
     return next(listings(node), [])
 
 
+def known_skills(node: ModelNode) -> list[Kind]:
+    """The skills that a planner may use: those that the trees around the node list, else those of the manifest that
+    the run's world names, else those of the project that a world carries out."""
+    services = node.context.services
+    return listed(node) or [*manifest_of(services.world)] or [*services.world_skills]
+
+
 def listings(node: ModelNode) -> Iterator[list[Kind]]:
     """The skills of each tree around the node that lists any, the innermost first."""
     at: Any = node
@@ -270,7 +280,7 @@ def _leaf(kind: Kind, phrase: Phrase) -> Form | None:
         words = slot.fillers is not None and all(isinstance(v, str) for v in slot.fillers)
         if words:
             fields.append(FormField(field.name, tuple(str(v) for v in slot.fillers or ())))
-        elif field.type in get_args(ValueType):
+        elif field.type in get_args(ValueType) and not slot.form:
             fields.append(FormField(field.name, field.type))  # type: ignore[arg-type]
         else:
             return None

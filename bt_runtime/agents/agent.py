@@ -21,6 +21,7 @@ from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
+from bt_runtime.agents.withholding import Withholding
 from bt_runtime.agents.worked_example import Shape, steps_of
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.faults.diagnostic import TooLong
@@ -34,6 +35,10 @@ _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 
 
 class Agent(Growing):
+    ROUND = (
+        "steps", "trail", "thoughtless", "omitted", "invalid", "moves", "system", "texts", "notes", "opening", "family",
+        "examples", "toolbox", "reasoned", "aloud", "around",
+    )  # fmt: skip
     steps: list[Step]
     trail: list[tuple[Step, str]]  # each step with the state of the world after it: what repeats itself is a loop
     system = ""
@@ -59,6 +64,7 @@ class Agent(Growing):
         self.notes = [str(n) for n in self.value("notes")]
         self.actions = Actions(self)
         self.around = Surroundings(self.context, self.path, bool(self.spec.values["recall"]), self.actions)
+        self.withheld = Withholding(self)
         self.opening = yield from self.seen(self.around.opening() + self.last_action())
         told = self.introduce()
         self.family = family_of(self)
@@ -150,7 +156,7 @@ class Agent(Growing):
         """Returns the sentences that the agent may choose now."""
         if "act" not in self.moves:
             return [*_ENDS]
-        found = self.around.sentences()
+        found = self.withheld.offered(self.around.sentences())
         return _acts(found) if self.judges else found
 
     def finished(self) -> Turn:
@@ -207,9 +213,11 @@ class Agent(Growing):
         for spent in (self.spent, self.whole):
             spent.steps += 1
         self.context.emit(Acting(self.path, sentence))
+        before = self.withheld.before(begun)
         done = yield self.around.act(begun, written)
         observation: Observation = done.value
         self.around.noticed(sentence, observation)
+        self.withheld.after(begun, before, observation.ok)
         shown = self.spec.values["show"]
         told = shown == "all" or (shown == "failures" and not observation.ok)
         self.add(Step("act", sentence, (yield from self.seen(observation.text)) if told else ""))

@@ -244,6 +244,8 @@ def rest(agent: Growing, box: Toolbox, phrase: Phrase, params: Mapping[str, Json
 
 
 def _values(slot: Slot) -> str:
+    if slot.fillers is None and slot.form:
+        return f'"({slot.form})"'
     if slot.fillers is None:
         return {**_NUMBER, "boolean": "(true|false)"}.get(slot.type, _TEXT)
     return "(" + "|".join(re.escape(_json(value)) for value in slot.fillers) + ")"

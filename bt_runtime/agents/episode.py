@@ -23,12 +23,15 @@ from bt_runtime.types import Json, Revealing, Task, Verdict
 if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.services import Services
 
 
 class Episode(Decorator):
     """The state that a run keeps for one task, its world first; it belongs to the episode while that lasts."""
 
     HOLDS = True
+    STATE, CACHES = ("opening", "task", "serving"), ("within",)
+    task: Task
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
@@ -38,6 +41,15 @@ class Episode(Decorator):
     @property
     def world(self) -> Any:
         return self.within.services.world
+
+    @property
+    def serving(self) -> Services:
+        """The services of the task at hand."""
+        return self.within.services
+
+    @serving.setter
+    def serving(self, services: Services) -> None:
+        vars(self.within)["services"] = services
 
     @property
     def inside(self) -> Context:

@@ -67,7 +67,7 @@ class Facts:
         for kind in self.conditions:
             entry = kind.data["entry"]
             params = Sentence(entry.sentence, entry.types).parse(said)
-            if params is not None:
+            if params is not None and _allowed(kind, params):
                 return self.asked(kind, params)
         return None
 
@@ -78,6 +78,12 @@ class Facts:
             deed.cancel("a condition answers at once")
             return None
         return done.status is SUCCESS
+
+
+def _allowed(kind: Kind, params: Mapping[str, Json]) -> bool:
+    """False where a value is none of its slot's choices: the sentence is another condition's."""
+    chosen = [(field.choices, params[field.name]) for field in kind.fields if field.choices and field.name in params]
+    return all(value in choices for choices, value in chosen)
 
 
 def by_entry(said: str, look_up: Callable[[str], Any]) -> bool | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.agents.actions import Actions
+from bt_runtime.agents.actions import Actions, known_skills
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.model_node import ModelNode, above, goal_of
 from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
-from bt_runtime.agents.planner import Planner, planner_of
+from bt_runtime.agents.planner import Planner, planner_of, telling
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
@@ -42,11 +42,13 @@ class Growing(ModelNode):
     """Grows plans below a node. `plans`: those made since the last observation; `warned`: the mild objections already
     raised."""
 
+    ROUND: ClassVar[tuple[str, ...]] = ("actions", "plans", "warned")
     actions: Actions
     beside = False  # its own goal may be a part beside others
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
+        telling()  # loaded now, so that no tick opens a file
         self.plans: list[Group] = []
         self.warned: set[str] = set()
 
@@ -115,7 +117,7 @@ class Growing(ModelNode):
                 f"the run may have {at.budget.nodes:g} planned parts, and would have {at.nodes + made.steps}",
                 "name fewer facts at once",
             )
-        yield from self.grow(made.text, self.actions.kinds)
+        yield from self.grow(made.text, known_skills(self))
         self.whole.nodes += made.steps
         self.context.emit(Expanded(self.path, proposed or made.told, made.text))
 

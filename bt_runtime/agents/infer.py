@@ -46,6 +46,7 @@ class Around:
 
 
 class Infer(Judging):
+    STATE, ROUND = ("known",), ("now",)
     now: InferQuestion | None = None
     known: tuple[InferQuestion, dict[str, Json]] | None = None  # the latest question, and what was written for it
 

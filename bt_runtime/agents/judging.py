@@ -20,6 +20,7 @@ from bt_runtime.types import Choice, Question
 
 class Judging(ModelNode):
     grows = False  # what stands below it is no expansion
+    STATE = ("scoreless",)
     scoreless = False  # its model tells no log-probabilities
 
     def aim(self) -> str:

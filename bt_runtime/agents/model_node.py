@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -45,6 +45,8 @@ MOST_TURNS = 16  # answers taken in one tick, when they come at once
 class ModelNode(Parent):
     """A node whose life is a generator of jobs; it may grow one child."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("shedding",)
+    ROUND: ClassVar[tuple[str, ...]] = ("life", "job", "answer", "ending", "goal", "shown", "spent")
     grows = True  # what stands below it is its expansion
     asks_late = False  # it may do without its model, and opens it itself when it asks
     seeds = True  # its questions move the seeds of later ones; False: it asks with a fixed seed
@@ -222,7 +224,7 @@ class ModelNode(Parent):
         whole.seeds += self.seeds
         for spent in (self.spent, whole):
             spent.decisions += 1
-        told = question._replace(by=self.path, fixed=self.before_task(question.prompt), wake=self.context.wake)
+        told = question._replace(by=self.path, wake=self.context.wake)
         if model.sees and (shown := agent_services(self.context).pictures) is not None:
             told = told._replace(pictures=shown.files(told.prompt))
         answer = yield a_job(model.ask(told), model)
@@ -264,11 +266,6 @@ class ModelNode(Parent):
     def sampler(self) -> dict[str, Any]:
         """Returns the sampling settings of this node; those it leaves open are missing."""
         return {name: self.value(name) for name in ("top_p", "min_p", "top_k") if name in self.spec.values}
-
-    def before_task(self, prompt: str) -> int:
-        """Returns how many letters of a prompt stand before its task."""
-        task = self.shown[2].strip().partition("\n")[0] if self.shown is not None else ""
-        return max(0, prompt.find(task)) if task else 0
 
     def prompted(self, prompt: Prompt, aloud: bool = False) -> str:
         """The prompt in the model's own format; listeners get its fixed part."""

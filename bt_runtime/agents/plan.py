@@ -33,6 +33,7 @@ _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
 class Plan(Growing):
     beside = True  # what could not be done at once may well be, once something else is done
 
+    ROUND = ("rounds",)
     rounds = 0  # plans of a planner since the node began
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
@@ -55,7 +56,7 @@ class Plan(Growing):
         text = self.instructions(values["prompt"] or _PROMPTS[form], holes(self, ["expand"], False))
         system = guided(equipped(text, self.actions.described()), self.guide())
         steps: list[Step] = []
-        for _ in range(int(values["max_invalid"])):
+        for _ in range(int(self.value("max_invalid"))):
             self.afford()
             prompt = agent_prompt(
                 system, self.goal, opening, steps, family=family_of(self), examples=examples, notes=notes
@@ -89,7 +90,7 @@ class Plan(Growing):
         if planner is None or planner.mends:
             return super().child_ended(status)
         reached = planner.reached(self, self.goal)
-        if reached or self.rounds >= int(self.spec.values["max_invalid"]):
+        if reached or self.rounds >= int(self.value("max_invalid")):
             return super().child_ended(SUCCESS if reached else FAILURE)
         self.remove_expansion()
         self.life = self.by_planner(planner)

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bt_runtime.agents.kinds.checks import MODEL
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.project import plugins
 from bt_runtime.tree.node import Node
 
+BACKCHAINING = "backchaining"  # ours
 WANTED = "an object with `mends`, `plan` and `reached`"
 
 if TYPE_CHECKING:
@@ -37,6 +37,16 @@ class Planner(Protocol):
         """True when the facts of the goal hold now."""
 
 
+class Telling(Protocol):
+    """What our own planner tells besides."""
+
+    def examples(self, node: Any, count: int) -> list[Any]:
+        """Worked examples of the node's skills, at most so many: each has `acts`, `story()` and `expansion()`."""
+
+    def meanings(self, node: Any) -> list[list[str]]:
+        """For each part of the node's goal the facts that it may mean."""
+
+
 def planner_of(node: Node) -> Planner | None:
     """The planner that the node names; None where its model writes its plans."""
     name = str(node.spec.values.get("by", MODEL))
@@ -51,15 +61,14 @@ def does_without(spec: NodeSpec) -> bool:
 
 @lru_cache(maxsize=16)
 def named(name: str) -> Planner:
-    entry = plugins.find(name, "planners")
-    if entry is None:
-        known = [MODEL, *plugins.names("planners")]
-        close = nearest(name, known)
-        raise BtError(
-            f"no planner is called `{name}`", f"did you mean `{close}`?" if close else f"by: {', '.join(known)}"
-        )
-    found: Any = plugins.load(entry)
-    if not all(hasattr(found, part) for part in ("mends", "plan", "reached")):
-        raise plugins.unfit(entry, found, WANTED)
-    planner: Planner = found
+    def fits(found: object) -> bool:
+        return all(hasattr(found, part) for part in ("mends", "plan", "reached"))
+
+    planner: Planner = plugins.load(plugins.named(name, "planners", MODEL), WANTED, fits)
     return planner
+
+
+def telling() -> Telling:
+    found: Any = named(BACKCHAINING)
+    told: Telling = found
+    return told

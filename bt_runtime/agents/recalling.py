@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.agents.kinds.checks import PLANNED
+from bt_runtime.agents.planner import telling
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.agents.worked_example import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
@@ -20,24 +22,50 @@ if TYPE_CHECKING:
 # as `select:` on a node calls them → as the memory does
 _SELECTIONS = {"task": "task_specific", "random": "random"}
 
+MOST, MOST_PLANNED = 5, 3  # experiences with `examples: planned`; examples that a planner makes
+
 
 def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any, tuple[str, ...]]:
-    """The texts shown to this node: experiences, else worked examples of its world, in its own moves and form of
-    plans. A model that was trained on fixed prompts gets the retrieved texts unchanged."""
-    found = yield from _retrieved(node)
-    if shape is None or not node.register.fitted:
+    """The texts shown to this node: experiences, else worked examples of its world, else those that a planner makes of
+    its skills, in its own moves and form of plans. A model that was trained on fixed prompts gets the retrieved texts
+    unchanged."""
+    found, first = (yield from _retrieved(node)), node.spec.values["examples"] == PLANNED
+    if shape is None or not (node.register.fitted or first):
         return found
-    fit = [text for each in found if (text := fitted(each, shape)) is not None]
-    values = node.spec.values
-    fit = fit or shipped(str(node.manual().get("examples", "")), shape, int(values["examples"]))
-    return (yield from _fitting(fit, int(values["example_tokens"]), node))
+    fit = [text for each in found if (text := fitted(each, shape)) is not None] if node.register.fitted else [*found]
+    if first:
+        fit = [*planned(node, shape), *fit]
+    fit = fit or shipped(str(node.manual().get("examples", "")), shape, most(node)) or planned(node, shape)
+    return (yield from _fitting(fit, int(node.spec.values["example_tokens"]), node))
+
+
+def most(node: ModelNode) -> int:
+    """How many experiences the node is shown at most."""
+    count = node.spec.values["examples"]
+    return MOST if count == PLANNED else int(count)
+
+
+def planned(node: Any, shape: Shape) -> list[str]:
+    """Examples that a planner makes from what the node's skills need and bring: of acts, of plans where the node
+    writes those alone, and one plan where it may write some."""
+    if not any(kind.data["entry"].brings for kind in node.actions.kinds):
+        return []
+    made = telling().examples(node, min(MOST_PLANNED, most(node)))
+    plans = [each.expansion() for each in made if len(each.acts) > 1]
+    if shape.form:
+        texts = plans
+    elif "expand" in shape.moves:
+        texts = [*plans[:1], *(each.story() for each in made[bool(plans) :])]
+    else:
+        texts = [each.story() for each in made]
+    return [text for each in texts if (text := fitted(each, shape)) is not None]
 
 
 def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
     """Retrieves experiences for the node. When the memory fails, the run goes on without examples."""
     values = node.spec.values
     episodes = agent_services(node.context).episodes
-    if episodes is None or not values["examples"]:
+    if episodes is None or not most(node):
         return ()
     try:
         found = yield _similar(node, episodes) if values["select"] == "semantic" else _selected(node, episodes)
@@ -49,7 +77,7 @@ def _retrieved(node: ModelNode) -> Generator[Any, Any, tuple[str, ...]]:
         policy.recalled(node, [str(getattr(each, "labels", "")) for each in found.taken])
     if values["select"] == "semantic":
         return tuple(experience.text for experience in found.taken)
-    taken = [experience.text for experience in found.taken[: values["examples"]]]
+    taken = [experience.text for experience in found.taken[: most(node)]]
     return (yield from _fitting(taken, int(values["example_tokens"]), node))
 
 
@@ -60,7 +88,7 @@ def _about(node: ModelNode) -> dict[str, Any]:
 def _similar(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     values = node.spec.values
     return episodes.ask(
-        node.goal, values["example_tokens"], values["examples"], level=values["level"],
+        node.goal, values["example_tokens"], most(node), level=values["level"],
         similarity=float(values["similarity"]), **_about(node),
     )  # fmt: skip
 
@@ -68,7 +96,7 @@ def _similar(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
 def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     """`task`: tasks of this one's kind; `random`: one of every kind."""
     values = node.spec.values
-    count = values["examples"] if values["select"] == "task" else 1
+    count = most(node) if values["select"] == "task" else 1
     kind = agent_services(node.context).task_kind
     how = _SELECTIONS[values["select"]]
     return episodes.select(how, count, goal=node.goal, kind=kind, **_about(node))

@@ -16,6 +16,7 @@ from bt_runtime.types import Restorable
 
 class Rollback(Decorator):
     HOLDS = True
+    ROUND = ("before", "deeds", "known")
     before: bytes | None = None
     deeds: Sequence[tuple[str, str]] = ()  # that were done before
     known: Any = None  # what working memory held then: where things stood since, they stand no more

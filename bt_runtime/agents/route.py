@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 class Route(Judging, composites.Composite):
     fixed = True
+    ROUND = ("failed", "left", "tries")
     failed = 0  # children of this round
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:

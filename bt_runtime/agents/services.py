@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.model_wrapper import a_model
@@ -78,6 +78,10 @@ class Remembering(NamedTuple):
 @dataclass
 class AgentServices:
     """One for each run, reached by `agent_services(context)`. An episode has its own, with the run's models."""
+
+    STATE: ClassVar = (
+        "task", "task_kind", "stories", "skill_outputs", "last_action", "deeds", "working_memory", "notebook",
+    )  # fmt: skip
 
     # of the run
     models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there

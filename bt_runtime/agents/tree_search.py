@@ -55,6 +55,8 @@ class State:
 
 
 class TreeSearch(Agent):
+    STATE = ("reached", "said_done")
+
     def live(self) -> Life:
         yield from self.prepare()
         world: Any = self.context.services.world

@@ -29,6 +29,7 @@ LINE = 120  # characters of what came of one
 class Verify(ModelNode):
     seeds = False
     asks_late = True
+    ROUND = ("thought",)
     thought = ""  # of the model, before its answer
 
     def live(self) -> Life:

@@ -6,24 +6,36 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from bt_runtime.backchain.step import opposite
+from bt_runtime.agents.facts import ABSENT, by_entry
+from bt_runtime.backchain.step import Step, effects_of
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.words import outputs
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import SUCCESS
+from bt_runtime.types import Json
 
 
 class Brought:
     """The facts that skills have brought or denied since the run began."""
 
+    STATE = ("facts",)
+
     def __init__(self, context: Context) -> None:
         self.facts: dict[str, bool] = {}
         self.kinds: dict[str, Kind] = {}
+        self.answers: dict[tuple[str, tuple[tuple[str, Json], ...]], dict[str, Json]] = {}  # outputs, by what was done
         context.stream.listen(self.hear, SkillEnded)
 
     def know(self, kinds: Sequence[Kind]) -> None:
-        self.kinds.update((kind.name, kind) for kind in kinds if kind.data["entry"].brings)
+        self.kinds.update((kind.name, kind) for kind in kinds)
+
+    def told(self, fact: str, step: Step) -> bool | None:
+        """Whether a fact holds by what this action has told; None before it was done."""
+        answer = self.answers.get((step.skill, step.params))
+        return None if answer is None else bool(by_entry(fact, lambda name: answer.get(name, ABSENT)))
 
     def hear(self, event: Any) -> None:
         if event.status is not SUCCESS:
@@ -33,11 +45,9 @@ class Brought:
             params = Sentence(entry.sentence, entry.types).parse(event.sentence)
             if params is None:
                 continue
-            for template in entry.brings:
-                sentence = Sentence(template)
-                if params.keys() >= {*sentence.slots}:
-                    fact = sentence.say(params)
-                    self.facts[fact], self.facts[opposite(fact)] = True, False
+            if told := outputs(kind, Ended(event.status, event.value)):
+                self.answers[kind.name, tuple(params.items())] = told
+            self.facts.update(effects_of(entry.brings, params))
 
 
 _BROUGHT: WeakKeyDictionary[Context, Brought] = WeakKeyDictionary()

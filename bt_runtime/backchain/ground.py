@@ -32,18 +32,19 @@ class Fact(NamedTuple):
     skill: str = ""
 
 
-def ground(actions: Actions, kinds: Iterable[Kind]) -> list[Fact]:
-    """Every fact that one of the skills can bring, once for each action, and those that the world names; denials are
-    left out. A template of which a slot has no known values has no facts."""
+def ground(actions: Actions, kinds: Iterable[Kind], aims: bool = True) -> list[Fact]:
+    """Every fact that one of the skills can bring, once for each action, and those that the world names (without
+    `aims`: by the manifests alone); denials are left out. A template of which a slot has no known values has no
+    facts."""
     world, acting = actions.context.services.world, [kind for kind in kinds if not kind.data["entry"].test]
-    aims: list[Aim] = [Aim(*aim) for aim in world.aims()] if isinstance(world, Aiming) else []
-    found = [fact for aim in aims for fact in _filled(OF_WORLD, aim.asked, aim.fact, aim.slots)]
+    own: list[Aim] = [Aim(*aim) for aim in world.aims()] if aims and isinstance(world, Aiming) else []
+    found = [fact for aim in own for fact in filled(OF_WORLD, aim.asked, aim.fact, aim.slots)]
     named = values_in(world, acting)
-    for kind in (k for k in acting if not aims or k.data["entry"].impl.partition("/")[0] != OF_WORLD):
+    for kind in (k for k in acting if not own or k.data["entry"].impl.partition("/")[0] != OF_WORLD):
         pools = fillers(actions, kind, named)
         for template in kind.data["entry"].brings:
             if not template.startswith(NOT):
-                found += _filled(kind.name, kind.data["entry"].sentence, template, pools)
+                found += filled(kind.name, kind.data["entry"].sentence, template, pools)
     return [*{(fact.said, fact.act): fact for fact in found}.values()]
 
 
@@ -55,7 +56,7 @@ def fillers(actions: Actions, kind: Kind, named: Mapping[str, Sequence[Json]]) -
     return {**named, **own}
 
 
-def _filled(skill: str, asked: str, template: str, pools: Mapping[str, Sequence[Json]]) -> Iterator[Fact]:
+def filled(skill: str, asked: str, template: str, pools: Mapping[str, Sequence[Json]]) -> Iterator[Fact]:
     sentence, act = Sentence(template), Sentence(asked)
     slots = [*dict.fromkeys((*sentence.slots, *act.slots))]
     if not {*sentence.slots} <= {*act.slots} or not all(pools.get(slot) for slot in slots):

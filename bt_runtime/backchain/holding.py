@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from py_trees.common import Status
 
-from bt_runtime.agents.actions import listed
+from bt_runtime.agents.actions import known_skills
 from bt_runtime.agents.facts import Facts
 from bt_runtime.backchain.brought import brought_in
 from bt_runtime.tree.context import Context
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 class Holds(Node):
+    STATE, CACHES = ("brought",), ("told",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.brought = brought_in(context)
@@ -25,7 +27,7 @@ class Holds(Node):
 
     def update(self) -> Status:
         if self.told is None:
-            kinds = listed(self)  # type: ignore[arg-type]
+            kinds = known_skills(self)  # type: ignore[arg-type]
             self.brought.know(kinds)
             self.told = Facts(self, kinds)
         fact = str(self.value("fact"))

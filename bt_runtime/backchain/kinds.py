@@ -25,6 +25,8 @@ WANT = Kind(
         Field("goal", "string", "What to achieve, as a person would say it.", required=True),
         Field("into", "key", "The entry that receives the facts, joined by ` and `: the goal of a `plan` with "
               "`by: backchaining`.", required=True, writes=True),
+        Field("stages", "key", "The entry that receives the same as a list, one item for what is asked for at "
+              "once: behind `then` another begins.", writes=True),
         Field("most", "integer", "How many facts at most; a goal that means more fails.", default=20, minimum=1,
               maximum=200),
         Field("confirm", "boolean", "Whether a person is asked first if this is what was meant; without a person, or "
@@ -34,6 +36,10 @@ WANT = Kind(
               "goal, behind those of the prompt file.", default=4, minimum=0, maximum=30),
         Field("weight", "number", "How much of what an action scores when nothing is said is taken off its score; a "
               "model without scores chooses by itself.", default=0.4, minimum=0, maximum=2),
+        Field("sure", "number", "By which share the action for a part that names no thing must be less surprising "
+              "than when nothing is said; else none is meant, and the part is left out. A model without scores is "
+              "offered `none of these`, for a part that names one too: then it fails.",
+              default=0.3, minimum=0, maximum=1),
         Field("system", "text", "The prompt file in trees/prompts/ with the first examples.", default=""),
         Field("model", "text", "Which of the run's models decides, by its role, such as `planner`.", default=""),
     ),
@@ -45,7 +51,10 @@ WANT = Kind(
         "The facts are those of the skills' `brings`, with each slot filled by its `choices`, its `from:` or what the "
         "world names. A world may name itself what can be wanted of it (`aims()`), as the house does. Of more than "
         "200, those that share the most words with the goal are offered.",
-        "A goal with `if`, `unless`, `until` or `when` fails: a list of facts cannot say it. So does one that asks for "
+        "`If` and `unless` make a fact one that is asked for only where another holds: `fern is watered if "
+        "fern is dry`. `plan` with `by: backchaining` looks that up first, by the world, a condition, or the action "
+        "whose output tells it.",
+        "A goal with `until`, `when` or `otherwise` fails: a list of facts cannot say it. So does one that asks for "
         "nothing.",
         "A skill that says nothing of what it brings, or has a slot that anything may fill, gives no facts; where no "
         "skill gives any, it fails.",

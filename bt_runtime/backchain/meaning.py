@@ -20,6 +20,13 @@ def values_of(facts: Sequence[Fact]) -> dict[str, list[Json]]:
     return {slot: [*values] for slot, values in found.items()}
 
 
+def names(part: Part, facts: Sequence[Fact]) -> bool:
+    """True when the part names a thing, by itself or as one of several, or refers to one."""
+    return part.refers or any(
+        meant(part.text, values) or general(part, slot, values) for slot, values in values_of(facts).items()
+    )
+
+
 def fitting(part: Part, facts: Sequence[Fact]) -> list[Fact]:
     """The facts of the things that the part names, most of them together; a slot of which it names nothing takes what
     the other parts name: `it` is what was spoken of."""

@@ -75,19 +75,20 @@ class Operator(NamedTuple):
 
 
 def operators(kinds: Iterable[Kind]) -> list[Operator]:
-    """The skills that bring something; without `takes` a skill counts as one second."""
-    found = []
-    for kind in kinds:
-        entry = kind.data.get("entry")
-        if entry is None or entry.test or not entry.brings:
-            continue
-        fields = {f.name: f for f in kind.fields if not f.writes}
-        types = {name: field.type for name, field in fields.items()}
-        choices = {name: tuple(field.choices) for name, field in fields.items() if field.choices}
-        required = tuple(name for name, field in fields.items() if field.required)
-        cost = 1.0 if entry.takes is None else float(entry.takes)
-        found.append(Operator(kind.name, types, entry.needs, entry.brings, cost, choices, required))
-    return found
+    """The skills that bring something."""
+    entries = [(kind, kind.data.get("entry")) for kind in kinds]
+    return [operator_of(kind) for kind, entry in entries if entry is not None and not entry.test and entry.brings]
+
+
+def operator_of(kind: Kind) -> Operator:
+    """A skill's operator; without `takes` it counts as one second."""
+    entry = kind.data["entry"]
+    fields = {f.name: f for f in kind.fields if not f.writes}
+    types = {name: field.type for name, field in fields.items()}
+    choices = {name: tuple(field.choices) for name, field in fields.items() if field.choices}
+    required = tuple(name for name, field in fields.items() if field.required)
+    cost = 1.0 if entry.takes is None else float(entry.takes)
+    return Operator(kind.name, types, entry.needs, entry.brings, cost, choices, required)
 
 
 def mentioned(every: Iterable[Source], facts: Iterable[str]) -> dict[str, list[Json]]:

@@ -24,6 +24,7 @@ class Planned(NamedTuple):
     text: str
     cost: float
     others: list[list[tuple[Step, float]]]  # for each step: other ways to what it is for, and what they would take
+    cheapest: bool  # True: by what the skills say nothing costs less
 
     def reasons(self) -> list[str]:
         """A line for each step: what it is for."""
@@ -82,11 +83,11 @@ def planned(
     known = _joined(mentioned(every, (*goal, *said)), values or {})
     relevant = Relevant(goal, every, known, bound.steps)
     state = frozenset(fact for fact in said if not fact.startswith(NOT)) | relevant.holding(ask)
-    steps = steps_to(tuple(goal), relevant, state, bound, limits)
+    steps, sure = steps_to(tuple(goal), relevant, state, bound, limits)
     needs = shaped(goal, steps, state, limits)
     text = written(head or Head(), goal, needs, state) if formatted else ""
     others = list(_others(goal, steps, relevant, relevant.costs(state)))
-    return Planned(tuple(goal), steps, needs, text, sum(step.cost for step in steps), others)
+    return Planned(tuple(goal), steps, needs, text, sum(step.cost for step in steps), others, sure)
 
 
 def _joined(found: Mapping[str, Sequence[Json]], named: Values) -> dict[str, list[Json]]:

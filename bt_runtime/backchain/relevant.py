@@ -13,11 +13,13 @@ from bt_runtime.faults.diagnostic import BtError
 
 MOST_STEPS = 20_000  # different actions that could matter
 MOST_SETS = 50_000  # sets of facts that are looked at
+MOST_CHEAPER = 5_000  # … once a plan is found, for one that costs less
 
 
 class Bound(NamedTuple):
     steps: int = MOST_STEPS
     sets: int = MOST_SETS
+    cheaper: int = MOST_CHEAPER
 
 
 BOUND = Bound()
@@ -56,8 +58,9 @@ class Relevant:
         facts = dict.fromkeys(fact.removeprefix(NOT) for fact in self.bringing)
         return frozenset(fact for fact in facts if ask(fact))
 
-    def costs(self, state: frozenset[str]) -> dict[str, float]:
-        """What each fact costs on its own, from the state on; a fact that is not in it cannot be brought."""
+    def costs(self, state: frozenset[str], joined: Callable[[Iterable[float]], float] = sum) -> dict[str, float]:
+        """What each fact costs on its own, from the state on; a fact that is not in it cannot be brought. `joined`:
+        how the costs of what an action needs count: all of them, or `max`, which is never too much."""
         cost = {fact: 0.0 for fact in self.bringing if holds(fact, state)}
         wanting: dict[str, list[Step]] = {}
         missing = {}
@@ -78,6 +81,6 @@ class Relevant:
                     for other in wanting.get(fact, ()):
                         missing[other] -= 1
                         if not missing[other]:
-                            total = other.cost + sum(cost[need] for need in other.needs)
+                            total = other.cost + joined(cost[need] for need in other.needs)
                             heappush(ready, (total, next(order), other))
         return cost

@@ -2,15 +2,16 @@
 
 A set of facts that must hold is led back through the action that brings one of them and denies none; what the action
 needs takes its place. The first set that holds now ends the search. The estimate of what a set still costs is the sum
-over its facts, each on its own; so plans are cheap, and not always the cheapest. A goal of
+over its facts, each on its own; so the first plan is cheap, and not always the cheapest. A goal of
 several facts that takes long is planned one fact after the other; where that leads nowhere, the search goes on, and the
-longer it lasts, the more the estimate counts.
+longer it lasts, the more the estimate counts. The plan that is found bounds a second search, for the cheapest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bt_runtime.backchain.cheapest import Way, cheapest
 from bt_runtime.backchain.limits import NONE, Limits
 from bt_runtime.backchain.relevant import BOUND, Bound, NoPlan, Relevant, TooLarge
 from bt_runtime.backchain.sets import PATIENCE, Search
@@ -19,9 +20,9 @@ from bt_runtime.backchain.step import Step, holds, opposite
 
 def steps_to(
     goal: Sequence[str], relevant: Relevant, state: frozenset[str], bound: Bound = BOUND, limits: Limits = NONE
-) -> list[Step]:
-    """The steps from the state to the goal, in their order. Raises NoPlan when there are none, TooLarge when the
-    bound ends the search."""
+) -> Way:
+    """The steps from the state to the goal, in their order: the cheapest within the bound. Raises NoPlan when there
+    are none, TooLarge when the bound ends the search."""
     search = Search(goal, relevant, state, limits)
     lacking = [fact for fact in goal if fact not in search.cost]
     if lacking:
@@ -32,7 +33,7 @@ def steps_to(
     if found is None:
         found = search.steps(bound.sets)
     if found is not None:
-        return _needed(found, goal, state, limits)
+        return cheapest(_needed(found, goal, state, limits), goal, relevant, state, bound.cheaper, limits)
     if search.todo:
         text = f"no plan among the first {bound.sets} sets of facts"
         raise TooLarge(text, "ask for less at once, or --most a larger N")

@@ -29,10 +29,12 @@ class Search:
     """Leads the goal's facts back until they hold in `state`; `steps` may be called again with a larger bound."""
 
     def __init__(
-        self, goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: Limits = NONE
+        self, goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: Limits = NONE,
+        cost: dict[str, float] | None = None,
     ) -> None:  # fmt: skip
+        """`cost`: what each fact costs; without it, with all that its way needs."""
         self.state, self.limits = state, limits
-        self.cost = relevant.costs(state)
+        self.cost = relevant.costs(state) if cost is None else cost
         self.bit: dict[str, int] = {}
         self.price: list[float] = []
         made = {step: self.move(step) for step in relevant.steps if all(need in self.cost for need in step.needs)}
@@ -49,7 +51,7 @@ class Search:
         self.weight, self.seen, self.order = 1.0, 0, count()
         self.todo: list[tuple[float, float, int, int, float]] = []
         if all(fact in self.cost for fact in goal) and not self.impossible(goal):
-            self.add(self.goal, 0.0, sum(self.cost[fact] for fact in dict.fromkeys(goal)))
+            self.add(self.goal, 0.0, self.rest(self.goal, 0.0, 0, self.goal))
 
     def impossible(self, goal: Sequence[str]) -> bool:
         return self.exceeded(self.goal) or any(opposite(fact) in goal for fact in goal)
@@ -101,7 +103,11 @@ class Search:
                 if total < self.spent.get(before, inf):
                     self.spent[before] = total
                     self.way[before] = (step, wanted)
-                    self.add(before, total, rest - self.worth(wanted & brings) + self.worth(needs & ~left))
+                    self.add(before, total, self.rest(before, rest, wanted & brings, needs & ~left))
+
+    def rest(self, wanted: int, before: float, brought: int, needed: int) -> float:
+        """The estimate of what a set still costs, from that of the set that it was led back from."""
+        return before - self.worth(brought) + self.worth(needed)
 
     def worth(self, facts: int) -> float:
         found = 0.0

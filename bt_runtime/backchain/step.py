@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Json
 
 NOT = "not "
@@ -27,6 +28,14 @@ class Step(NamedTuple):
 
 def opposite(fact: str) -> str:
     return fact.removeprefix(NOT) if fact.startswith(NOT) else NOT + fact
+
+
+def effects_of(brings: Iterable[str], params: Mapping[str, Json]) -> Iterator[tuple[str, bool]]:
+    """Yields each fact that an action with these values brings, and that its opposite does not hold."""
+    for sentence in map(Sentence, brings):
+        if params.keys() >= {*sentence.slots}:
+            fact = sentence.say(params)
+            yield from ((fact, True), (opposite(fact), False))
 
 
 def settled(brings: Iterable[str]) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ class _Nodes:
         if need.step is None:
             return [self.grown(fact) for fact in need.facts] if self.grow else tests
         inner = [node for each in need.needs for node in self.need(each)]
-        step = _step(need.step)
+        step = node_of(need.step)
         achieved = N("reactive_sequence", [*inner, step]) if inner else step
         if not tests:
             return [achieved]
@@ -77,7 +77,7 @@ class _Nodes:
         return N("reactive_fallback", [self.holds(fact), plan], f"`{fact}` is taken as given")
 
 
-def _step(step: Step) -> N:
+def node_of(step: Step) -> N:
     params = dict(step.params)
     node = N(step.skill, next(iter(params.values())) if len(params) == 1 else params)
     return node if step.times == 1 else N("repeat", {"times": step.times, "child": node})

@@ -4,22 +4,29 @@ apart by stand here, and nowhere else."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bt_runtime.types import Json
 
-_BETWEEN = re.compile(r"[.;!?] |,? and then |,? then |,? and |, ", re.IGNORECASE)  # between single blanks
+_BETWEEN = re.compile(r",? and then |,? then |,? and |, ", re.IGNORECASE)  # between single blanks
 _EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
-_UNSAYABLE = re.compile(r"\b(?:if|unless|until|when|whenever)\b", re.IGNORECASE)
+_UNSAYABLE = re.compile(r"\b(?:until|when|whenever|otherwise|else)\b", re.IGNORECASE)
+_LATER = re.compile(r"(?:and |only )?(?:then|after that|afterwards),? ", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.;!?]) ")
+_IF_FIRST = re.compile(r"(?P<word>if|unless) (?P<test>.+?)(?:, (?:then )?| then )(?P<rest>.+)", re.IGNORECASE)
+_IF_LAST = re.compile(r"(?P<rest>.+?),? (?P<word>if|unless) (?P<test>.+)", re.IGNORECASE)
+_IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)  # in a sentence of which neither pattern holds
+_DENIES = re.compile(r"\b(?:not|no longer) |n't\b", re.IGNORECASE)
 _FILLING = re.compile(
     r"(?:the|an?|of|to|at|on|in|into|also|please|every|all|each|both|some|one|1|too)\b", re.IGNORECASE
 )
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
 _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (word, str(number))}
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b", re.IGNORECASE)
+_REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
 
@@ -30,6 +37,9 @@ class Part(NamedTuple):
     text: str  # what it asks for
     left_out: str  # what stands behind `except`
     others: str  # the goal's other parts
+    test: str = ""  # what must be so, else it asks for nothing
+    denied: bool = False  # … or must not be so
+    later: bool = False  # it comes after the part before it
 
     @property
     def sentence(self) -> str:
@@ -40,7 +50,12 @@ class Part(NamedTuple):
         return _EVERY.search(self.text) is not None
 
     def plural(self, noun: str) -> bool:
-        return bool(noun) and f"{noun.lower()}s" in _WORD.findall(self.text.lower())
+        return bool(noun) and plural_of(noun.lower()) in _WORD.findall(self.text.lower())
+
+    @property
+    def refers(self) -> bool:
+        """True when it speaks of what another part names: `start it`."""
+        return _REFERS.search(self.text) is not None
 
     @property
     def many(self) -> int | None:
@@ -57,30 +72,56 @@ class Part(NamedTuple):
 
 def parts(goal: str) -> list[Part]:
     """The goal's parts, in order. What must not be done asks for no fact, and is left out."""
-    texts = [text for text in _apart(goal) if text.strip()]
+    every = [part for part in _apart(goal) if part.text.strip()]
+    texts = [part.text for part in every]
     found = []
-    for number, text in enumerate(texts):
-        if not _FORBIDS.match(text):
-            cut = _EXCEPT.search(text)
-            main, left_out = (text[: cut.start()], text[cut.start() :]) if cut and cut.start() else (text, "")
-            found.append(Part(main.strip(), left_out, ". ".join(texts[:number] + texts[number + 1 :])))
+    for number, part in enumerate(every):
+        if not _FORBIDS.match(part.text):
+            cut = _EXCEPT.search(part.text)
+            at = cut.start() if cut and cut.start() else len(part.text)
+            others = [*texts[:number], *texts[number + 1 :], part.test]
+            main, left_out = part.text[:at].strip(), part.text[at:]
+            found.append(part._replace(text=main, left_out=left_out, others=". ".join(filter(None, others))))
     return found
 
 
-def _apart(goal: str) -> list[str]:
-    """Splits a goal at its joints. A comma is one only where an `and` follows: `the fern, the basil and the orchid`."""
-    text = " ".join(goal.split()).rstrip(" .!?;,")
-    last, begin, found = text.lower().rfind(" and "), 0, []
+def _apart(goal: str) -> Iterator[Part]:
+    """Splits a goal at its joints. `If` before a sentence is of all its parts, behind a part of that one."""
+    for sentence in _SENTENCES.split(" ".join(goal.split())):
+        text = sentence.strip(" .!?;,")
+        after = _LATER.match(text)
+        text = text[after.end() :] if after else text
+        first = _IF_FIRST.fullmatch(text)
+        pieces = _pieces(first["rest"] if first else text)
+        for number, (piece, later) in enumerate(pieces):
+            own = None if first else _IF_LAST.fullmatch(piece)
+            said = first or own
+            test, word = (said["test"], said["word"].lower()) if said else ("", "")
+            denied = (word == "unless") != (_DENIES.search(test) is not None)
+            yield Part(
+                own["rest"] if own else piece,
+                "",
+                "",
+                _DENIES.sub("", test),
+                denied,
+                later or (after is not None and not number),
+            )
+
+
+def _pieces(text: str) -> list[tuple[str, bool]]:
+    """The pieces between the joints, and whether each comes after the one before it. A comma is a joint only where an
+    `and` follows: `the fern, the basil and the orchid`."""
+    last, begin, later, found = text.lower().rfind(" and "), 0, False, []
     for joint in _BETWEEN.finditer(text):
         if joint[0] != ", " or joint.start() < last:
-            found.append(text[begin : joint.start()])
-            begin = joint.end()
-    return [*found, text[begin:]]
+            found.append((text[begin : joint.start()], later))
+            begin, later = joint.end(), "then" in joint[0].lower()
+    return [*found, (text[begin:], later)]
 
 
 def unsayable(goal: str) -> str:
     """The word that makes the goal one that no list of facts can say; "" when there is none."""
-    found = _UNSAYABLE.search(goal)
+    found = _UNSAYABLE.search(goal) or next(filter(None, (_IF.search(part.text) for part in parts(goal))), None)
     return found[0] if found is not None else ""
 
 
@@ -112,7 +153,13 @@ def nouns(slot: str, values: Iterable[Json]) -> set[str]:
 def _forms(value: Json) -> tuple[str, str]:
     """A value without its number, and the plural of that."""
     kind = _NUMBER.sub("", str(value))
-    return kind, f"{kind}s"
+    return kind, plural_of(kind)
+
+
+def plural_of(noun: str) -> str:
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun[-1:] == "y" and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
 def _words(value: Json) -> list[str]:

@@ -13,7 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     import argparse
     from pathlib import Path
+    from typing import Any
 
+    from bt_runtime.project.plugins import Entry
     from bt_runtime.project.trust import Guard
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
@@ -36,6 +38,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),
             "diff": ("Compare two trees, node by node.", "diff"),
             "plan": ("Make a tree that reaches a goal, from what skills need and bring, without a model.", "plan"),
+            "skills": ("Suggest what skills could say that they need and bring.", "skills"),
             "new": ("Write a skill, a tree or a test to go on from.", "new"),
             "explain": ("Tell what a fault means, or what a kind of node does.", "explain"),
         },
@@ -117,8 +120,10 @@ RUNNING = frozenset(
     }
 )
 
-EPILOG = "Help for one command: btr COMMAND --help. Exits: 0 success, 1 failure or findings, 2 usage or invalid plan, \
-3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
+EPILOG = (
+    "Help for one command: btr COMMAND --help. Commands of plugins: btr doctor. Exits: 0 success, 1 failure or "
+    "findings, 2 usage or invalid plan, 3 internal, 4 budget or timeout, 5 nothing selected, 130 interrupted."
+)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -163,10 +168,11 @@ def call(words: list[str]) -> int:
 def _run(args: argparse.Namespace) -> int:
     from bt_runtime.project import beside, trust
 
-    before, trust.guard = trust.guard, _guard(args.command or "")
+    runs_trees = getattr(args, "runs_trees", False)
+    before, trust.guard = trust.guard, _guard(runs_trees)
     try:
         with beside(_first_file(args)):
-            if args.command in RUNNING:
+            if runs_trees:
                 import_module("bt_runtime.cli.setup.trust_prompt").kinds()
             gc.enable()
             return int(args.run(args))
@@ -187,13 +193,13 @@ def _first_file(args: argparse.Namespace) -> Path:
         return Path.cwd()
 
 
-def _guard(command: str) -> Guard:
+def _guard(runs_trees: bool) -> Guard:
     """Sets the trust check: the function that decides whether a folder's code may be imported or its data sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:
         from bt_runtime.cli.setup import trust_prompt
 
-        (trust_prompt.known if command in RUNNING else trust_prompt.never)(what, folder, sends)
+        (trust_prompt.known if runs_trees else trust_prompt.never)(what, folder, sends)
 
     return guard
 
@@ -208,33 +214,63 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
     def raw(prog: str) -> argparse.HelpFormatter:
         return argparse.RawDescriptionHelpFormatter(prog, width=columns())
 
+    asked = next((w for w in words if not w.startswith("-")), None)
     top = argparse.ArgumentParser(
         prog="btr",
         usage="btr [-h] [--version] COMMAND ...",
         description="Behaviour trees in YAML: check, run, watch.",
-        epilog=f"{_listing()}\n\n{_filled(EPILOG)}",
+        epilog=f"{_listing()}\n\n{_filled(EPILOG)}" if asked is None else "",
         allow_abbrev=False,
         formatter_class=raw,
     )
     top.add_argument("--version", action="store_true", help="print the version and leave")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", prog="btr", help=argparse.SUPPRESS)
-    asked = next((w for w in words if not w.startswith("-")), None)
+    listed = {name: text for name, (text, _) in COMMANDS.items()}
     if asked is not None and asked not in COMMANDS:
-        from bt_runtime.cli.failure import unknown_command
+        listed |= of_plugins()
+        if asked not in listed:
+            from bt_runtime.cli.failure import unknown_command
 
-        raise unknown_command(asked, COMMANDS)
-    for name, (text, module) in COMMANDS.items():
+            raise unknown_command(asked, listed)
+    for name, text in listed.items():
         sub = commands.add_parser(name, description=text, allow_abbrev=False, formatter_class=formatter)
         if name == asked:
-            found = import_module(module)
-            found.configure(sub)
-            sub.set_defaults(run=found.run)
+            command = found(name)
+            vars(sub)["helped"] = not {"-h", "--help"}.isdisjoint(words)
+            command.configure(sub)
+            sub.set_defaults(run=command.run, runs_trees=name in RUNNING or getattr(command, "runs_trees", False))
     top.set_defaults(run=lambda args: _bare(top, args))
     return top
 
 
+def found(name: str) -> Any:
+    """Imports a command of ours, or of a plugin: a module or an object with `configure(parser)` and `run(args)`."""
+    if name in COMMANDS:
+        return import_module(COMMANDS[name][1])
+    from bt_runtime.project import plugins
+
+    return of_entry(plugins.named(name, "commands"))
+
+
+def of_entry(entry: Entry) -> Any:
+    from bt_runtime.project import plugins
+
+    def fits(found: object) -> bool:
+        return all(callable(getattr(found, name, None)) for name in ("configure", "run"))
+
+    return plugins.load(entry, "a module with `configure(parser)` and `run(args)`", fits)
+
+
+def of_plugins() -> dict[str, str]:
+    """Returns the commands of plugins, each with the distribution that brought it."""
+    from bt_runtime.project import plugins
+
+    entries = plugins.entries("commands")
+    return {entry.name: f"A command of {entry.distribution}." for entry in entries if entry.name not in COMMANDS}
+
+
 def _listing() -> str:
-    """Lists all commands under their groups' titles."""
+    """Lists all commands under their groups' titles. To look for plugins' commands would take longer than the rest."""
     lines = []
     for title, commands in GROUPS.values():
         lines += ["", f"{title}:"]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class Ear:
     """The last observation. Observations of a tree's own actions go into working memory, as an agent's do."""
 
+    STATE = ("text", "begun", "agents")
+
     def __init__(self, context: Context) -> None:
         self.context, self.text, self.begun = context, "", False
         self.agents: set[str] = set()  # sentences that agents are acting: they notice what they see themselves
@@ -73,6 +75,8 @@ _EARS: WeakKeyDictionary[Context, Ear] = WeakKeyDictionary()
 
 
 class _Looking(Node):
+    STATE, CACHES = ("ear",), ("actions",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         whole = context.whole

@@ -54,6 +54,8 @@ class Script:
     """The script of a skill, and a record of its starts. `acts` is one act for every start, or a list: one a start,
     with the last one repeated."""
 
+    STATE = ("starts", "cancels", "polls")
+
     def __init__(self, acts: Act | list[Act] = SUCCESS) -> None:
         self.acts: list[Act] = list(acts) if isinstance(acts, list) else [acts]
         self.starts: list[dict[str, Json]] = []  # the parameters of each start
@@ -78,6 +80,8 @@ class Script:
 
 class Double(Behaviour):
     """Replaces a node; each start follows its script."""
+
+    STATE = ("left", "result", "script")
 
     def __init__(self, name: str, script: Script) -> None:
         super().__init__(name)

@@ -9,13 +9,21 @@ from pathlib import Path
 from bt_runtime import project
 from bt_runtime.language import manifest
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.types import Json
+from bt_runtime.types import Introduced, Json
 
 
 def manual(skills: str, rules: Sequence[str], examples: str = "", without: Collection[str] = ()) -> dict[str, Json]:
     """Builds a world's manual. `skills`: a manifest, minus the kinds in `without`. `examples`: a file of experiences
     in memory/."""
-    return {"rules": list(rules), "skills": patterns(skills, without), "examples": examples}
+    told = patterns(skills, without)
+    return {"rules": list(rules), "skills": told, "examples": examples, "manifest": skills, "without": [*without]}
+
+
+def manifest_of(world: object) -> Sequence[Kind]:
+    """The skills of the manifest that a world names in its manual."""
+    told = world.manual() if isinstance(world, Introduced) else {}
+    path = project.find("skills", str(told["manifest"])) if told.get("manifest") else None
+    return [kind for kind in _kinds(path) if kind.name not in told.get("without", ())] if path is not None else ()
 
 
 def patterns(name: str, without: Collection[str] = ()) -> list[Json]:

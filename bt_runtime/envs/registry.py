@@ -208,10 +208,12 @@ def open_suite(name: str) -> Suite:
 @lru_cache(maxsize=32)
 def of_plugin(entry: plugins.Entry) -> Suite:
     """Imports a plugin's suite once: an evaluation opens a world for each of its episodes."""
-    found = plugins.load(entry)
-    suite = _fitting(entry.name, found)
-    if suite is None:
-        raise plugins.unfit(entry, found, "a suite, or the class of a world")
+
+    def fits(found: object) -> bool:
+        return _fitting(entry.name, found) is not None
+
+    suite = _fitting(entry.name, plugins.load(entry, "a suite, or the class of a world", fits))
+    assert suite is not None
     return suite
 
 

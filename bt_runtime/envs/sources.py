@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from bt_runtime.envs.registry import Read, Suite, Wanted, tasks_of
 from bt_runtime.faults.diagnostic import BtError
@@ -13,19 +14,21 @@ from bt_runtime.types import Task
 T = TypeVar("T")
 
 
-def source(made: Callable[[str, int], T], theirs: Callable[[], T] | None) -> Callable[[Task], T]:
-    """Returns a function from task to source. An invented task names its source in `invented`, such as `train-3`;
-    others use `theirs`."""
+@dataclass(frozen=True)
+class Source(Generic[T]):
+    """Called with a task, gives its source: `made` for an invented task, which names its source in `invented`, such as
+    `train-3`; `theirs` for the others. It can be pickled, as the worlds can that hold one."""
 
-    def of(task: Task) -> T:
+    made: Callable[[str, int], T]
+    theirs: Callable[[], T] | None
+
+    def __call__(self, task: Task) -> T:
         if "invented" in task.data:
             split, _, number = str(task.data["invented"]).rpartition("-")
-            return made(split, int(number))
-        if theirs is None:
+            return self.made(split, int(number))
+        if self.theirs is None:
             raise BtError(f"the task `{task.id}` is of a file", "open the world with it: data=FILE, or its folder")
-        return theirs()
-
-    return of
+        return self.theirs()
 
 
 def whole(suite: Suite, path: Path, wanted: Wanted) -> Read:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.extra import Extra
+from bt_runtime.interop.monitor import Access, Monitor
 from bt_runtime.interop.spool import Spool
 from bt_runtime.journal.lines import Line, Say
 from bt_runtime.project import disk
+
+if TYPE_CHECKING:
+    from bt_runtime.run.run import Run
 
 CHUNK = 262_144  # bytes of one chunk
 EVERY = 1.0  # seconds after which a chunk is closed, however small: what a kill may cost
@@ -163,3 +168,14 @@ class Mcap:
     def _work(self, lines: Sequence[Line]) -> None:
         self.file.write(lines)
         self.file.flush()
+
+
+class Recorded(Monitor):
+    about, where, reads_journal = "write an MCAP file, for Foxglove, while it runs", "FILE", True
+
+    def open(self, run: Run, where: str, access: Access) -> AbstractContextManager[object]:
+        run.follow(Mcap(where))
+        return nullcontext()
+
+
+MCAP = Recorded()

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from bt_runtime.events import Decided, Notice, SkillEnded, Tick
+from bt_runtime.interop.monitor import Access, Monitor, port
 from bt_runtime.journal.notes import spending
 from bt_runtime.project import address
 from bt_runtime.run.run import Run
@@ -220,3 +221,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """No-op: requests are not logged."""
+
+
+class Counted(Monitor):
+    about = "counters for Prometheus at this port"
+
+    def open(self, run: Run, where: str, access: Access) -> Metrics:
+        return Metrics(run, port(where, "metrics"), host=access.host, anyone=access.anyone, robot=access.robot)
+
+
+METRICS = Counted()

@@ -7,13 +7,18 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.extra import Extra
+from bt_runtime.interop.monitor import Access, Monitor
 from bt_runtime.interop.otel import SCOPE, SERVICE, Span, Story, id_of
 from bt_runtime.interop.spool import Spool
 from bt_runtime.journal.lines import Line, Say
+
+if TYPE_CHECKING:
+    from bt_runtime.run.run import Run
 
 FROM_ENVIRONMENT = "env"
 PATH = "/v1/traces"
@@ -108,3 +113,15 @@ def maker() -> Any:
         )
 
     return made
+
+
+class Collected(Monitor):
+    about = "send spans to this OpenTelemetry collector, http://HOST:4318; env: to OTEL_EXPORTER_OTLP_ENDPOINT"
+    where, reads_journal = "ENDPOINT", True
+
+    def open(self, run: Run, where: str, access: Access) -> AbstractContextManager[object]:
+        run.follow(Otlp(where))
+        return nullcontext()
+
+
+OTLP = Collected()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.journal import codec
-from bt_runtime.journal.order import WORLD
+from bt_runtime.journal.order import WORLD, Caller
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
@@ -52,6 +52,7 @@ class TapedActivity(Wrapping):
         self.gone = False  # has it stopped
         self.heard, self.unheard = 0.0, ""  # when it was last heard what it says, and what was not passed on since
         self.recorded = False  # was its beginning read from the tape
+        self.asks: Caller | None = None  # in whose name it is polled, once it was started here
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
         self.lasting = world is None or world.lasting  # does what it does outlive this process
@@ -103,6 +104,7 @@ class TapedActivity(Wrapping):
         except Exception as error:
             self.tape.put("done", {"job": self.number, "at_start": True, **failure(error)})
             raise
+        self.asks = (self.number, "poll")
 
     @property
     def durable(self) -> bool:
@@ -111,6 +113,16 @@ class TapedActivity(Wrapping):
         return self.lasting and told and self.tape.writer is not None
 
     # Going on --------------------------------------------------------------------------------
+
+    def quiet(self) -> bool:
+        if self.asks is None or self.end is not None or self.unheard:
+            return False
+        tape = self.tape
+        before, tape.caller = tape.caller, self.asks
+        try:
+            return self.inner.quiet()
+        finally:
+            tape.caller = before
 
     def poll(self) -> Ended | News | None:
         if self.end is not None:

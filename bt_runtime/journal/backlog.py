@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 
 from bt_runtime.journal.lines import Following
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.writer import Queued, Writer
+from bt_runtime.tree.clock import Alarm
 
 
 class Backlog(Writer):
@@ -17,7 +17,9 @@ class Backlog(Writer):
     def __init__(self, following: Following) -> None:
         self.following = following
         self.queue: deque[Queued] = deque()
-        self.wanted = threading.Event()
+        self.noted = self.taken = 0
+        self.flooded = False
+        self.wanted = Alarm()
         self.broken, self.closing = "", False
 
     def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
@@ -33,5 +35,6 @@ class Backlog(Writer):
 
     def hand_over(self, writer: Writer) -> Writer:
         writer.queue.extend(self.queue)
+        writer.noted += self.noted
         writer.flush_at_boundary()
         return writer

@@ -30,7 +30,7 @@ class Changes:
 
     def written(self, written: Written) -> None:
         scope, name, value, order, by = written
-        if not self._by_node():
+        if self.tape.caller is not None or not self._by_tree():
             body = {"scope": scope, "name": name, "value": codec.plain(value), "order": order}
             body |= {"by": by} if by else {}
             self._put("write", body, self.context.blackboard.tick_before(written))
@@ -84,7 +84,9 @@ class Changes:
     def _by_tree(self) -> bool:
         """True where nodes are ticked or halted, in this thread."""
         context = self.context
-        return self._inside() or (bool(context.halting.by) and context.halting_in == get_ident())
+        if context.ticking and context.blackboard.ticked_here():
+            return True
+        return bool(context.halting.by) and context.halting_in == get_ident()
 
     def _caller(self) -> Caller | None:
         """Returns who does something within a tick; None between two ticks."""

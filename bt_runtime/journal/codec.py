@@ -6,7 +6,8 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from json import encoder
 from typing import Any, NamedTuple
 
 from py_trees.common import Status
@@ -17,6 +18,7 @@ TAG = "$"
 _TUPLES: dict[str, type[tuple[object, ...]]] = {}
 _NAMES: dict[type, str] = {}
 _DEEP = 64
+_SHORT = frozenset({bool, float, type(None)})  # never longer than any bound
 _LARGE = 10**600  # the fewest digits to which Python's limit can be set are 640
 
 
@@ -67,7 +69,7 @@ def plain(value: object, depth: int = 0) -> JsonValue:
 
 def bounded(kept: Json, most: int) -> JsonValue:
     """A value that `plain` gave, or how long it is."""
-    size = len(str(kept))
+    size = 0 if kept.__class__ in _SHORT else len(str(kept))
     return kept if size <= most else {TAG: "opaque", "v": f"{size:,} characters"}
 
 
@@ -118,15 +120,27 @@ def _key(key: object) -> object:
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True)  # `dumps` would make one each time
 
 
+def _encode() -> Callable[[Json], str]:
+    """Returns the encoder's `encode` without the parts that it makes anew at each call, where they can be had."""
+    made: Any = getattr(encoder, "c_make_encoder", None)
+    if made is None:
+        return _ENCODER.encode
+    quick = made(None, _ENCODER.default, encoder.encode_basestring_ascii, None, ":", ",", False, False, True)
+    return lambda value: "".join(quick(value, 0))
+
+
+_encoded = _encode()
+
+
 def text(value: Json) -> str:
     """Returns one line of JSON, equal for equal values. Lone surrogates are escaped, so that any text can be
     written.
 
     A value that is not JSON is written as `plain` converts it."""
     try:
-        return _ENCODER.encode(value)
+        return _encoded(value)
     except (TypeError, ValueError, RecursionError):
-        return _ENCODER.encode(plain(value))
+        return _encoded(plain(value))
 
 
 TABLES = ("things", "facts")  # rows whose first two columns say what they are about

@@ -20,7 +20,6 @@ HEAD = 2**25  # bytes of what a run was made of; a run of more cannot be kept
 NO_TICK = -1
 SAID = 400  # characters of what a node says of itself
 STATUS = {"I": "INVALID", "R": "RUNNING", "S": "SUCCESS", "F": "FAILURE"}
-ROWS = 2000  # nodes that one entry tells of
 
 # Word for word what the file says of itself: a journal whose tables are others is not read.
 TABLES = {
@@ -38,7 +37,8 @@ TABLES = {
 
 def wall_time() -> float:
     """Returns seconds since 1970; 0 when the clock is before 1970, because it was never set."""
-    return max(0.0, time.time())
+    now = time.time()
+    return now if now > 0 else 0.0
 
 
 class Event(NamedTuple):
@@ -97,7 +97,8 @@ class End(NamedTuple):
     tick: int = NO_TICK  # the latest of them
 
     def text(self) -> str:
-        return json.dumps([*self, _crc(str(tuple(self)))])
+        inside = f"{self.open}, {self.events}, {self.sum}, {self.nodes}, {self.ticks}, {self.tick}"
+        return f"[{inside}, {_crc(f'({inside})')}]"
 
     @classmethod
     def of(cls, found: Json) -> End:

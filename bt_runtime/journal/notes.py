@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bt_runtime.events import Crash, Halt, Reshaped, Tick
-from bt_runtime.journal.layout import ROWS, NodeRow
+from bt_runtime.events import Counted, Crash, Halt, Reshaped, Tick
+from bt_runtime.journal.layout import NodeRow
 from bt_runtime.tree.describe.facts import by_source, rows
 from bt_runtime.types import Json
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 TRACEBACK = 8000  # characters of one
+ROWS = 256  # nodes that one entry tells of: to write more at once would hold a tick up
 Note = tuple[str, dict[str, Json]]
 
 
@@ -29,13 +31,14 @@ def notes(tick: Tick) -> Iterator[Note]:
 
 
 def shapes(shape: Reshaped) -> Iterator[Note]:
-    """Yields a change of shape in several notes for a large tree: removed nodes in the first, the order in the last."""
-    add = list(map(list, shape.add))
-    order = {str(number): list(below) for number, below in shape.order.items()}
-    for at in range(0, len(add) or 1, ROWS):
-        gone = list(shape.gone) if at == 0 else []
-        last = at + ROWS >= len(add)
-        yield "shape", {"add": add[at : at + ROWS], "gone": gone, "order": order if last else {}}
+    """Yields a change of shape in several notes for a large tree: removed nodes come first, then the new ones, then
+    the order."""
+    order = [(str(number), list(below)) for number, below in shape.order.items()]
+    add, gone = list(map(list, shape.add)), list(shape.gone)
+    while add or gone or order:
+        rest = ROWS - len(add[:ROWS])
+        yield "shape", {"add": add[:ROWS], "gone": gone, "order": dict(order[:rest])}
+        add, gone, order = add[ROWS:], [], order[rest:]
 
 
 def broken(crash: Crash) -> Note:
@@ -44,11 +47,14 @@ def broken(crash: Crash) -> Note:
 
 
 def known(shape: Reshaped) -> Iterator[tuple[dict[str, str], Callable[[], dict[str, Json]]]]:
-    """(the text of a file, what its nodes are), the latter when there is time; a large tree in several."""
+    """Yields the text of a file and what tells of its nodes; of a large tree several times."""
     for (file, text), nodes in by_source(shape.nodes).items():
         for at in range(0, len(nodes), ROWS):
-            part = nodes[at : at + ROWS]
-            yield {"text": text}, lambda part=part, file=file: {"file": file, "nodes": rows(part)}  # type: ignore[misc]
+            yield {"text": text}, partial(_facts, file, nodes[at : at + ROWS])
+
+
+def _facts(file: str, nodes: Sequence[Counted]) -> dict[str, Json]:
+    return {"file": file, "nodes": rows(nodes)}
 
 
 def spending(context: Context) -> dict[str, int]:

@@ -147,8 +147,9 @@ class FailureMarker:
         if self.file is None or events == self.events:
             return
         self.events = events
+        line = self._line() if self.said is not None else _number(events)
         try:
-            os.pwrite(self.file, self._line(), 0)
+            os.pwrite(self.file, line, 0)
         except OSError:
             self._remove()  # a number that is too small would be believed
 
@@ -220,6 +221,12 @@ def read(journal: Path) -> Mark:
         return Mark(WriteFailure(**found) if found else None, int(events))
     except (ValueError, TypeError, AttributeError):
         return Mark(UNREADABLE)
+
+
+def _number(events: int) -> bytes:
+    """Returns the line of a mark that names no failure; all longer ones were written by `put`, with blanks behind."""
+    said = b'{"events": %d}' % events
+    return (b"%d %s" % (zlib.crc32(said), said)).ljust(64)
 
 
 def _line(mark: Mark) -> bytes:

@@ -101,9 +101,7 @@ def _loaded(entries: tuple[plugins.Entry, ...]) -> Registered:
     faults = []
     for entry in entries:
         try:
-            found = plugins.load(entry)
-            if not isinstance(found, Part):
-                raise plugins.unfit(entry, found, "a part of a journal")
+            found = plugins.load(entry, "a part of a journal", lambda found: isinstance(found, Part))
         except plugins.PluginFault as fault:
             if entry.ours:
                 raise

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from bt_runtime.skills.activity import Activity
     from bt_runtime.tree.stream import Stream
 
+FEW = 64  # nodes whose facts are made in the tick
 SETTLED = 10.0  # seconds that the beginning and the end of a run wait for the disk
 
 
@@ -308,8 +309,8 @@ class Recorder(Gate):
         """Writes the notes of new nodes before their rows, so that a reader of a row finds its notes."""
         for kind, told in shapes(shape):
             self.tape.note(kind, told)
-        for text, facts in known(shape):
-            self.tape.note("facts", facts, text)
+        for text, facts in known(shape):  # of few nodes at once: a graft that is long gone leaves none in the queue
+            self.tape.note("facts", facts() if len(shape.nodes) <= FEW else facts, text)
         rows = self.rows.of(shape, tick)
         if rows and self.tape.writer is not None:
             self.tape.writer.nodes(rows)

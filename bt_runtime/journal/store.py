@@ -9,8 +9,8 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,12 +48,28 @@ class Limits(NamedTuple):
     days: float = 90  # journals in the folder that are older go when a new run begins
 
 
-class Batch(NamedTuple):
-    events: Sequence[Event] = ()
-    texts: Sequence[Piece] = ()
-    ticks: Sequence[tuple[int, float, str]] = ()
-    nodes: Sequence[NodeRow] = ()
-    head: Mapping[str, str] = {}
+class Batch:
+    """Rows that are written together, and who waits for them."""
+
+    def __init__(
+        self, events: Iterable[Event] = (), texts: Iterable[Piece] = (), ticks: Iterable[tuple[int, float, str]] = (),
+        nodes: Iterable[NodeRow] = (), head: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        self.events, self.texts, self.ticks, self.nodes = list(events), list(texts), list(ticks), list(nodes)
+        self.head = dict(head or {})
+        self.tickets: list[Ticket] = []
+        self.durable = False
+        self.tick = 0
+        self.size = 0  # bytes, roughly
+
+    @property
+    def any(self) -> bool:
+        return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
+
+    def forget(self) -> None:
+        """Drops the rows, which will never be written."""
+        for rows in (self.events, self.texts, self.ticks, self.nodes, self.head):
+            rows.clear()
 
 
 class Store:
@@ -110,7 +126,8 @@ class Store:
         if read is not None and self._said() != read:
             raise Overtaken(self.path)
         self._look()
-        self._say(self.end)
+        self.text = self.end.text()
+        self.connection.execute("INSERT OR REPLACE INTO head VALUES ('end', ?)", (self.text,))
         self.connection.execute("COMMIT")
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
@@ -130,13 +147,18 @@ class Store:
         except (TypeError, ValueError):
             return None
 
-    def _begin(self) -> None:
-        """Begins a transaction; raises when another process has become the writer."""
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Writes wholly or not at all."""
+        before = self.end, self.latest, self.text
         self.connection.execute("BEGIN IMMEDIATE")
-        said = self._said()
-        if said is None or said.open != self.owner:
-            self.connection.execute("ROLLBACK")
-            raise Overtaken(self.path)
+        try:
+            yield
+            self.connection.commit()
+        except BaseException:
+            self.end, self.latest, self.text = before
+            self.connection.rollback()
+            raise
 
     def _file(self) -> tuple[int, int]:
         found = self.path.stat()
@@ -156,21 +178,12 @@ class Store:
 
     def commit(self, batch: Batch, durable: bool) -> None:
         """Writes a batch wholly or not at all; `durable`: it is on the disk when this returns."""
-        run = self.connection.execute
         if durable is not self.careful:
             self.careful = None  # unknown, should this break
-            run(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            self.connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             self.careful = durable
-        self._begin()
-        before = self.end, self.latest
-        try:
+        with self._transaction():
             self._insert(batch)
-            run("COMMIT")
-        except BaseException:
-            self.end, self.latest = before
-            if self.connection.in_transaction:
-                run("ROLLBACK")
-            raise
         self.written += 1
         self.synced = durable
 
@@ -204,11 +217,10 @@ class Store:
         nodes = [row for row in batch.nodes if row.number > end.nodes]  # a run that is made again numbers them again
         if nodes:
             many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)", [(*row, node_sum(row)) for row in nodes])
-        rows, sum = [], end.sum
-        for event in batch.events:
-            sum = checksum(event, sum)
-            rows.append((*event, sum))
-        many("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+        sum = end.sum
+        if batch.events:
+            rows = [(*event, sum := checksum(event, sum)) for event in batch.events]
+            many("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
         ticks = self._ticks(batch.ticks) if batch.ticks else end.ticks
         last = batch.events[-1].seq if batch.events else end.events
         number = nodes[-1].number if nodes else end.nodes
@@ -233,21 +245,25 @@ class Store:
 
     def _forget(self, tick: int) -> int:
         """Deletes the status changes up to this tick; returns the number of ticks."""
+        if tick <= 0:
+            return 0
         return self.connection.execute("DELETE FROM ticks WHERE tick <= ?", (tick,)).rowcount
 
     def _say(self, end: End) -> None:
-        self.connection.execute("INSERT OR REPLACE INTO head VALUES ('end', ?)", (end.text(),))
-        self.end = end
+        """Rewrites the end; raises when another process has become the writer."""
+        text = end.text()
+        sql = "UPDATE head SET value = ? WHERE name = 'end' AND value = ?"
+        if self.connection.execute(sql, (text, self.text)).rowcount != 1:
+            raise Overtaken(self.path)
+        self.end, self.text = end, text
 
     def full(self) -> bool:
         """Returns True when the file has reached its size limit. Deletes old status changes first."""
         if self.bytes() <= self.limits.bytes:
             return False
-        run = self.connection.execute
-        self._begin()
-        gone = self._forget(self.latest.tick - self.limits.ticks // 10)
-        self._say(self.end._replace(ticks=self.end.ticks - gone))
-        run("COMMIT")
+        with self._transaction():
+            gone = self._forget(self.latest.tick - self.limits.ticks // 10)
+            self._say(self.end._replace(ticks=self.end.ticks - gone))
         return self.bytes() > self.limits.bytes
 
     def bytes(self) -> int:
@@ -261,14 +277,13 @@ class Store:
 
         The resumed run writes that tick's changes again."""
         run = self.connection.execute
-        self._begin()
-        run("DELETE FROM events WHERE seq > ?", (seq,))
-        run("DELETE FROM ticks WHERE tick >= ?", (tick,))
-        run("DELETE FROM nodes WHERE tick >= ?", (tick,))
-        self._look()
-        self._say(self.end._replace(sum=sum))
-        self._insert(Batch([e._replace(seq=seq + i) for i, e in enumerate(standing, 1)]))
-        run("COMMIT")
+        with self._transaction():
+            run("DELETE FROM events WHERE seq > ?", (seq,))
+            run("DELETE FROM ticks WHERE tick >= ?", (tick,))
+            run("DELETE FROM nodes WHERE tick >= ?", (tick,))
+            self._look()
+            self._say(self.end._replace(sum=sum))
+            self._insert(Batch([e._replace(seq=seq + i) for i, e in enumerate(standing, 1)]))
         return seq + len(standing)
 
     def settle(self) -> None:
@@ -280,9 +295,8 @@ class Store:
     def close(self) -> None:
         """Closes the journal as one file: SQLite removes the log when no reader is left."""
         try:
-            self._begin()
-            self._say(self.end._replace(open=0))
-            self.connection.execute("COMMIT")
+            with self._transaction():
+                self._say(self.end._replace(open=0))
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         finally:
             self.connection.close()
@@ -297,48 +311,24 @@ class Ticket:
     """Done when everything recorded before it is on the disk, or cannot be: then `failed` has the reason."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
-        self.wake, self._event = wake, threading.Event()
+        self.wake = wake
+        self.done = False
         self.failed = ""
-
-    @property
-    def done(self) -> bool:
-        return self._event.is_set()
+        self._event: threading.Event | None = None  # of who waits
 
     def settle(self, failed: str = "") -> None:
         if not self.done:
-            self.failed = failed
-            self._event.set()
+            self.failed, self.done = failed, True
+            if self._event is not None:
+                self._event.set()
             self.wake()
 
     def wait(self, seconds: float) -> bool:
         """Waits for at most so many seconds; True when the batch was written by then."""
-        return self._event.wait(seconds) and not self.failed
-
-
-class Made:
-    """A batch that is being collected."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.texts: list[Piece] = []
-        self.ticks: list[tuple[int, float, str]] = []
-        self.nodes: list[NodeRow] = []
-        self.head: dict[str, str] = {}
-        self.tickets: list[Ticket] = []
-        self.durable = False
-        self.tick = 0
-        self.size = 0  # bytes, roughly
-
-    @property
-    def any(self) -> bool:
-        return bool(self.events or self.texts or self.ticks or self.nodes or self.head)
-
-    def forget(self) -> None:
-        """Drops the batch's rows, which will never be written."""
-        self.events, self.texts, self.ticks, self.nodes, self.head = [], [], [], [], {}
-
-    def batch(self) -> Batch:
-        return Batch(self.events, self.texts, self.ticks, self.nodes, self.head)
+        self._event = event = self._event or threading.Event()
+        if not self.done:  # looked at after the event was there to be set
+            event.wait(seconds)
+        return self.done and not self.failed
 
 
 def bounded(body: dict[str, Json]) -> str:

@@ -240,8 +240,7 @@ class Tape:
 
     def note(self, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
         """Writes a note for the record. A replay repeats its notes; those already stored stay."""
-        key = (self.tick(), kind)
-        if self.told[key] > 0:
+        if self.told and self.told[key := (self.tick(), kind)] > 0:
             self.told[key] -= 1
             self._compare(kind, body)
             if self.inside:

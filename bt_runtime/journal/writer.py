@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import message_of
@@ -28,16 +29,17 @@ from bt_runtime.journal.outage import (
     WriteFailure,
     full,
 )
-from bt_runtime.journal.store import Batch, Made, Store, Ticket, bounded, safe
+from bt_runtime.journal.store import Batch, Store, Ticket, bounded, safe
+from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.describe.census import feedback, statuses
 from bt_runtime.types import Json
 
-Queued = tuple[Callable[..., None], *tuple[object, ...]]  # what makes rows of an entry, and the entry
-Body = dict[str, Json] | Callable[[], dict[str, Json]]  # what is called makes it when there is time
+Queued = tuple[int, Callable[..., None], *tuple[object, ...]]  # bytes, roughly; what makes rows of an entry; the entry
+Body = dict[str, Json] | Callable[[], dict[str, Json]]  # a function makes it in the writing thread
 EVERY = 0.25  # seconds between two batches, when nobody asks for one
 QUIET = 1.0  # … while nothing happens in the tree: what then waits are the times of ticks
 FEW = 1000  # … and not more of them
-LARGEST = 5000  # entries of one batch
+LARGEST = 2**20  # bytes of one batch, roughly
 ALWAYS = frozenset(
     {"graft", "halt", "halted", "result", "verdict", "closed", "full", "shape"}
 )  # noted even when it is full
@@ -45,6 +47,10 @@ LAST = frozenset({"verdict", "closed"})  # … and when even that has become too
 TOO_MUCH = 1.25  # of the size limit: a run that halts and grafts for weeks notes nothing else from there on
 BEHIND = 64  # entries still to be written, beyond which ticks leave it a moment while somebody waits for the disk
 MOMENT = 0.0005  # seconds
+ROOM = 2**20  # bytes still to be written, beyond which the next tick waits until half of them are …
+MOST_WAIT = 0.01  # … or for so many seconds
+SLOWED = 0.1  # seconds that ticks waited in all, from which on the run's log tells of it
+LATER = 500  # bytes that an entry may come to that is made in the writing thread, roughly
 _ROW = 200  # bytes that an entry takes in memory besides its text, roughly
 _CHECKED = 64  # batches between two looks at the file's size
 _PART = 1 / 32  # … or so much of its limit: a program that ticks without a pause makes large batches
@@ -63,17 +69,20 @@ class Writer:
         self.store, self.texts, self.seq, self.policy = store, texts, seq, policy
         self.told = told or (lambda what: None)
         self.queue: deque[Queued] = deque()  # appended to by any thread, taken from by the one that writes
-        self.waiting: deque[Made] = deque()  # what could not be written yet, in order
+        self.noted = self.taken = 0  # bytes that were ever put into the queue, and taken from it
+        self.slowed = 0.0  # seconds that ticks have waited
+        self.waiting: deque[Batch] = deque()  # what could not be written yet, in order
         self.trouble: Outage | None = None
         self.latest: Ticket | None = None  # that somebody asked for
         self.mark = FailureMarker(store.path if not isinstance(store, Nowhere) else None)
         self.tick, self.ended = 0, ""  # the last tick of which something was written; how the run ended
-        self.wanted = threading.Event()
+        self.wanted = Alarm()
         self.broken = ""  # why nothing can be written any more
         self.lost = ""  # why the thread has ended before its time
         self.is_full = self.is_shut = False
         self.wrote, self.stirred = 0.0, True  # when it last did; was anything noted since but the time of ticks
         self.unlooked = 0  # bytes written since the last look at the file's size, roughly
+        self.flooded = False  # did more come than is kept
         self.closing = self.careful = False  # careful: did an action begin or end since `elsewhere` was last asked
         self.thread = threading.Thread(target=self._run, name="bt-journal", daemon=True)
         self.thread.start()
@@ -81,30 +90,48 @@ class Writer:
     # From the tick ---------------------------------------------------------------------------
 
     def event(self, tick: int, kind: str, body: Body, texts: dict[str, str] | None = None) -> None:
-        self.queue.append((Writer._event, tick, layout.wall_time(), kind, body, texts, self.following.now()))
+        """Notes an event as text at once: what waits for the disk holds no nodes, and burdens no garbage collector."""
+        following, found = self.following, cast("Body | str", body)
+        size = sum(map(len, texts.values())) if texts else 0
+        if following.all or body.__class__ is not dict:
+            size += LATER
+        else:
+            found = written(kind, body)
+            size += len(found)
+        now = following.now() if following.all else None
+        self._note(size, Writer._event, tick, layout.wall_time(), kind, found, texts, now)
         self.stirred = True  # after it: what is not seen now is seen at the next look
 
     def clock(self, tick: int, now: float) -> None:
         """Notes the time of a tick. It is so frequent that it is written only with another entry."""
-        self.queue.append((Writer._clock, tick, now))
+        self._note(0, Writer._event, tick, layout.wall_time(), "clock", f'{{"value":{float(now)!r}}}', None, None)
 
     def changes(self, tick: Tick) -> None:
-        """Notes changes as text at once: thousands of stored pairs would burden the garbage collector."""
         text = layout.changes_text(statuses(tick), feedback(tick))
-        self.queue.append((Writer._changes, tick.number, layout.wall_time(), text, self.following.now()))
+        self._note(len(text), Writer._changes, tick.number, layout.wall_time(), text, self.following.now())
         self.stirred = True
 
     def nodes(self, rows: list[NodeRow]) -> None:
-        self.queue.append((Writer._nodes, rows))
+        self._note(len(rows) * _ROW, Writer._nodes, rows)
         self.stirred = True
 
     def head(self, name: str, value: Json) -> None:
-        self.queue.append((Writer._head, name, codec.text(value)))
+        self._note(0, Writer._head, name, codec.text(value))
         self.stirred = True
+
+    def _note(self, size: int, write: Callable[..., None], *entry: object) -> None:
+        """Puts an entry into the queue. Nothing may follow a gap: when more waits than is kept, it is the last one."""
+        if self.noted - self.taken > WAITING:
+            if self.flooded:
+                return
+            self.flooded, write, entry = True, Writer._flood, ()
+        size += _ROW
+        self.noted += size
+        self.queue.append((size, write, *entry))
 
     def durable(self, wake: Callable[[], None] = lambda: None) -> Ticket:
         ticket = self.latest = Ticket(wake)
-        self.queue.append((Writer._ticket, ticket))
+        self.queue.append((0, Writer._ticket, ticket))
         self.wanted.set()
         if self.closing or self.lost:
             ticket.settle(self.lost or "the journal is closed")
@@ -115,15 +142,28 @@ class Writer:
 
         Repeated requests merge into one and never block the caller."""
         with suppress(IndexError):  # the one that writes has just taken it
-            if self.queue[-1][0] is Writer._boundary:
+            if self.queue[-1][1] is Writer._boundary:
                 return
-        self.queue.append((Writer._boundary,))
+        self.queue.append((0, Writer._boundary))
         self.wanted.set()
 
     def keep_up(self) -> None:
-        """Slows a program that ticks without a pause, because it could outrun the writer for ever."""
-        if len(self.queue) > BEHIND and self.latest is not None and not (self.latest.done or self.closing):
+        """Slows a program between two ticks that notes more than this thread can write."""
+        if self.noted - self.taken > ROOM:
+            self._slow()
+        elif len(self.queue) > BEHIND and self.latest is not None and not (self.latest.done or self.closing):
             time.sleep(MOMENT)
+
+    def _slow(self) -> None:
+        start = now = time.monotonic()
+        self.wanted.set()
+        while self.noted - self.taken > ROOM // 2 and now < start + MOST_WAIT and self.thread.is_alive():
+            time.sleep(MOMENT)
+            now = time.monotonic()
+        if self.slowed < SLOWED <= self.slowed + now - start:
+            why = f"more is noted than {self.store.path.name} takes"
+            self.told(f"ticks wait for the journal, each {MOST_WAIT * 1000:g} ms at most: {why}")
+        self.slowed += now - start
 
     def close(self) -> None:
         if self.closing:
@@ -150,7 +190,7 @@ class Writer:
             ticket.settle(self.lost)
         while self.queue:
             entry = self.queue.popleft()
-            for each in entry[1:]:
+            for each in entry[2:]:
                 if isinstance(each, Ticket):
                     each.settle(self.lost)
         for close in (self.store.close, self.mark.close, self.following.close):
@@ -159,7 +199,8 @@ class Writer:
 
     def _work(self) -> None:
         while not self.closing:
-            if self.wanted.wait(EVERY) or not self._quiet():
+            self.wanted.wait(EVERY)
+            if self.wanted.is_set() or not self._quiet():
                 self.wanted.clear()
                 self.stirred, self.wrote = False, time.monotonic()
                 self._flush()
@@ -200,19 +241,21 @@ class Writer:
         self.following.close()
 
     def _flush(self) -> None:
-        made = Made()
-        for _ in range(min(len(self.queue), LARGEST)):  # whoever notes faster than this writes keeps nobody waiting
-            write, *given = self.queue.popleft()
+        made = Batch()
+        while self.queue and made.size < LARGEST:  # whoever notes faster than this writes keeps nobody waiting
+            size, write, *given = self.queue.popleft()
             try:
                 write(self, made, *given)
             except Exception as error:
                 self._keep(made)
                 self._unwritable(write.__name__.lstrip("_"), error)
-                made = Made()
+                made = Batch()
+            self.taken += size
+            made.size += size
         self._keep(made)
         self._write()
 
-    def _keep(self, made: Made) -> None:
+    def _keep(self, made: Batch) -> None:
         if made.any or made.tickets:
             self.waiting.append(made)
 
@@ -234,10 +277,10 @@ class Writer:
         if self.trouble is not None:
             self._answer(self.trouble)
 
-    def _put(self, made: Made) -> None:
+    def _put(self, made: Batch) -> None:
         self.store.check()
         if made.any:
-            self._commit(made.batch(), made.durable)
+            self._commit(made, made.durable)
         if made.durable:
             self.store.sync()
             self.mark.reached(self.store.end.events)
@@ -251,7 +294,7 @@ class Writer:
             self.unlooked = 0
             self._look_at_size(made.tick)
 
-    def _copied(self, made: Made) -> str:
+    def _copied(self, made: Batch) -> str:
         """Waits until another place has what actions wait for; returns why it never will, and they may not begin."""
         self.careful = self.careful or any(event.kind in ("begin", "done") for event in made.events)
         asks = elsewhere if made.tickets and self.careful else None
@@ -332,49 +375,61 @@ class Writer:
     # What there is to write ------------------------------------------------------------------
 
     def _event(
-        self, made: Made, tick: int, at: float, kind: str, body: Body, texts: dict[str, str] | None,
-        now: float | None = None,
+        self, made: Batch, tick: int, at: float, kind: str, found: Body | str, texts: dict[str, str] | None,
+        now: float | None,
     ) -> None:  # fmt: skip
         made.tick = tick
-        body = opening.writable(kind, body() if callable(body) else body)
-        if self.following.all:
-            size = sum(map(len, texts.values())) if texts else 0
-            self.following.event(tick, at, now, kind, {**body, **(texts or {})}, size)
+        if texts or found.__class__ is not str or self.following.all:
+            found = self._body(made, (tick, at, now, kind), found, texts or {})
         if kind in ("result", "ask", "begin", "halt"):
-            self.ended = str(body["status"]) if kind == "result" else ""
+            self.ended = opening.status_of(found) if kind == "result" else ""
         if self.is_full and kind not in (LAST if self.is_shut else ALWAYS):
             return
-        for name, text in (texts or {}).items():
+        self.seq += 1
+        made.events.append(Event(self.seq, tick, at, kind, found))
+
+    def _body(
+        self, made: Batch, about: tuple[int, float, float | None, str], found: Body | str, texts: dict[str, str]
+    ) -> str:
+        """Completes the text of an entry: one that the tick has not made, or that has long texts beside it."""
+        kind, told = about[3], found
+        if self.following.all:
+            told = opening.decoded(found) if isinstance(found, str) else found() if callable(found) else found
+            self.following.event(*about, {**opening.writable(kind, told), **texts}, sum(map(len, texts.values())))
+        if self.is_full and kind not in ALWAYS:
+            return ""  # it is not written
+        body = told if isinstance(told, str) else written(kind, told() if callable(told) else told)
+        for name, text in texts.items():
             number, piece = self.texts.add(safe(text) if len(text) < LONGEST else f"({len(text):,} characters)")
-            body = {**body, name: {codec.TAG: "text", "v": number}}
+            body = f'{body[:-1]}{"," if len(body) > 2 else ""}"{name}":{{"{codec.TAG}":"text","v":{number}}}}}'
             if piece is not None:
                 made.texts.append(piece)
-                made.size += len(piece.rest)
-        self.seq += 1
-        made.events.append(Event(self.seq, tick, at, kind, written := bounded(body)))
-        made.size += len(written) + _ROW
+        return body
 
-    def _clock(self, made: Made, tick: int, now: float) -> None:
-        self._event(made, tick, layout.wall_time(), "clock", {"value": now}, None)
-
-    def _changes(self, made: Made, tick: int, at: float, text: str, now: float | None = None) -> None:
+    def _changes(self, made: Batch, tick: int, at: float, text: str, now: float | None = None) -> None:
         self.following.changes(tick, at, now, text)
         made.ticks.append((tick, at, text))
-        made.tick, made.size = max(made.tick, tick), made.size + len(text) + _ROW
+        made.tick = max(made.tick, tick)
 
-    def _nodes(self, made: Made, rows: list[NodeRow]) -> None:
+    def _nodes(self, made: Batch, rows: list[NodeRow]) -> None:
         self.following.nodes(rows)
-        if self.is_shut:
-            return
-        made.nodes += rows
-        made.size += len(rows) * _ROW
+        if not self.is_shut:
+            made.nodes += rows
 
-    def _head(self, made: Made, name: str, value: str) -> None:
+    def _head(self, made: Batch, name: str, value: str) -> None:
         made.head[name] = value
 
-    def _ticket(self, made: Made, ticket: Ticket) -> None:
+    def _ticket(self, made: Batch, ticket: Ticket) -> None:
         made.tickets.append(ticket)
         made.durable = True
 
-    def _boundary(self, made: Made) -> None:
+    def _boundary(self, made: Batch) -> None:
         made.durable = True
+
+    def _flood(self, made: Batch) -> None:
+        raise OverflowError(f"more than {WAITING // 2**20} MB wait to be written")
+
+
+def written(kind: str, body: dict[str, Json]) -> str:
+    """Returns the text of an entry."""
+    return bounded(opening.writable(kind, body))

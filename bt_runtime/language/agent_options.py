@@ -12,6 +12,9 @@ from bt_runtime.language.source import Scalar
 from bt_runtime.types import Span
 
 _SAYS = re.compile(r"^[ \t]*Says:[ \t]*(\S.*)$", re.MULTILINE)
+_PLAIN = r"A-Za-z0-9_ ,:;@#=%&/<>!'~\-"
+_PART = re.compile(rf"\\[dw.()\[\]{{}}+*?|/-]|\[(?:[{_PLAIN}.+*()]|\\[dw\]-])+\]|\{{\d+(?:,\d+)?\}}|[()|?]|[{_PLAIN}]")
+FORMS = "letters, classes as [A-Z0-9], \\d, \\w, groups, |, ?, and counts with a most: {3}, {1,12}"
 PATIENCE = 600.0  # seconds that a person who is asked has, when the author says no other: then it was a no
 Fault = Callable[[str, Span, str], None]
 
@@ -22,6 +25,7 @@ class AgentOptions(NamedTuple):
     patience: float = PATIENCE  # seconds that the person has
     at_most: int | None = None  # starts in one run
     sources: Mapping[str, str] = {}  # parameter → an entry with a list, `things` of the world, or `skill.output`
+    forms: Mapping[str, str] = {}  # parameter → the form of the texts that an agent may write, a regular expression
 
 
 def read(node: source.YamlMap, params: source.Node | None, names: set[str], fault: Fault) -> AgentOptions:
@@ -35,7 +39,7 @@ def read(node: source.YamlMap, params: source.Node | None, names: set[str], faul
     given = (node.get("confirm"), node.get("at_most"))
     confirm, most = (each.value if isinstance(each, Scalar) else None for each in given)
     most = most if type(most) is int and most > 0 else None
-    return AgentOptions(text, *asked_first(confirm), most, _sources(params))
+    return AgentOptions(text, *asked_first(confirm), most, *_filled(params, fault))
 
 
 def asked_first(confirm: object) -> tuple[bool, float]:
@@ -45,13 +49,39 @@ def asked_first(confirm: object) -> tuple[bool, float]:
     return confirm > 0, float(confirm)
 
 
-def _sources(params: source.Node | None) -> dict[str, str]:
+def _filled(params: source.Node | None, fault: Fault) -> tuple[dict[str, str], dict[str, str]]:
     found = {}
     for key, node in params if isinstance(params, source.YamlMap) else ():
         given = node.get("from") if isinstance(node, source.YamlMap) else None
         if isinstance(given, Scalar):
             found[key.text] = given.text
-    return found
+            if why := formless(given.text):
+                fault(f"`from: {given.text:.60}` is no form of a text: {why}", given.span, FORMS)
+    return apart(found)
+
+
+def apart(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Tells sources of values from forms of texts: `/[A-Z]{3}/`."""
+    forms = {name: text[1:-1] for name, text in given.items() if _is_form(text)}
+    return {name: text for name, text in given.items() if name not in forms}, forms
+
+
+def _is_form(text: str) -> bool:
+    return len(text) > 2 and text[0] == text[-1] == "/"
+
+
+def formless(text: str) -> str:
+    """Returns why a text between slashes is no form; "" for a form, and for the name of a source."""
+    if not _is_form(text):
+        return ""
+    rest = _PART.sub("", text[1:-1])
+    if rest:
+        return f"`{rest[0]}` is not part of one"
+    try:
+        re.compile(text[1:-1])
+    except re.error as error:
+        return str(error)
+    return ""
 
 
 def unsayable(text: str, names: set[str]) -> str:

@@ -57,10 +57,11 @@ def find(impl: str) -> Implementation:
 
 @lru_cache(maxsize=16)
 def of_plugin(entry: plugins.Entry) -> Mapping[str, Implementation]:
-    found = plugins.load(entry)
-    if not isinstance(found, Mapping) or not all(isinstance(each, Implementation) for each in found.values()):
-        raise plugins.unfit(entry, found, WANTED)
-    return found
+    def fits(found: object) -> bool:
+        return isinstance(found, Mapping) and all(isinstance(each, Implementation) for each in found.values())
+
+    ways: Mapping[str, Implementation] = plugins.load(entry, WANTED, fits)
+    return ways
 
 
 def keys_of(impls: Iterable[str]) -> dict[str, Schema]:

@@ -112,7 +112,7 @@ class Values:
             if isinstance(value, Template) and not fits("", field.type):
                 return self.wrong(node, f"`{field.name}` takes {an(field.type)}, and this is text with a hole in it")
             return value
-        if not fits(value, field.type):
+        if not fits(value, field.type) and value not in field.extra:
             quoted = "put it in quotes" if field.type == "string" and not isinstance(value, list | dict | None) else ""
             hole = unquoted_hole(node)
             quoted = f'quote it: `"{{{hole}}}"`' if hole else quoted

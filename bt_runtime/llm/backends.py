@@ -81,7 +81,5 @@ def of_plugin(name: str) -> tuple[Backend, str]:
 
 
 def of_entry(entry: plugins.Entry) -> Backend:
-    found: Backend = plugins.load(entry)
-    if not callable(found):
-        raise plugins.unfit(entry, found, "the class of a model, or a function that opens one")
-    return found
+    backend: Backend = plugins.load(entry, "the class of a model, or a function that opens one")
+    return backend

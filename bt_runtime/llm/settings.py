@@ -53,7 +53,7 @@ class Settings:
     batches: int = 0  # computed at the same time, each with threads of its own, when several jobs are asked
     chunk: int = 0  # tokens of prefill between two looks at the inbox
     keep: int | None = None  # MiB on disk for the states of prompts, which the next start begins with; 0: none
-    width: int = 32  # branches that an exact choice scores in one batch
+    width: int = 32  # branches that an exact choice scores in its first batch; twice as many in each later one
     terminator: str = "\n"  # ends every option, so that "find a egg" is not a part of "find a egg carton"
     chat: bool = True  # a model with a chat template is asked through it; False: as a base model
     turns: Literal["chat", "one"] = "chat"  # what an agent does and sees: turns of a conversation, or all in one

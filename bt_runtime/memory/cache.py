@@ -6,26 +6,24 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
-from bt_runtime.memory.index import Hit, Index, Plain
-from bt_runtime.memory.mapped import Torn, beside, forget
+from bt_runtime.memory.index import Hit, Index
 from bt_runtime.memory.rwlock import RWLock
 from bt_runtime.memory.store import Kept, Store, kept, mixed
 from bt_runtime.memory.vector import check_seals, damaged
+from bt_runtime.project import plugins
 
-# Goals from which on cells are searched instead of all vectors. Measured in docs/memory.md: exact search takes as long
-# as a decision may notice (10 ms) at about this size.
-CELLS_FROM = 250_000
+FAST, SLOW = "faiss", "plain"  # our vector stores
 PAGE = 20_000
 MANY = 5_000  # goals that take a tenth of a second without FAISS
 _log = logging.getLogger("bt_runtime.memory")
 
 
 class Cache:
-    def __init__(self, store: Store, fingerprint: str, dim: int, cells_from: int = CELLS_FROM) -> None:
-        self._store, self._fingerprint, self._dim, self._cells_from = store, fingerprint, dim, cells_from
+    def __init__(self, store: Store, fingerprint: str, dim: int) -> None:
+        self._store, self._fingerprint, self._dim = store, fingerprint, dim
         self._forget()
 
     def _forget(self) -> None:
@@ -47,16 +45,8 @@ class Cache:
         index = self.abreast(db)
         if index is None:
             return []
-        try:
-            with self._lock.shared():
-                return index.search(query, count, within)
-        except Torn:
-            _log.warning("%s is damaged and is made anew", beside(self._store.path))
-            forget(self._store.path)
-        with self._lock.alone():
-            self._index = None
-            self._refresh(db)
-        return self.search(db, query, count, within)
+        with self._lock.shared():
+            return index.search(query, count, within)
 
     def abreast(self, db: sqlite3.Connection) -> Index | None:
         """Returns the index, updated to the connection's view; None while the store has no goal."""
@@ -96,8 +86,7 @@ class Cache:
         if top <= self._last:
             return True
         rows = db.execute(sql, (self._last, owner.id, PAGE)).fetchall()
-        outgrown = isinstance(self._index, _flat()) and len(self._index) + len(rows) > 2 * self._cells_from
-        if len(rows) == PAGE or outgrown or (rows and rows[0][0] <= self._goal):
+        if len(rows) == PAGE or (rows and rows[0][0] <= self._goal):
             return False
         if rows:
             self._fill(self._index, rows)
@@ -105,38 +94,17 @@ class Cache:
         return True
 
     def _load(self, db: sqlite3.Connection, owner: Kept) -> None:
-        if self._map(db, owner):
-            return
         (size,) = db.execute("SELECT count(*) FROM vectors WHERE embedder = ?", (owner.id,)).fetchone()
         (self._last,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
         self._goal = 0
-        if size >= self._cells_from and _flat() is not Plain:
-            from bt_runtime.memory.survey import load_cells
-
-            self._index = load_cells(self._store, db, owner, size)
-            (self._goal,) = db.execute("SELECT max(goal) FROM vectors").fetchone()
-            return
-        kind = _flat()
-        if kind is Plain and size > MANY:
+        name = chosen(db)
+        if name == SLOW and size > MANY:
             _log.warning("%d goals are searched without FAISS; faster: pip install 'bt_runtime[memory]'", size)
-        index = kind() if kind is Plain else kind(self._dim)
+        index = opened(name, self._dim)
         cursor = db.execute("SELECT goal, vector, seal FROM vectors WHERE embedder = ? ORDER BY goal", (owner.id,))
         while page := cursor.fetchmany(PAGE):
             self._fill(index, page)
         self._index = index
-
-    def _map(self, db: sqlite3.Connection, owner: Kept) -> bool:
-        """Maps the file of cells; then a large store need not be read."""
-        if _flat() is Plain or not beside(self._store.path).exists():
-            return False
-        from bt_runtime.memory.survey import map_cells
-
-        found = map_cells(self._store, db, owner)
-        if found is None or len(found) < self._cells_from:
-            return False
-        self._index = found
-        (self._goal,) = db.execute("SELECT max(goal) FROM vectors").fetchone()
-        return True
 
     def _fill(self, index: Index, rows: Sequence[tuple[int, bytes, int]]) -> None:
         check_seals(self._store.path, rows, self._dim)
@@ -144,13 +112,28 @@ class Cache:
         self._goal = rows[-1][0]
 
 
-def _flat() -> Any:
-    """Returns the fastest exact index that this installation supports."""
-    try:
-        import faiss  # noqa: F401
-        import numpy  # noqa: F401
-    except ImportError:
-        return Plain
-    from bt_runtime.memory.flat import Flat
+def chosen(db: sqlite3.Connection) -> str:
+    """Returns the name of the vector store that this memory asks for, else of the fastest exact one installed."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'vectors'").fetchone()
+    if row is not None:
+        return str(row[0])
+    return FAST if find_spec("faiss") is not None and find_spec("numpy") is not None else SLOW
 
-    return Flat
+
+def choose(store: Store, name: str) -> None:
+    """Keeps in the store which vector store searches it from the next opening on; raises for an unknown one."""
+    kept = store.kept()
+    opened(name, kept.dim if kept is not None else 1)
+    with store.writing() as db:
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('vectors', ?)", (name,))
+
+
+def opened(name: str, dim: int) -> Index:
+    """Opens an empty index by the name of its entry point in `bt_runtime.vectors`."""
+    index: Index = of_entry(plugins.named(name, "vectors"))(dim)
+    return index
+
+
+def of_entry(entry: plugins.Entry) -> Callable[[int], Index]:
+    opens: Callable[[int], Index] = plugins.load(entry, "the class of a vector store, or a function that opens one")
+    return opens

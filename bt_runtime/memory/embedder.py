@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory.vector import OTHER, WIDEST, pack
+from bt_runtime.project import plugins
 from bt_runtime.types import Embedder
 
-NAMES = ("hashing", "e5", "minilm", "sentence-transformers:MODEL")
 BATCH = 256
 
 
@@ -19,27 +19,20 @@ def default_name() -> str:
 
 
 def open_embedder(name: str = "hashing") -> Embedder:
-    """Opens an embedder by name. A GGUF model is not opened here: give `Modelled(model, name)` to the memory
-    instead."""
+    """Opens an embedder by the name of its entry point in `bt_runtime.embedders`; behind a colon, one of its models. A
+    GGUF model is not opened here: give `Modelled(model, name)` to the memory instead."""
     kind, _, model = name.partition(":")
-    if kind == "hashing":
-        from bt_runtime.memory.hashing import Hashing
-
-        return Hashing()
-    if kind == "e5":
-        from bt_runtime.memory.sentences import Packaged
-
-        return Packaged()
-    if kind in ("minilm", "sentence-transformers"):
-        from bt_runtime.memory.sentences import Sentences
-
-        return Sentences(model or "all-MiniLM-L6-v2")
     if kind == "gguf":
         hint = "give the memory its model in a run, or: btr memory reembed --embedder minilm"
         raise BtError(f"`{name}` is a GGUF model, which is not opened by name", hint)
-    near = nearest(kind, ("hashing", "e5", "minilm", "sentence-transformers"))
-    hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(NAMES)}"
-    raise BtError(f"no embedder is called `{name}`", hint)
+    found = of_entry(plugins.named(kind, "embedders"))
+    made: Embedder = found(model) if model else found()
+    return made
+
+
+def of_entry(entry: plugins.Entry) -> Callable[..., Embedder]:
+    opens: Callable[..., Embedder] = plugins.load(entry, "the class of an embedder, or a function that opens one")
+    return opens
 
 
 def name_of(fingerprint: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
 from bt_runtime.memory.answer import Answer
-from bt_runtime.memory.cache import CELLS_FROM, Cache
+from bt_runtime.memory.cache import Cache
 from bt_runtime.memory.draw import Tie, order
 from bt_runtime.memory.experience import Experience, from_json, normalise
 from bt_runtime.memory.index import Hit
@@ -34,11 +34,8 @@ REMEMBERED = 4096  # query vectors and token counts kept at hand
 class Episodes:
     """An episodic memory: a store, an embedder and a token counter. Thread-safe; open it once per process."""
 
-    def __init__(
-        self, store: Store, embedder: Embedder, count: Callable[[str], int], *, cells_from: int = CELLS_FROM
-    ) -> None:
+    def __init__(self, store: Store, embedder: Embedder, count: Callable[[str], int]) -> None:
         self.store, self.embedder, self._count = store, embedder, count
-        self._cells_from = cells_from
         self._cache: Cache | None = None
         self._vectors: dict[str, bytes] = {}
         self._tokens: dict[str, int] = {}
@@ -52,7 +49,6 @@ class Episodes:
         count: Callable[[str], int] = lambda text: len(text.split()),
         *,
         readonly: bool = False,
-        cells_from: int = CELLS_FROM,
     ) -> Episodes:
         """Opens the store, and makes its index before the first question needs it. Without an `embedder` the store's
         own is opened, or for a new store the default one."""
@@ -62,7 +58,7 @@ class Episodes:
                 kept = store.kept()
                 embedder = embedders.name_of(kept.fingerprint) if kept else embedders.default_name()
             chosen = embedders.open_embedder(embedder) if isinstance(embedder, str) else embedder
-            made = cls(store, chosen, count, cells_from=cells_from)
+            made = cls(store, chosen, count)
             with store.reading() as db:
                 if db.execute("SELECT 1 FROM vectors LIMIT 1").fetchone():
                     made._index().abreast(db)
@@ -209,7 +205,7 @@ class Episodes:
 
     def _index(self) -> Cache:
         if self._cache is None:
-            self._cache = Cache(self.store, self.embedder.fingerprint, self.embedder.dim, self._cells_from)
+            self._cache = Cache(self.store, self.embedder.fingerprint, self.embedder.dim)
         return self._cache
 
     def _vector(self, db: sqlite3.Connection, key: str) -> bytes:
@@ -233,6 +229,11 @@ class Episodes:
                 self._tokens.clear()
             self._tokens[text] = self._count(text)
         return self._tokens[text]
+
+
+def opened(where: str, count: Callable[[str], int]) -> Episodes:
+    """Opens the memory in a file: the entry point `sqlite`."""
+    return Episodes.open(where, count=count)
 
 
 def _check(goal: str, level: str, fit: str, tie: str) -> None:

@@ -15,7 +15,8 @@ class Hit(NamedTuple):
 
 
 class Index(Protocol):
-    """An index that one thread may fill while no thread searches. Several threads may search at once."""
+    """A vector store, opened by `NAME(dim)`. One thread fills it while no thread searches; several may search at once.
+    Vectors are unit vectors: little-endian floats of 4 bytes. Goals are added in ascending order, each once."""
 
     def __len__(self) -> int: ...
     def add(self, goals: Sequence[int], blobs: Sequence[bytes]) -> None: ...
@@ -42,7 +43,7 @@ def whole_ties(hits: list[Hit], count: int) -> list[Hit]:
 class Plain:
     """An index without numpy or FAISS: enough for some thousands of goals, at about 20 µs each."""
 
-    def __init__(self) -> None:
+    def __init__(self, dim: int) -> None:
         self._rows: dict[int, Sequence[float]] = {}
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bt_runtime.memory.embedder import BATCH, embed_packed
-from bt_runtime.memory.store import Kept, Store, kept
+from bt_runtime.memory.store import Kept, Store
 from bt_runtime.memory.vector import seal
 from bt_runtime.types import Embedder
 
@@ -73,10 +73,6 @@ def _catch_up(store: Store, embedder: Embedder, new: Kept, tell: Callable[[int],
 
 
 def _hand_over(db: sqlite3.Connection, new: Kept) -> None:
-    old = kept(db)
     db.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (new.id,))
-    if old is None or old.id != new.id:
-        db.execute("DELETE FROM cells")
     db.execute("DELETE FROM vectors WHERE embedder <> ?", (new.id,))
-    db.execute("DELETE FROM meta WHERE key LIKE 'cells:%' AND key <> ?", (f"cells:{new.id}",))
     db.execute("DELETE FROM embedders WHERE id <> ?", (new.id,))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory import mapped
 from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create, misplaced
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import COLUMNS, LABELS, Filter, told
@@ -125,8 +124,6 @@ class Store:
             db.execute("PRAGMA secure_delete = ON")  # forgotten means overwritten
             for uid in uids:
                 gone += _forget(db, uid)
-        if gone:
-            mapped.forget(self.path)  # where what was forgotten would still be
         return gone
 
     def identity(self) -> str:

@@ -1,7 +1,6 @@
-"""Plugins of installed distributions, ours included, by entry points: suites, worlds, models, server flavours, node
-kinds, skill implementations, parts of a journal, content. The metadata is parsed here, because importing
-`importlib.metadata` takes longer than checking a tree. A plugin is imported only when its name is used, and its fault
-concerns it alone."""
+"""Plugins of installed distributions, ours included, by entry points, from node kinds to commands. The metadata is
+parsed here, because importing `importlib.metadata` takes longer than checking a tree. A plugin is imported only when
+its name is used, and its fault concerns it alone."""
 
 from __future__ import annotations
 
@@ -9,24 +8,24 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.diagnostic import BtError, nearest
 
 Group = Literal[
-    "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners"
+    "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners",
+    "embedders", "vectors", "memories", "connections", "monitors", "commands",
 ]  # fmt: skip
 GROUPS: tuple[Group, ...] = get_args(Group)
 PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
 OURS = "bt_runtime"  # the distribution whose names nobody else can take
 
-_CALLED: dict[Group, str] = {
-    "suites": "the suite", "worlds": "the world", "models": "the model", "servers": "the server flavour",
-    "kinds": "the nodes", "impls": "the skills", "journal": "the journal's part", "content": "the content",
-    "watchers": "the watcher", "planners": "the planner",
+_CALLED: dict[str, str] = {  # where this is another word than the group's
+    "servers": "server flavour", "kinds": "nodes", "impls": "skills", "journal": "journal's part", "content": "content",
+    "vectors": "vector store", "memories": "memory",
 }  # fmt: skip
 
 
@@ -44,7 +43,12 @@ class Entry(NamedTuple):
 
     @property
     def said(self) -> str:
-        return f"{_CALLED[self.group]} `{self.name}` of {self.distribution}"
+        return f"the {called(self.group)} `{self.name}` of {self.distribution}"
+
+
+def called(group: Group) -> str:
+    """Returns what messages call an entry of this group."""
+    return _CALLED.get(group, group[:-1])
 
 
 class PluginFault(BtError):
@@ -69,25 +73,27 @@ def find(name: str, *groups: Group) -> Entry | None:
     return same[0] if same else None
 
 
+def named(name: str, group: Group, *more: str) -> Entry:
+    """Returns the entry of this name; raises with the nearest name when there is none. `more`: names that are no
+    entries, for the hint."""
+    entry = find(name, group)
+    if entry is None:
+        known = [*names(group), *more]
+        near = nearest(name, known)
+        hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(known)}"
+        raise BtError(f"no {called(group)} is called `{name}`", hint)
+    return entry
+
+
 def versions() -> dict[str, str]:
     """Returns the versions of the other distributions with plugins."""
     theirs = {entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours}
     return {name: version for name, _, version in (each.partition(" ") for each in sorted(theirs))}
 
 
-def clashes() -> Iterator[tuple[Entry, Entry]]:
-    """Returns the entries whose names were taken, each with the entry that has the name."""
-    first: dict[tuple[str, str], Entry] = {}
-    for group in GROUPS:
-        room = "suites" if group == "worlds" else group  # both are named as a world is
-        for entry in entries(group):
-            taken = first.setdefault((room, entry.name), entry)
-            if taken is not entry:
-                yield entry, taken
-
-
-def load(entry: Entry) -> Any:
-    """Imports what an entry names. Raises PluginFault for whatever breaks."""
+def load(entry: Entry, wanted: str = "", fits: Callable[[Any], bool] = callable) -> Any:
+    """Imports what an entry names. Raises PluginFault for whatever breaks, and for what is not `wanted`, as `fits`
+    tells."""
     module, _, attribute = entry.value.partition(":")
     try:
         found: Any = importlib.import_module(module)
@@ -100,13 +106,10 @@ def load(entry: Entry) -> Any:
             f"{entry.said} cannot be used: {type(error).__name__}: {error}",
             f"`{entry.value}` cannot be imported: ask whoever made it, or uninstall it",
         ) from error
+    if wanted and not fits(found):
+        hint = f"`{entry.value}` is {type(found).__name__}; docs/extending.md shows {wanted}"
+        raise PluginFault(f"{entry.said} is not {wanted}", hint)
     return found
-
-
-def unfit(entry: Entry, found: object, wanted: str) -> PluginFault:
-    """The fault of a plugin whose object is not of its group's type."""
-    hint = f"`{entry.value}` is {type(found).__name__}; docs/extending.md shows {wanted}"
-    return PluginFault(f"{entry.said} is not {wanted}", hint)
 
 
 def package_folder(entry: Entry) -> Path | None:

@@ -11,6 +11,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.model_setting import apart
+from bt_runtime.memory.opening import in_file, open_memory
 from bt_runtime.memory.store import Store
 
 ANYWAY = "put back what it had, or go on all the same: `btr resume RUN --changed`, `resume(run, changed=True)`"
@@ -70,7 +71,7 @@ def offered(recording: Recording, part: str, name: str) -> None:
     """Raises for another model or memory of a fork that cannot be opened, or that nobody would ask."""
     if not recording.head.get("models"):
         raise BtError(f"{recording.name} asks no model, and no memory", f"leave the {part} out")
-    if part == "memory" and not Path(name).is_file():
+    if part == "memory" and in_file(name) and not Path(name).is_file():
         raise BtError(f"there is no memory {name}", "name a file that is there")
     if part == "model" and models.identified(name).get("digest") == "":
         raise BtError(f"there is no model {name}", "name a file that is there")
@@ -135,19 +136,19 @@ def _memory(was: Mapping[str, Any] | None, given: Any) -> Iterator[Lack]:
     elif given is not None and not isinstance(given, str | Path):
         yield Lack(f"its memory was {was['name']}")
     else:
-        yield from _file(Path(given or was["name"]), was)
+        yield from _named(str(given or was["name"]), was)
 
 
-def _file(path: Path, was: Mapping[str, Any]) -> Iterator[Lack]:
-    if not path.is_file():
-        yield Lack(f"its memory, {path}, is not there any more")
+def _named(name: str, was: Mapping[str, Any]) -> Iterator[Lack]:
+    if in_file(name) and not Path(name).is_file():
+        yield Lack(f"its memory, {name}, is not there any more")
         return
-    store = Store(path, readonly=True)
+    memory: Any = Store(Path(name), readonly=True) if in_file(name) else open_memory(name, len)
     try:
-        if was["identity"] and store.identity() != was["identity"]:
-            yield Lack(f"{path} is another memory than the one it had")
+        if was["identity"] and memory.identity() != was["identity"]:
+            yield Lack(f"{name} is another memory than the one it had")
     finally:
-        store.close()
+        memory.close()
 
 
 def _around(head: Mapping[str, Any], had: Mapping[str, Any], offer: Offer) -> Iterator[Lack]:

@@ -4,10 +4,13 @@ the same."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import fixes
+from bt_runtime.language.checks import plannable
 from bt_runtime.language.import_policy import policy_of
+from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.settings import read_project
 from bt_runtime.project import find_root, real
@@ -23,6 +26,10 @@ def check(file: Selected, taken: Callable[[str], object] | None = None) -> Check
         checked = loader.file(real(file.path))
         for name in loader.taken if taken is not None else ():
             taken(name)  # type: ignore[misc]
+        if checked.tree is not None:
+            from bt_runtime.language.checks import free_slots
+
+            return checked._replace(diagnostics=[*checked.diagnostics, *free_slots.faults(checked.tree)])
         return checked
     if file.content == "project":
         project = read_project(file.path.parent)
@@ -43,7 +50,15 @@ def check(file: Selected, taken: Callable[[str], object] | None = None) -> Check
     home = real(file.path).parent
     read = manifest.read(file.path, shown, policy_of(find_root(home) or home))
     python = manifest.python_of(read, shown)
-    return Checked(None, [*read.diagnostics, *python.faults], {shown: read.text, **python.sources})
+    doubts = plannable.faults(read.kinds, read.text, shown, _beside(home, file.path)) if not read.diagnostics else []
+    return Checked(None, [*read.diagnostics, *python.faults, *doubts], {shown: read.text, **python.sources})
+
+
+def _beside(home: Path, own: Path) -> list[Kind]:
+    """The skills of the manifests in the same folder."""
+    from bt_runtime.language import manifest
+
+    return [kind for path in sorted(home.glob("*.yaml")) if path.name != own.name for kind in manifest.read(path).kinds]
 
 
 def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:

@@ -12,8 +12,8 @@ from bt_runtime.types import Judging, Model, Task, Verdict, World
 
 if TYPE_CHECKING:
     from bt_runtime.agents.services import Remembering
-    from bt_runtime.memory.episodes import Episodes
     from bt_runtime.memory.notebook import Notebook
+    from bt_runtime.memory.opening import Memory
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.context import Context
     from bt_runtime.tree.services import Part
@@ -37,7 +37,7 @@ class Resources:
     ) -> None:  # fmt: skip
         self.world, self.task, self.seed, self.budget = world, task, seed, budget
         self.recall = recall
-        self.opened: list[Model | Episodes] = []
+        self.opened: list[Model | Memory] = []
         self.judged: Verdict | None = None  # what the world said when the root ended, of a run that is made again
         self.notebook: Notebook | None = None
         self.named = model, memory
@@ -78,11 +78,11 @@ class Resources:
             return sound(memory)
         if memory is None:
             return None
-        from bt_runtime.memory.episodes import Episodes
+        from bt_runtime.memory.opening import open_memory
 
         first = next(iter(self.models.values()), None)
         count = first.count if first is not None else lambda text: len(text.split())
-        self.opened.append(Episodes.open(memory, count=count))
+        self.opened.append(open_memory(memory, count))
         return self.opened[-1]
 
     def ready(self) -> None:

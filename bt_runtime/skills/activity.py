@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from bt_runtime.skills.answer import FAILURE, Ended, News
 from bt_runtime.types import Observation
@@ -17,6 +17,8 @@ class Activity(ABC):
     """A started skill, polled at each tick until it has ended or was cancelled.
 
     Nothing has a default: each form of a skill answers all of it, and what stands before a skill is a `Wrapping`."""
+
+    STATE: ClassVar[tuple[str, ...] | None] = None  # what a poll leaves behind; None: it cannot be taken up again
 
     @property
     @abstractmethod
@@ -47,6 +49,10 @@ class Activity(ABC):
     def poll(self) -> Ended | News | None: ...
 
     @abstractmethod
+    def quiet(self) -> bool:
+        """Polls quickly: True when it runs on with nothing to tell. After False, `poll` answers in the same tick."""
+
+    @abstractmethod
     def follow(self, values: dict[str, object]) -> None:
         """Passes on the present values of the inputs that it follows."""
 
@@ -62,6 +68,7 @@ class Wrapping(Activity):
     """Stands before an activity and passes everything on; a subclass overrides what it changes. Until `begin`, `inner`
     is a `Pending`."""
 
+    STATE: ClassVar[tuple[str, ...]] = ("inner",)
     inner: Activity
 
     @property
@@ -97,6 +104,10 @@ class Wrapping(Activity):
     def poll(self) -> Ended | News | None:
         return self.inner.poll()
 
+    def quiet(self) -> bool:
+        """False where the subclass polls in its own way: it says itself when that is nothing but passing on."""
+        return type(self).poll is Wrapping.poll and self.inner.quiet()
+
     def follow(self, values: dict[str, object]) -> None:
         self.inner.follow(values)
 
@@ -110,6 +121,7 @@ class Wrapping(Activity):
 class Done(Activity):
     """An action that had ended when it was requested."""
 
+    STATE = ("done",)
     wakes = True
     lingers = in_thread = False
     loop_of = future = None
@@ -119,6 +131,9 @@ class Done(Activity):
 
     def poll(self) -> Ended | None:
         return self.done
+
+    def quiet(self) -> bool:
+        return False
 
     def follow(self, values: dict[str, object]) -> None:
         """No-op: it has ended."""
@@ -133,6 +148,7 @@ class Done(Activity):
 class Pending(Done):
     """An action that has not begun. It keeps the latest inputs for the one that takes its place."""
 
+    STATE = ("values",)
     wakes = False
     values: dict[str, object] | None = None
 

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.language.kinds.data import PLAIN
 from bt_runtime.skills.activity import Activity, Done
 from bt_runtime.skills.answer import FAILURE, RUNNING, Ended, News, ended, standing
 from bt_runtime.skills.loop import Loop, Work, as_exception
@@ -37,9 +38,11 @@ def lingers(target: object) -> bool:
 
 
 class OfSkill(Activity):
+    STATE = ("target", "feedback", "value")
     lingers = in_thread = False
     future = None
     loop_of: asyncio.AbstractEventLoop | None = None
+    answer: tuple[object] | BaseException | None = None  # to the poll of `quiet`, until `poll` tells it
 
     def __init__(
         self, target: Any, params: dict[str, object], wake: Callable[[], None], loop: Loop | None, declared: bool
@@ -57,7 +60,7 @@ class OfSkill(Activity):
 
     def start(self, params: dict[str, object]) -> None:
         target = self.target
-        self.feedback, self.value = "", _seen(getattr(target, "result", None))  # what was told already
+        self.before()
         try:
             target.start(**params)
         except BaseException:
@@ -65,8 +68,30 @@ class OfSkill(Activity):
                 self.cancel("")  # it may have begun to move
             raise
 
+    def before(self) -> None:
+        """Notes what was told before a start."""
+        value = getattr(self.target, "result", None)
+        self.feedback, self.value = "", value if value.__class__ in PLAIN else _seen(value)
+
     def poll(self) -> Ended | News | None:
-        return self.told(self.target.poll())
+        answer, self.answer = self.answer, None
+        if isinstance(answer, BaseException):
+            raise answer
+        return self.told(self.target.poll() if answer is None else answer[0])
+
+    def quiet(self) -> bool:
+        target = self.target
+        try:
+            answer = target.poll()
+        except BaseException as error:
+            self.answer = error
+            return False
+        if answer is RUNNING and getattr(target, "feedback", "") == self.feedback:
+            value = getattr(target, "result", None)
+            if value is None or value == self.value:
+                return True
+        self.answer = (answer,)
+        return False
 
     def told(self, status: object) -> Ended | News | None:
         target = self.target
@@ -142,6 +167,9 @@ class _OfGenerator(Activity):
             return News(None, said)
         return News(said) if isinstance(said, Mapping) else None
 
+    def quiet(self) -> bool:
+        return False
+
     def follow(self, values: dict[str, object]) -> None:
         self.values = values
 
@@ -193,6 +221,9 @@ class InThread(Activity):
     def poll(self) -> Ended | None:
         return ended(self.future.result(), self.declared) if self.future.done() else None
 
+    def quiet(self) -> bool:
+        return not self.future.done()
+
     def follow(self, values: dict[str, object]) -> None:
         """No-op: a function is called once."""
 
@@ -220,6 +251,9 @@ class _OfCoroutine(Activity):
 
     def poll(self) -> Ended | None:
         return ended(self.end.result(), self.declared) if self.end.done() else None
+
+    def quiet(self) -> bool:
+        return not self.end.done()
 
     def follow(self, values: dict[str, object]) -> None:
         """No-op: a function is called once."""

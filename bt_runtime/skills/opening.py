@@ -16,6 +16,8 @@ T = TypeVar("T")
 class Opening(Job[T]):
     """Opens something in a thread, because opening may take long. After a cancel, the result is closed at once."""
 
+    STATE = None  # it cannot be taken up again
+
     def __init__(self, make: Callable[[], T], wake: Callable[[], None]) -> None:
         self.make, self.wake = make, wake
         self.future: Future[T] = Future()

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from bt_runtime.language.kinds.data import fits
@@ -29,16 +30,18 @@ class Slot(NamedTuple):
     name: str
     type: str
     fillers: tuple[Json, ...] | None = None  # None: free
+    form: str = ""  # of a free text
 
     def pattern(self, text: str) -> str:
         """Returns a regular expression for the slot's values; `text` where any value is allowed."""
         if self.fillers is None:
-            return _NUMBER.get(self.type, text)
+            return f"({self.form})" if self.form else _NUMBER.get(self.type, text)
         return "(" + "|".join(re.escape(spoken(v)) for v in self.fillers) + ")"
 
 
-def slot_of(field: Field, given: Sequence[Json] | None = None) -> Slot:
-    """Returns a parameter's slot. `given`: its source's present values; None: the parameter's own limits apply."""
+def slot_of(field: Field, given: Sequence[Json] | None = None, form: str = "") -> Slot:
+    """Returns a parameter's slot. `given`: its source's present values; None: the parameter's own limits apply.
+    `form`: of the texts that may be written."""
     if given is None and field.choices:
         given = field.choices
     elif given is None and field.type == "boolean":
@@ -47,7 +50,7 @@ def slot_of(field: Field, given: Sequence[Json] | None = None) -> Slot:
         low, high = math.ceil(field.minimum), math.floor(field.maximum)
         given = range(low, high + 1) if high - low < MOST_COUNTED else None
     if given is None:
-        return Slot(field.name, field.type)
+        return Slot(field.name, field.type, None, form)
     return Slot(field.name, field.type, tuple(dict.fromkeys(v for v in given if _sayable(field, v))))
 
 
@@ -133,6 +136,9 @@ class Phrase:
         if read is None or any(name in begun and begun[name] != value for name, value in read.items()):
             return None
         named = {name: self._value(name, value) for name, value in read.items()}
+        forms = ((slot.form, named[name]) for name, slot in self.slots.items() if slot.form and name in named)
+        if any(re.fullmatch(form, spoken(value)) is None for form, value in forms):
+            return None
         return {**begun, **named}
 
     def _value(self, name: str, value: Json) -> Json:
@@ -149,13 +155,16 @@ def writable(skill: str, template: str) -> Phrase:
     return Phrase(skill, sentence, {name: Slot(name, "string") for name in sentence.slots})
 
 
-def phrase_of(skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]]) -> Phrase | None:
+def phrase_of(
+    skill: str, template: str, fields: Sequence[Field], given: Mapping[str, Sequence[Json]],
+    forms: Mapping[str, str] = MappingProxyType({}),
+) -> Phrase | None:  # fmt: skip
     """Returns the phrase of a sentence; None when it lacks a required parameter, or a slot has no value."""
     types = {f.name: f.type for f in fields}
     sentence = Sentence(template, types)
     named = {f.name: f for f in fields if not f.writes}
     if any(f.required and f.name not in sentence.slots for f in named.values()) or not {*sentence.slots} <= {*named}:
         return None
-    slots = {name: slot_of(named[name], given.get(name)) for name in sentence.slots}
+    slots = {name: slot_of(named[name], given.get(name), forms.get(name, "")) for name in sentence.slots}
     phrase = Phrase(skill, sentence, slots)
     return phrase if all(s.fillers is None or s.fillers for s in slots.values()) else None

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.agent_options import AgentOptions, asked_first, of_docstring, unsayable
+from bt_runtime.language.agent_options import FORMS, AgentOptions, apart, asked_first, formless, of_docstring, unsayable
 from bt_runtime.language.entry import REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
 
@@ -178,7 +178,9 @@ def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Fiel
         raise SkillError(f"`at_most` of `{name}` is {most!r}", "a whole number, 1 or more")
     for wrong in sources.keys() - known:
         raise SkillError(f"`sources` of `{name}` names `{wrong}`, which is no parameter", f"it has: {', '.join(known)}")
-    return AgentOptions(says, *asked_first(marked.get("confirm", False)), most, sources)
+    for wrong, why in ((text, why) for text in sources.values() if (why := formless(text))):
+        raise SkillError(f"`{wrong:.60}` in `sources` of `{name}` is no form of a text: {why}", FORMS)
+    return AgentOptions(says, *asked_first(marked.get("confirm", False)), most, *apart(sources))
 
 
 def fields_of(target: object, name: str) -> tuple[Field, ...]:

@@ -36,6 +36,19 @@ class UnknownEntry(BtError, KeyError):
     __str__ = BtError.__str__
 
 
+class Entries(dict[str, Json]):
+    """A scope's own entries. Nodes read names here: one that is not here is the scope's to find."""
+
+    __slots__ = ("scope",)
+    scope: Scope
+
+    def __missing__(self, name: str) -> Json:
+        scope, at = self.scope.home(name)
+        if at in scope.entries:
+            return scope.entries[at]
+        raise UnknownEntry(name, iter(self.scope.visible()))
+
+
 class Scope(Mapping[str, Json]):
     """The entries that one tree sees.
 
@@ -51,7 +64,8 @@ class Scope(Mapping[str, Json]):
         self.open = open
         self.local = False
         self.own: Container[str] = ()  # names that are never the parent's
-        self.entries: dict[str, Json] = {}
+        self.entries = Entries()
+        self.entries.scope = self
         self.stamps: dict[str, int] = {}  # name → sequence number of the last write
         self.shared: dict[str, tuple[Scope, str]] = {}
         self.declare({})
@@ -78,15 +92,7 @@ class Scope(Mapping[str, Json]):
         return self.open and not inward and name not in self.entries and name not in self.own
 
     def __getitem__(self, name: str) -> Json:
-        try:
-            return self.entries[name]  # the common case, before any thought of sharing
-        except KeyError:
-            pass
-        scope, at = self.home(name)
-        try:
-            return scope.entries[at]
-        except KeyError:
-            raise UnknownEntry(name, iter(self.visible())) from None
+        return self.entries[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(name for name in self.visible() if name in self))
@@ -117,7 +123,7 @@ class Scope(Mapping[str, Json]):
         return at in scope.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
-        """Writes one entry. The quick path: in the tick, nobody listens, the entry is here, the value surely fits."""
+        """Writes one entry. The quick path: in the tick, the entry is here, the value surely fits."""
         board, entries = self.board, self.entries
         if (
             name.__class__ is str
@@ -125,12 +131,13 @@ class Scope(Mapping[str, Json]):
             and name in entries
             and name not in self.shared
             and value.__class__ in self.exact.get(name, _ANY)
-            and not board.stream.routes[Written]
         ):
             with board._lock:
                 before, entries[name] = entries[name], value
-                self.stamps[name] = board.sequence = board.sequence + 1
+                self.stamps[name] = order = board.sequence = board.sequence + 1
                 board.stirred = board.stirred or not (before is value or _same(before, value))
+            if board.stream.routes[Written]:
+                board.tell(Written(self.path, name, value, order))
             return
         if not isinstance(name, str):
             raise TypeError(f"an entry's name is a text, not {name!r:.60}")
@@ -188,7 +195,7 @@ class _Change(NamedTuple):
     """Entries that are written at once."""
 
     scope: Scope
-    values: Mapping[str, Callable[[Json], Json]]
+    values: Mapping[str, Callable[[Json], Json] | None]  # None: as it stands in `plain`
     plain: Mapping[str, Json] = {}  # those that do not depend on what is there
     by: str = ""  # a person, and where from
     gone: tuple[str, ...] = ()  # entries that are removed
@@ -200,10 +207,6 @@ class Doubt(Protocol):
     inputs: Container[str]
 
     def tell(self, names: Iterable[str]) -> None: ...
-
-
-def _always(value: Json) -> Callable[[Json], Json]:
-    return lambda before: value
 
 
 class Blackboard:
@@ -243,7 +246,7 @@ class Blackboard:
         self._write(_Change(scope, {name: change}))
 
     def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
-        self._write(_Change(scope, {name: _always(value) for name, value in values.items()}, values, by))
+        self._write(_Change(scope, dict.fromkeys(values), values, by))
 
     def _write(self, change: _Change) -> None:
         doubt, known = self.doubt, self.root.entries
@@ -317,7 +320,7 @@ class Blackboard:
         for name, make in change.values.items():
             home, at = scope.home(name, writing=True)
             before = home.entries.get(at)
-            value = make(before)
+            value = change.plain[name] if make is None else make(before)
             _guard(scope, name, value)
             ready.append((home, at, before, value))
         for home, at, before, value in ready:

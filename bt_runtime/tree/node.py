@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from copy import deepcopy
 from threading import get_ident
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import NodeSpec
     from bt_runtime.tree.blackboard import Scope
 
+Reader = Callable[[Mapping[str, Json]], Json]  # computes a value from a scope's `entries`
 FRESH = "this step crashed"
 TRANSPARENT = "."  # the segment of a guarded node: its guard stands at the same path
 RUNNING, SUCCESS, FAILURE, INVALID = Status.RUNNING, Status.SUCCESS, Status.FAILURE, Status.INVALID
@@ -43,12 +44,11 @@ def computed(value: Json, scope: Scope) -> Json:
     return value.evaluate(scope) if hasattr(value, "evaluate") else literal(value)
 
 
-def reader(value: Json) -> Callable[[Scope], Json]:
-    """Returns what computes a spec's value again and again, with few calls. What it raises may lack its place."""
+def reader(value: Json) -> Reader:
+    """Returns what computes a spec's value again and again, with few calls."""
     if not hasattr(value, "evaluate"):
-        return lambda scope: literal(value)
-    whole = value if hasattr(value, "run") else getattr(value, "whole", None)  # or a template that is nothing else
-    run: Callable[[Scope], Json] = value.evaluate if whole is None else whole.run
+        return lambda entries: literal(value)
+    run: Reader = getattr(value, "run", None) or value.evaluate
     return run
 
 
@@ -96,6 +96,9 @@ class Node(Steppable):
     resumes: bool = False  # when running, is nothing but its child at `at` ticked
     still: ClassVar[bool] = False  # running, does it nothing but tick its `on_turn`; each class says so for itself
     copied: ClassVar[bool] = False  # are the nodes below made only while it runs, from their spec
+    STATE: ClassVar[tuple[str, ...]]  # what a tick leaves behind in the node: see state.py
+    ROUND: ClassVar[tuple[str, ...]]  # … until the next start, which sets it anew
+    CACHES: ClassVar[tuple[str, ...]]  # what a tick changes and what holds in every state
     _said = ""
     broke = ""  # what it said of itself when it crashed; FRESH within the step that crashed
     seen_as = 0  # its number in the census, once it was counted
@@ -130,10 +133,8 @@ class Node(Steppable):
 
     @property
     def id(self) -> UUID:
-        found: UUID | None = vars(self).get("_id")
-        if found is None:
-            found = vars(self).setdefault("_id", uuid4())  # one for all threads
-        return found
+        id: UUID = vars(self).get("_id") or vars(self).setdefault("_id", uuid4())  # one for all threads
+        return id
 
     @id.setter
     def id(self, id: UUID) -> None:
@@ -141,10 +142,8 @@ class Node(Steppable):
 
     @property
     def logger(self) -> Logger:
-        found: Logger | None = vars(self).get("_logger")
-        if found is None:
-            found = vars(self).setdefault("_logger", Logger(self.name))
-        return found
+        logger: Logger = vars(self).get("_logger") or vars(self).setdefault("_logger", Logger(self.name))
+        return logger
 
     @logger.setter
     def logger(self, logger: Logger) -> None:
@@ -197,16 +196,9 @@ class Node(Steppable):
             status = self.crashed(error)
         if self.ends and status is not RUNNING:
             status = self.terminated(status)
-        context = self.context  # from here on as `finish`, in place: a call more is a fifth of a leaf's tick
-        if self.broke:
-            self.after_crash()
-        if status is not self.status:
-            self.status = status
-            if context.changes is not None:
-                context.changes.append((self, status))
-        if context.visits is not None:
-            context.visits.append(self)
-        return status
+        if status is self.status and not self.broke and self.context.visits is None:
+            return status  # nothing has changed: without the call
+        return self.finish(status)
 
     def update(self) -> Status:
         """Updates a leaf; a parent overrides `step` instead."""
@@ -240,9 +232,7 @@ class Node(Steppable):
             self.broke = ""
 
     def finish(self, status: Status) -> Status:
-        """Ends a `step`: notes the result, and for listeners the change.
-
-        Three leaves do the same in place, for speed: `Node.step`, `SkillNode.step` and `InstantNode.step`."""
+        """Ends a `step`: notes the result, and for listeners the change."""
         context = self.context
         if self.broke:
             self.after_crash()

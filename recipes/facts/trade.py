@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import bt_runtime as bt
 from bt_runtime.language.sentence import Sentence
 
 TRADES = Path(__file__).with_name("trades.yaml")
+FILES = [TRADES, TRADES.with_name("more_trades.yaml")]
 Data = Mapping[str, Any]
 
 
@@ -66,3 +68,30 @@ def trades(path: Path = TRADES) -> dict[str, Data]:
 
 def reached(trade: Trade, facts: Sequence[str]) -> bool:
     return {*facts} <= trade.facts
+
+
+def first_acts(data: Data, facts: Sequence[str]) -> set[str]:
+    """The acts that a way to these facts may begin with: those that it needs and that can be done at the start."""
+    pools, found, todo = data["slots"], dict[str, None](), [*facts]
+    while todo:
+        fact = todo.pop()
+        for entry in data["skills"]:
+            slots = Sentence(entry["say"]).slots
+            for values in product(*(pools[slot] for slot in slots)):
+                params = dict(zip(slots, values, strict=True))
+                said, needs = (
+                    Sentence(entry["say"]).say(params),
+                    [Sentence(n).say(params) for n in entry.get("needs", [])],
+                )
+                if said not in found and fact in (Sentence(form).say(params) for form in entry["brings"]):
+                    todo += [need for need in needs if need not in data["start"]]
+                    found[said] = None
+    return {said for said in found if not _lacks(data, said)}
+
+
+def _lacks(data: Data, said: str) -> bool:
+    for entry in data["skills"]:
+        params = Sentence(entry["say"]).parse(said)
+        if params is not None and all(value in data["slots"][slot] for slot, value in params.items()):
+            return any(Sentence(need).say(params) not in data["start"] for need in entry.get("needs", []))
+    return True

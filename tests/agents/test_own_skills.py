@@ -12,6 +12,7 @@ from bt_runtime import Run, load, skill
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.distill import journals
 from bt_runtime.events import Expanded
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.replay.replay import replay
 from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
@@ -123,3 +124,28 @@ def test_an_output_without_a_type_of_a_tree_is_told_with_one(type_: object) -> N
 
     with pytest.raises(SkillError, match="the output `n` of `count` has no type of a tree"):
         kind_of(count)
+
+
+def test_a_text_that_an_agent_writes_in_another_form_is_refused_in_words() -> None:
+    """Also where a model is held to no grammar: the skill is not started, and the agent is told the form."""
+    noted: list[str] = []
+
+    @skill("note {code}", sources={"code": "/[A-Z]{2}-[0-9]{1,3}/"}, on_resume="repeat")
+    def note(code: str) -> None:
+        noted.append(code)
+
+    model = ScriptedModel(["Act: note ", "rm -rf", "Act: note ", "AB-12", "Act: done"])
+    text = "version: 1\ntree: t\nroot:\n  agent: {goal: note it, moves: [act]}\n"
+    with Run(load(text, skills=[note]), services={"model": model}) as run:
+        run.spin(seconds=20)
+    assert noted == ["AB-12"]
+    assert any("`code` is of the form [A-Z]{2}-[0-9]{1,3}" in question.prompt for question in model.asked)
+
+
+def test_a_source_that_is_no_form_is_refused_where_it_is_written() -> None:
+    with pytest.raises(BtError, match=r"no form of a text: `.` is not part of one"):
+
+        @skill("note {code}", sources={"code": "/.{3}/"})
+        def note(code: str) -> None: ...
+
+        load("version: 1\ntree: t\nroot: {note: A}\n", skills=[note])

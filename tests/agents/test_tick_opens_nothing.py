@@ -20,6 +20,7 @@ from bt_runtime.llm.job import Answer
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from tests.agents.asking_nodes import NODES, TREE, answer
+from tests.language.kinds.samples import DOCK, tree_text
 
 _WATCHED: dict[int, list[str]] = {}  # thread → what it did in a tick
 _FORBIDDEN = ("open", "socket.__new__", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "import")
@@ -63,23 +64,6 @@ def test_the_hook_hears_of_files_and_of_sockets(tmp_path: Path) -> None:
     assert [event.split()[0] for event in seen] == ["open", "socket.__new__"]
 
 
-HEAD = """version: 1
-tree: t
-outputs:
-  battery: {type: number, default: 0.9}
-  message: {type: string, default: hi}
-  room: {type: string, default: hall}
-  count: {type: integer, default: 0}
-  lessons: {type: list, default: []}
-  plan: {type: string, default: ""}
-  team: {type: string, default: ""}
-  urgency: {type: integer, default: 1}
-  margin: {type: number, default: 0}
-root:
-"""
-DOCK = "version: 1\ntree: dock\ninputs: {speed: {type: number, default: 1}}\nroot: {wait: 0}\n"
-
-
 @pytest.mark.parametrize("register", ["starter", "instruct"])
 @pytest.mark.parametrize("journal", [False, True])
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
@@ -87,8 +71,7 @@ def test_no_kind_opens_a_file_in_a_tick(kind: str, journal: bool, register: str,
     """But for the graft of a planner: it loads the tree that the parts of its plan are made of."""
     (tmp_path / "dock.yaml").write_text(DOCK)
     example = next(each.example for each in KINDS if each.name == kind)
-    text = HEAD + "".join(f"  {line}\n" for line in example.splitlines())
-    (tmp_path / "t.yaml").write_text(text)
+    (tmp_path / "t.yaml").write_text(tree_text(example))
     suite = open_suite("house")
     world, model = suite.open(), ScriptedModel(answer)
     model.register = register

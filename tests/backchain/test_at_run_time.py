@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -16,6 +16,7 @@ from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.events import AgentEnded, Expanded, SkillEnded
 from bt_runtime.language.tidy import tidy
 from bt_runtime.replay.replay import replay
+from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Manual
 
 HOUSE = "version: 1\ntree: t\nskills: [house]\n"
@@ -63,6 +64,27 @@ PLAN = "root:\n  plan: {goal: 'apple 1 on kitchen table 1', by: backchaining}\n"
 
 
 @pytest.mark.rule("plan", 4)
+def test_a_condition_is_not_asked_of_a_value_that_is_none_of_its_choices() -> None:
+    had = set[str]()
+
+    @bt.skill("{guest} has {suite}", condition=True)
+    def housed(guest: Literal["Ito"], suite: Literal["sea suite"]) -> bool:
+        return f"{guest} has {suite}" in had
+
+    @bt.skill("{guest} has {meal}", condition=True)
+    def served(guest: Literal["Ito"], meal: Literal["supper"]) -> bool:
+        return f"{guest} has {meal}" in had
+
+    @bt.skill("serve {meal} to {guest}", brings=["{guest} has {meal}"])
+    def serve(guest: Literal["Ito"], meal: Literal["supper"]) -> bool:
+        had.add(f"{guest} has {meal}")
+        return True
+
+    text = "version: 1\ntree: t\nroot: {plan: {goal: Ito has supper, by: backchaining}}\n"
+    with bt.Run(bt.load(text, skills=[housed, served, serve])) as run:
+        assert run.spin(ticks=50) is SUCCESS
+
+
 def test_a_plan_by_backchaining_asks_no_model_and_reaches_its_goal(home: Home) -> None:
     with home.run(PLAN) as run:
         assert run.spin(ticks=500) is bt.Status.SUCCESS

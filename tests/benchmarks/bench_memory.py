@@ -58,7 +58,7 @@ def alone(size: int) -> Iterator[Row]:
             [*command, "ask"], env={**os.environ, **one}, stdout=subprocess.PIPE, check=True, text=True
         )
     yield from (Row(*row) for row in json.loads(asking.stdout))
-    yield Row(f"build a store of {size:,}", f"{built:.0f} s, its cells included", None, "")
+    yield Row(f"build a store of {size:,}", f"{built:.0f} s", None, "")
 
 
 class Clustered:
@@ -116,8 +116,6 @@ def build(path: Path, embedder: Clustered, size: int) -> Any:
         vectors = {e.key: row.tobytes() for e, row in zip(found, part, strict=True)}
         store.add(found, vectors, embedder.fingerprint, DIM)
     store.close()
-    with Episodes.open(path, embedder, len):  # draws cells where there are to be some
-        pass
     return matrix
 
 

@@ -65,7 +65,7 @@ def decided(point: Point, keep: int, leave: Path | None = None) -> tuple[Spent, 
     with open_model({"file": MODEL, "threads": 1, "keep": keep, "niceness": 0}) as model:
         model.ready()  # type: ignore[attr-defined]
         begun, used = time.perf_counter(), processor(model.pid)  # type: ignore[attr-defined]
-        job = model.ask(Question("choose", point.prompt, options=point.options, fixed=point.fixed))
+        job = model.ask(Question("choose", point.prompt, options=point.options))
         job.wait(WAIT)
         took = Took(time.perf_counter() - begun, processor(model.pid) - used)  # type: ignore[attr-defined]
         while leave is not None and len([*leave.glob("*.state")]) == there:

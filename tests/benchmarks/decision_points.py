@@ -29,7 +29,6 @@ class Point(NamedTuple):
     right: str
     steps: tuple[Step, ...]  # what was done before
     goal: str
-    fixed: int = 0  # letters of the prompt before its task
 
     @property
     def end(self) -> bool:
@@ -107,7 +106,7 @@ class Teacher(ScriptedModel):
             raise BtError(f"{self.name}: the oracle's `{act}` is not on offer")
         opening = ACT if question.kind == "decide" else ""
         assert self.agent is not None
-        told = tuple(self.agent.steps), self.agent.goal, question.fixed
+        told = tuple(self.agent.steps), self.agent.goal
         world, _, task = self.name.partition(" ")
         prompt = question.prompt
         if self.form.listed:

@@ -13,7 +13,6 @@ import faiss
 import numpy as np
 from bench_memory import DIM, Clustered, ten
 
-from bt_runtime.memory.cells import Cells, cell_count, draw_cells, nearest_cells
 from bt_runtime.memory.flat import Flat
 
 SAMPLE = 120_000
@@ -27,7 +26,7 @@ def main(sizes: list[int]) -> int:
         asked = source.draw(40)
         exact = [set(ten(matrix, q)) for q in asked]
         report(size, "numpy product and top 10", 0.0, lambda q, m=matrix: ten(m, q), asked, exact)
-        for name, build in {"flat, one byte a number": flat, "cells": cells, "HNSW32": hnsw}.items():
+        for name, build in {"flat, one byte a number": flat, "HNSW32": hnsw}.items():
             if build is hnsw and size > HNSW_UP_TO:
                 continue
             start = time.process_time()
@@ -53,13 +52,6 @@ def report(size: int, name: str, built: float, search: Callable[[Any], list[int]
 def flat(matrix: Any) -> Callable[[Any], list[int]]:
     index = Flat(DIM)
     index.add(range(len(matrix)), [matrix.tobytes()])
-    return lambda q: [hit.goal for hit in index.search(q.tobytes(), 10)]
-
-
-def cells(matrix: Any) -> Callable[[Any], list[int]]:
-    centres = draw_cells(matrix[:: max(1, len(matrix) // (40 * cell_count(len(matrix))))], cell_count(len(matrix)))
-    index = Cells(centres, lambda goals: [(goal, matrix[goal].tobytes()) for goal in goals])
-    index.add(range(len(matrix)), [matrix.tobytes()], nearest_cells(matrix, centres))
     return lambda q: [hit.goal for hit in index.search(q.tobytes(), 10)]
 
 

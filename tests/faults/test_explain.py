@@ -15,6 +15,7 @@ from bt_runtime.envs.house.suite import load_content
 from bt_runtime.faults import explain
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, guide, manifest, source
+from bt_runtime.language.checks import free_slots, plannable
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.settings import read_project
 from bt_runtime.memory.experience import read_jsonl
@@ -25,7 +26,7 @@ EXAMPLE = re.compile(
     r"^```(yaml|python|expression|settings|plan|world|experiences) (wrong|right)( bytes| skills/\S+)?\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-BESIDE = re.compile(r"^```yaml beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BESIDE = re.compile(r"^```(?:yaml|python) beside (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Example(NamedTuple):
@@ -66,7 +67,8 @@ def found(example: Example, root: Path) -> list[str]:
     if example.note == "bytes":
         text = text.encode().decode("unicode_escape").encode("latin-1")
     if example.note.startswith("skills/"):
-        return [d.code for d in manifest.parse(text).diagnostics]
+        read = manifest.parse(text)
+        return [d.code for d in [*read.diagnostics, *plannable.faults(read.kinds, read.text, "")]]
     for name, beside in BESIDE.findall(explain.page(example.code)):
         place = (root / name).resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +76,8 @@ def found(example: Example, root: Path) -> list[str]:
     # what is wrong with the YAML often leaves no tree to speak of
     checked = Loader(root).text(text, folder=root)
     faults = source.parse(text).diagnostics if example.code <= "BT011" else checked.diagnostics
-    return [d.code for d in faults] or build_faults(text)
+    free = free_slots.faults(checked.tree) if checked.tree is not None else ()
+    return [d.code for d in [*faults, *free]] or build_faults(text)
 
 
 def raised(read: Callable[[Path], object], path: Path, text: str) -> list[str]:

@@ -226,6 +226,47 @@ def test_what_waits_is_bounded_and_beyond_that_the_record_ends(runs, monkeypatch
     assert "ends at tick 1" in said[-1]
 
 
+def stalled(run: Run) -> threading.Event:
+    """A disk that takes nothing until the event is set."""
+    goes_on = threading.Event()
+    commit = run.journal.tape.writer.store.commit
+    run.journal.tape.writer.store.commit = lambda *args: goes_on.wait(60) and commit(*args)
+    return goes_on
+
+
+def test_a_slow_disk_slows_ticks_between_two_and_the_run_says_so(runs, monkeypatch):
+    for name, value in (("ROOM", 2000), ("MOST_WAIT", 0.001), ("SLOWED", 1e-9)):
+        monkeypatch.setattr(f"bt_runtime.journal.writer.{name}", value)
+    said: list[str] = []
+    run = begun(runs, [], said)
+    goes_on = stalled(run)
+    for _ in range(30):
+        assert run.tick().running
+    goes_on.set()
+    run.close()
+    assert [text for text in said if "ticks wait for the journal" in text] == said
+    assert len(said) == 1 and run.journal.tape.writer.slowed > 0
+    found = Recording(run.journal.path)
+    assert not found.damage and found.last_tick == 31
+
+
+def test_what_waits_for_a_disk_that_answers_nothing_is_bounded_and_beyond_that_the_record_ends(runs, monkeypatch):
+    for name, value in (("ROOM", 2000), ("MOST_WAIT", 0.0), ("WAITING", 20_000)):
+        monkeypatch.setattr(f"bt_runtime.journal.writer.{name}", value)
+    said: list[str] = []
+    run = begun(runs, [], said)
+    writer, goes_on = run.journal.tape.writer, stalled(run)
+    for _ in range(1000):
+        assert run.tick().running
+    assert writer.noted - writer.taken < 21_000 and len(writer.queue) < 200
+    assert not writer.durable().wait(0)
+    goes_on.set()
+    run.close()
+    assert "wait to be written" in said[-1] and "ends at tick" in said[-1]
+    found = Recording(run.journal.path)
+    assert 1 < found.last_tick < 200 and outage.marked(run.journal.path).final
+
+
 def test_a_run_whose_journal_cannot_be_begun_does_not_begin(runs, monkeypatch):
     def fail(*args):
         raise sqlite3.OperationalError("database or disk is full")

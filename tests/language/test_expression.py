@@ -550,6 +550,27 @@ def test_a_fault_becomes_a_diagnostic_of_the_file() -> None:
     assert str(found) == "f.yaml:3:9: error[BT031]: no value is named `batery` (did you mean `battery`?)"
 
 
+def test_expressions_of_one_shape_share_their_code_and_keep_names_and_literals_apart() -> None:
+    one, other = compile("battery < 0.5 and room != 'hall'"), compile("count < 4 and done != 'x'")
+    assert one.run.__code__ is other.run.__code__  # type: ignore[attr-defined]
+    assert (one.evaluate(SCOPE), other.evaluate(SCOPE)) == (True, True)
+    assert compile("count < 3 and done != 'x'").evaluate(SCOPE) is False
+
+
+def test_a_name_of_the_author_is_never_a_name_of_the_code() -> None:
+    for word in ("s", "k0", "t1", "root", "reason", "located", "plain", "truth", "NUMBERS", "admit"):
+        assert value(f"{word} + 1 > 1 and not {word} < 2", **{word: 3}) is True
+        assert fault(f"{word} + 1").code == "BT031"
+        text = "{" + word + "}'''\\n\"{" + word + "}"
+        assert Template(text).evaluate({word: "x'{\\"}) == "x'{\\'''\\n\"x'{\\"
+
+
+def test_no_word_of_the_author_stands_in_the_code() -> None:
+    made: Any = compile("secret['key'] == 'word' or other in [1, 'two'] or lower(name) < \"three\"").run
+    words = {*made.__code__.co_names, *made.__code__.co_varnames, *map(str, made.__code__.co_consts)}
+    assert not {"secret", "key", "word", "other", "two", "lower", "name", "three"} & words
+
+
 # Templates ----------------------------------------------------------------------------------------
 
 RENDERED = {

@@ -113,7 +113,8 @@ def test_a_condition_in_a_manifest_leads_to_instant() -> None:
 
 
 def test_what_an_agent_may_write_as_it_likes_is_told(tmp_path: Path) -> None:
-    """A slot with choices, a source, or of a number is bounded; a skill that is not allowed is not looked at."""
+    """A slot with choices, a source, a form, or of a number is bounded; a skill that is not allowed, or takes more than
+    its sentence says, is not looked at."""
     (tmp_path / "skills").mkdir()
     (tmp_path / "btr.yaml").write_text("version: 1\n")
     (tmp_path / "skills" / "s.yaml").write_text(
@@ -121,6 +122,8 @@ def test_what_an_agent_may_write_as_it_likes_is_told(tmp_path: Path) -> None:
         "  put: {sentence: 'put {thing} on {where}', params: {thing: string, where: {type: string, choices: [a]}}}\n"
         "  get: {sentence: 'get {thing}', params: {thing: {type: string, from: seen}}}\n"
         "  say: {sentence: 'say {text}', params: {text: any}}\n"
+        "  note: {sentence: 'note {code}', params: {code: {type: string, from: '/[A-Z]{3}/'}}}\n"
+        "  keep: {sentence: 'keep {code}', params: {code: string, more: string}}\n"
     )
     text = "version: 1\ntree: t\nskills: [s]\nroot:\n  agent: {goal: g, moves: [act]ACTIONS}\n"
     for actions, slots in (("", [("put", "thing"), ("say", "text")]), (", actions: [put, get]", [("put", "thing")])):

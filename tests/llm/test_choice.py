@@ -103,6 +103,19 @@ def test_what_is_unlikely_is_looked_at_only_in_its_turn():
     assert (choice.index, looked) == (1, 3)
 
 
+def test_a_search_that_goes_on_takes_larger_steps():
+    """Where all is alike nothing can be left out: few large batches cost less than many small ones."""
+    options = [(a, b, c) for a in range(1, 8) for b in range(1, 8) for c in range(1, 8)]
+    quest = search(trie := Trie([(*o, END) for o in options]), [str(o) for o in options], "exact", 4)
+    sizes, nodes = [], next(quest)
+    with pytest.raises(StopIteration):
+        while True:
+            sizes.append(len(nodes))
+            nodes = quest.send([[math.log(1 / 8)] * len(trie.children[n]) for n in nodes])
+    assert sum(sizes) == sum(map(bool, trie.children)) and max(sizes) > 64
+    assert len(sizes) < 16, "of width 4 alone it would take a hundred"
+
+
 def test_ties_go_to_the_option_named_first():
     """Equal scores: the order of the options decides, in every mode."""
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.llm.local.prompt_store import SUFFIX, Entry, PromptStore
-from bt_runtime.types import Question
+from bt_runtime.llm.local.prompt_store import SUFFIX, PromptStore
 from tests.llm.conftest import need_llama
 from tests.llm.test_worker import until
 
@@ -49,22 +48,15 @@ def test_the_next_start_computes_only_what_is_new_and_scores_alike(open_model, f
     assert whole.computed - spent.computed == spent.reused
 
 
-def test_a_fixed_part_that_is_told_is_not_computed_again_to_its_last_token(open_model, folder):
-    """A chunk ends where the fixed part does, at a cold start as well: each score is the same bits."""
-    need_llama()
+def test_a_common_beginning_is_not_computed_again_to_its_last_token(open_model, folder):
+    """Wherever two prompts part, in whatever pieces they were computed: each score is the same bits."""
     tasks = ("Your task is to clean the knife.\nAct:", "Heat the egg, then take the apple.\nAct:")
-
-    def asked(task, **settings):
-        model = open_model(lanes=1, chunk=96, **{"keep": 16, **settings})
-        question = Question("choose", FIXED + task, options=OPTIONS, mode="scores", fixed=len(FIXED))
-        job = model.ask(question)
-        return job.wait(60), job.spent, model.count(FIXED)
-
-    asked(tasks[0])
+    asked(open_model, tasks[0], chunk=96)
     written(folder)
-    warm, spent, fixed = asked(tasks[1])
-    cold, whole, _ = asked(tasks[1], keep=0)
+    warm, spent, model = asked(open_model, tasks[1], chunk=96)
+    cold, whole, _ = asked(open_model, tasks[1], chunk=64, keep=0)
     assert warm.scores == cold.scores and whole.reused == 0
+    fixed = model.count(FIXED)
     assert fixed % 96 > 8 and fixed - 2 <= spent.reused <= fixed + 1
 
 
@@ -88,7 +80,7 @@ def test_a_damaged_file_is_told_and_removed(open_model, folder, harm):
     if harm == "state":  # a sound file around something that is no state of llama.cpp's
         store = PromptStore(path.name.partition("-")[0], 16 << 20, print, folder)
         (entry,) = store.entries
-        store.keep(entry, b"\0" * 4096)
+        store.keep(entry.tokens, b"\0" * 4096)
     else:
         at = {"flipped": len(data) - 100, "header": 20}.get(harm, 0)
         data[at] ^= 1
@@ -123,11 +115,11 @@ def test_the_folder_stays_within_its_bound(tmp_path):
     other.write_bytes(b"x" * 3_000)
     os.utime(other, (1, 1))
     for first in range(4):
-        store.keep(Entry(tmp_path, (first, *range(300)), 0), b"s" * 3_000)
+        store.keep((first, *range(300)), b"s" * 3_000)
     sizes = [path.stat().st_size for path in tmp_path.glob(f"*{SUFFIX}")]
     assert sum(sizes) <= 10_000 and len(sizes) == len(store.entries) == 2
     assert not other.exists()
-    store.keep(Entry(tmp_path, (*range(400),), 0), b"s" * 20_000)
+    store.keep(range(400), b"s" * 20_000)
     assert len(store.entries) == 2
 
 

@@ -126,9 +126,7 @@ def test_retrieval_is_what_the_definition_says(
 ) -> None:
     """Any store and any question give the experiences of the definition, in its order, with either index."""
     if plain:
-        from bt_runtime.memory.index import Plain
-
-        monkeypatch.setattr("bt_runtime.memory.cache._flat", lambda: Plain)
+        monkeypatch.setattr("bt_runtime.memory.cache.FAST", "plain")
     else:
         pytest.importorskip("faiss")
     number = itertools.count()

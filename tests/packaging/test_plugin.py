@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from bt_runtime.journal.folder import journals
+from bt_runtime.journal.reading import Recording
 from tests.llm.servers import Double, Said
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +67,9 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     mine = [check["said"] for check in told if check["name"] == "plugin"]
     assert mine == [f"{what} `{name}` of greenhouse 1.0" for what, name in (
         ("the suite", "greenhouse"), ("the model", "first"), ("the server flavour", "trellis"), ("the nodes", "pick"),
-        ("the skills", "greenhouse"), ("the content", "greenhouse"),
+        ("the skills", "greenhouse"), ("the content", "greenhouse"), ("the embedder", "letters"),
+        ("the vector store", "every"), ("the memory", "shelf"), ("the connection", "wire"), ("the monitor", "diary"),
+        ("the command", "plants"),
     )]  # fmt: skip
     named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", "first", "--runs", "runs")
     begun = btr(python, tmp_path, *named, "--ticks", "2", code=4)
@@ -81,6 +85,39 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     btr(python, tmp_path, *asked)
     rows = [json.loads(line) for line in (tmp_path / "measured" / "results.jsonl").read_text("utf-8").splitlines()]
     assert [row["success"] for row in rows] == [True] * 4
+
+
+def test_its_memory_monitor_connection_and_command_are_used_by_their_names(python: Path, tmp_path: Path) -> None:
+    """Each is one file of the package, and an option or a word of the command line from then on."""
+    assert btr(python, tmp_path, "plants", "--upper").stdout == "FERN, IVY, ORCHID, CACTUS\n"
+    assert "plants" in btr(python, tmp_path, "plant", code=2).stderr
+    assert "--diary [FILE]" in btr(python, tmp_path, "run", "--help").stdout
+    named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", "first", "--runs", "runs")
+    more = ("--diary", "day.txt", "--ros", "wire", "--memory", "shelf:north")
+    btr(python, tmp_path, *named, *more)
+    assert "pick SUCCESS" in (tmp_path / "day.txt").read_text("utf-8")
+    assert "no connection is called `wir`" in btr(python, tmp_path, *named, "--ros", "wir", code=2).stderr
+    (journal,) = journals(tmp_path / "runs")
+    assert Recording(journal).head["given"]["memory"] == {"name": "shelf:north", "identity": "shelf-north"}
+    taught = {"goal": "water it", "text": "Act: it\n", "end": "success"}
+    (tmp_path / "taught.jsonl").write_text(json.dumps(taught) + "\n")
+
+    def memory(action: str, *words: str, code: int = 0) -> Done:
+        return btr(python, tmp_path, "memory", action, *words, "--store", "memory.sqlite", code=code)
+
+    memory("import", "taught.jsonl")
+    assert "letters:1" in memory("reembed", "--embedder", "letters").stdout
+    memory("reembed", "--vectors", "every")
+    assert "water it" in memory("search", "water it", "--failed").stdout
+    assert "no vector store is called `ever`" in memory("reembed", "--vectors", "ever", code=2).stderr
+    assert "nothing is to be changed" in memory("reembed", code=2).stderr
+
+
+def test_each_part_passes_the_conformance_kit(python: Path, tmp_path: Path) -> None:
+    program = "from greenhouse.tests import test_everything_holds as test; test()"
+    command = [str(python), "-P", "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LONGEST)
+    assert done.returncode == 0, done.stderr
 
 
 def trellis(path: str, body: dict[str, Any]) -> Said:

@@ -13,6 +13,8 @@ from recipes.facts.trade import TRADES, Trade, reached, trades
 DIGESTS = {
     "trades.yaml": "06bb88f76597615604a059bab367e561ce4d1a6b10d4439882c3cf189022c7d6",
     "more_trades.yaml": "5a337fc10a82355250f33ba0b214638d7d326bc0c0ef167bc6d21917ad141370",
+    "open_trades.yaml": "428d7af2306bc2109cfde8ba342da395bcd671e19015c162f59d1f4a908cdc48",
+    "kept_trades.yaml": "43d2c90d4661091a3dfc7015bd0d977414087eae8d1d45571e33988cda636907",
 }
 ALL = {name: data for file in DIGESTS for name, data in trades(TRADES.with_name(file)).items()}
 PLAN = """

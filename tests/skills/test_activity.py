@@ -376,3 +376,35 @@ def test_an_unknown_parameter_is_a_fault_of_the_tree():
 
     with pytest.raises(Faults, match="has no field `txt`"):
         load(HEAD + "  speak: {txt: x}\n", skills=[speak])
+
+
+def course(run, polls):
+    """What seven ticks show, and how often the skill was polled until then."""
+    return [(run.tick().status, run.root.feedback_message, len(polls)) for _ in range(7)]
+
+
+@pytest.mark.parametrize("end", [SUCCESS, FAILURE, None, "SUCCESS", ValueError("no power")])
+def test_an_observed_skill_is_polled_once_a_tick_and_tells_what_it_tells_unobserved(start, tmp_path, end):
+    """Feedback, ends, exceptions and answers that are no status, whichever way the poll takes."""
+    polls: list[int] = []
+
+    @skill("talks", on_resume="repeat", durable=False)
+    class Talks(Skill):
+        def start(self) -> None:
+            polls.clear()
+
+        def poll(self):
+            polls.append(len(polls))
+            self.feedback = f"{len(polls) // 3}"
+            if len(polls) == 7 and isinstance(end, Exception):
+                raise end
+            return RUNNING if len(polls) < 7 else end
+
+    plain = course(start("talks: {}", Talks), polls)
+    assert [count for _, _, count in plain] == [1, 2, 3, 4, 5, 6, 7]
+    listened = start("talks: {}", Talks)
+    listened.listen(lambda event: None)
+    assert course(listened, polls) == plain
+    recorded = course(start("talks: {}", Talks, journal=tmp_path), polls)  # the text of the feedback comes later
+    assert [(status, count) for status, _, count in recorded] == [(status, count) for status, _, count in plain]
+    assert recorded[-1] == plain[-1]

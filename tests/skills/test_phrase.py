@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bt_runtime.language.agent_options import formless
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.skills.phrase import MOST_BEGUN, Phrase, phrase_of
 
@@ -38,6 +39,28 @@ def test_a_free_slot_and_all_behind_it_are_written() -> None:
     assert re.fullmatch(found.pattern(), " 0.5 -1\n")
     assert not re.fullmatch(found.pattern(), " 0.5 far\n")
     assert found.read({"thing": "cup"}, "0.5 -1") == {"thing": "cup", "x": 0.5, "y": -1.0}
+
+
+def test_a_free_text_with_a_form_is_written_and_read_in_that_form_alone() -> None:
+    found = phrase_of(
+        "skill", "note {code} for {who}", (slot("code"), slot("who")), {}, {"code": "[A-Z]{2}-[0-9]{1,3}"}
+    )
+    assert found is not None and found.open
+    assert re.fullmatch(found.pattern(), " AB-12 for Ada\n") and not re.fullmatch(found.pattern(), " ab-12 for Ada\n")
+    assert found.read({}, "AB-12 for Ada") == {"code": "AB-12", "who": "Ada"}
+    assert found.read({}, "AB-1234 for Ada") is None, "a model without grammars may write it"
+    assert re.fullmatch(found.quoted(), "note AB-1 for Ada") and not re.fullmatch(found.quoted(), "note A for Ada")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("/[A-Z]{3}(-[0-9]{1,4})?/", ""), ("seen", ""), (r"/\d{2}\.\d/", ""), ("/a|b/", ""),
+     ("/[A-Z]+/", "`+`"), ("/.{3}/", "`.`"),
+     ("/[^a]{3}/", "`[`"), ("/a{2/", "`{`"), ('/"{2}/', '`"`'), ("/(a/", "missing")],
+)  # fmt: skip
+def test_a_form_is_bounded_and_breaks_out_of_no_quotes(text: str, why: str) -> None:
+    told = formless(text)
+    assert (why in told) if why else not told, told
 
 
 def test_too_many_beginnings_are_cut_at_a_slot_whose_fillers_are_then_alternatives() -> None:

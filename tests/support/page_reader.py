@@ -71,6 +71,7 @@ class Reader:
 def _child(words: list[str]) -> tuple[int, str]:
     python = {"pytest": [sys.executable, "-m", "pytest"], "python": [sys.executable]}
     command = [*python.get(words[0], words[:1]), *words[1:]]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTEST_ADDOPTS": "-p no:cacheprovider"}
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900, check=False)
     return ended.returncode, ended.stdout + ended.stderr

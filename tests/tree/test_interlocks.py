@@ -19,7 +19,8 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import SkillEnded
 from bt_runtime.replay.replay import replay
-from bt_runtime.skills.activity import Activity, Wrapping, refused
+from bt_runtime.skills.activity import Activity, Done, Wrapping, refused
+from bt_runtime.skills.answer import Ended, News
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.gates import Call, Gate, Start
 from bt_runtime.types import Job
@@ -423,6 +424,25 @@ def test_each_interlock_holds_for_what_an_agent_chooses(form: str, beside: str, 
 def test_whatever_stands_before_a_skill_passes_everything_on() -> None:
     """An activity has no defaults, and a wrapping passes all of it on: one that forgets something cannot be made."""
     everything = Activity.__abstractmethods__
-    assert everything == {name for name in vars(Activity) if not name.startswith("_")}
+    assert everything == {name for name in vars(Activity) if not name.startswith("_")} - {"STATE"}
     assert everything <= vars(Wrapping).keys()
     assert Wrapping.__abstractmethods__ == frozenset()
+
+
+def test_a_wrapping_that_polls_in_its_own_way_is_not_passed_by() -> None:
+    """`quiet` asks the skill itself; whoever looks at something else at each poll is asked by `poll`."""
+
+    class Running(Done):
+        def quiet(self) -> bool:
+            return True
+
+    class Passing(Wrapping):
+        def __init__(self, inner: Activity) -> None:
+            self.inner = inner
+
+    class Looking(Passing):
+        def poll(self) -> Ended | News | None:
+            return super().poll()
+
+    assert Passing(Running(None)).quiet()
+    assert not Looking(Running(None)).quiet()

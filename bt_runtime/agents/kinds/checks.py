@@ -11,6 +11,8 @@ from bt_runtime.language.values import Computed
 from bt_runtime.project import plugins
 
 MODEL = "model"  # writes the plans itself
+PLANNED = "planned"  # examples that a planner makes
+EARLY, IDLE = WITHHELD = ("early_done", "idle_acts")
 WORLD = "world"  # in `actions:` all that the world offers
 
 
@@ -59,6 +61,11 @@ def check_by(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
 
 def check_agent(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
     check_by(tree, spec, diagnostics)
+    withheld = spec.given.get("withhold")
+    for item in withheld if isinstance(withheld, YamlList) else ():
+        if isinstance(item, Scalar) and "{" not in item.text and item.text not in WITHHELD:
+            diagnostics.error("BT016", f"`withhold` takes {' and '.join(WITHHELD)}, not `{item.text:.60}`", spec.file,
+                              item.span, did_you_mean(item.text, WITHHELD))  # fmt: skip
     if spec.values.get("finish") == "likely" and spec.values.get("score", "sum") != "sum":
         diagnostics.error(
             "BT016", f"`score: {spec.values['score']}` is no likelihood, which `finish: likely` compares",

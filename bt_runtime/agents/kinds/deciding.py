@@ -24,7 +24,9 @@ RETRIEVAL = (  # which experiences are shown, of any node that shows some
           default=0, minimum=0, maximum=1),
 )  # fmt: skip
 _EXAMPLES = (
-    Field("examples", "integer", "How many retrieved experiences to show at most.", default=5, minimum=0),
+    Field("examples", "integer", "How many worked examples to show at most: retrieved experiences, else the "
+          "world's own, else those that a planner makes from what its skills need and bring. `planned`: three of "
+          "the planner's, then experiences.", default=5, minimum=0, extra=("planned",)),
     *RETRIEVAL,
 )  # fmt: skip
 _AS = Field("example_form", "word", "Shown in one text, or as turns of the conversation where the model's template has "
@@ -92,6 +94,10 @@ AGENT = Kind(
               "are likely (`likely`); or whether the goal is reached is judged after each act (`judge`); then loops "
               "and budgets end what fails.",
               default="choose", choices=("choose", "likely", "judge")),
+        Field("withhold", "list", "What is not offered: `early_done`: `done` while nothing was done and no "
+              "fact holds that a part of the goal may mean; `idle_acts`: an act that is known to have changed nothing, "
+              "until one has changed something. Left open: both, of an agent whose skills say what they bring; nothing "
+              "of a model of fixed prompts."),
         Field("sure", "number", "With `finish: likely`: how likely `done` or `failure` must be; else the likeliest act "
               "is done. With `finish: judge`: by which share the goal has to be less surprising as an account of what "
               "was done than before the first act.", default=0.4, minimum=0, maximum=1),
@@ -123,7 +129,7 @@ AGENT = Kind(
     check=f"{_IMPL}.kinds.checks:check_agent",
 )  # fmt: skip
 _OWN = ("left", "resume", "recall", "think", "inform", "choose", "score", "weight", "finish", "sure", "patience",
-        "moves", "max_invalid", "form", "example_form", "by")  # fmt: skip
+        "moves", "withhold", "max_invalid", "form", "example_form", "by")  # fmt: skip
 TREE_SEARCH = Kind(
     "tree_search", "agent", "Reaches a goal by trying several ways, and going on from the most promising state.",
     (

@@ -12,7 +12,7 @@ from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.taped import TapedJob
 from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
-from bt_runtime.project import real
+from bt_runtime.memory.opening import full_name
 from bt_runtime.types import Job, Json
 
 
@@ -98,4 +98,4 @@ def _identified(given: object, opened: object) -> dict[str, str] | None:
     if not isinstance(given, str | Path):
         return {"object": class_name(given)}
     assert isinstance(opened, Identified)
-    return {"name": str(real(Path(given))), "identity": opened.identity()}
+    return {"name": full_name(given), "identity": opened.identity()}

@@ -14,8 +14,8 @@ from bt_runtime.cli.agents.memory_arguments import VERDICTS
 from bt_runtime.cli.terminal import escaped, json_text
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import printed, visible
-from bt_runtime.memory import reactree, starter
-from bt_runtime.memory.embedder import close, name_of, open_embedder
+from bt_runtime.memory import cache, reactree, starter
+from bt_runtime.memory.embedder import close, default_name, name_of, open_embedder
 from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience, judged, lines
 from bt_runtime.memory.place import default_store
@@ -187,12 +187,17 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _reembed(args: argparse.Namespace) -> int:
-    embedder = open_embedder(args.embedder)
-    try:
-        with _opened(args, readonly=False) as store:
+    if args.embedder is None and args.vectors is None:
+        raise BtError("nothing is to be changed", "say --embedder NAME, --vectors NAME, or both")
+    with _opened(args, readonly=False) as store:
+        if args.vectors is not None:
+            cache.choose(store, args.vectors)
+        kept = store.kept()
+        embedder = open_embedder(args.embedder or (name_of(kept.fingerprint) if kept else default_name()))
+        try:
             done = reembed(store, embedder, lambda n: _say(f"{n} goals"))
-    finally:
-        close(embedder)
+        finally:
+            close(embedder)
     if args.json:
         _print_json(done._asdict())
     else:

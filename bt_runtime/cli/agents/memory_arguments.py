@@ -84,7 +84,8 @@ def exporting(parser: argparse.ArgumentParser) -> None:
 
 
 def reembedding(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--embedder", required=True, help="hashing, e5, minilm, sentence-transformers:MODEL")
+    parser.add_argument("--embedder", help="hashing, e5, minilm, sentence-transformers:MODEL, or a plugin's")
+    parser.add_argument("--vectors", metavar="NAME", help="what searches the vectors: faiss, plain, or a plugin's")
 
 
 def counting(parser: argparse.ArgumentParser) -> None:

@@ -72,13 +72,15 @@ def run(args: argparse.Namespace) -> int:
              "instead": [{"skill": o.skill, "params": dict(o.params), "seconds": cost} for o, cost in others]}
             for s, others in zip(found.steps, found.others, strict=True)
         ]  # fmt: skip
-        told = {"goal": list(found.goal), "seconds": found.cost, "steps": steps, "reasons": found.reasons(),
+        told = {"goal": list(found.goal), "seconds": found.cost, "cheapest": found.cheapest, "steps": steps,
+                "reasons": found.reasons(),
                 "recorded": {skill: each._asdict() for skill, each in known.items()}}  # fmt: skip
         print(json.dumps({**told, "tree": found.text}, ensure_ascii=False, indent=2))
         return Exit.SUCCESS
     if args.out is None:
         sys.stdout.write(found.text)
-    said = f"{len(found.steps)} steps, about {found.cost:g} s" if found.steps else "the goal holds already"
+    least = "; no plan costs less" if found.cheapest else ""
+    said = f"{len(found.steps)} steps, about {found.cost:g} s{least}" if found.steps else "the goal holds already"
     used = [skill for skill in dict.fromkeys(step.skill for step in found.steps) if skill in known]
     costs = [f"recorded: {skill}: {known[skill]}" for skill in used]
     print("\n".join(map(visible, [said, *found.reasons(), *costs])), file=sys.stderr)

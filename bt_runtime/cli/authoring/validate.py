@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         from bt_runtime.faults.format import render
 
         print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
-    for note in (*notes(files), *free_texts(checked)):
+    for note in notes(files):
         print(note, file=sys.stderr)
     if any(Path(name).is_dir() for name in names) and stale_schema(checked):
         print(
@@ -102,16 +102,6 @@ def notes(files: Iterable[Selected]) -> Iterator[str]:
             shown = Loader().shown(real(file.path))
             then = ", ".join(f"{name} {_THEN[on_resume]}" for name, on_resume in left)
             yield f"{shown}: note: without `on_resume`, after an interruption {then}"
-
-
-def free_texts(checked: Iterable[Checked]) -> Iterator[str]:
-    """Yields one line a tree: what its agents write as they please, and start a skill with."""
-    from bt_runtime.language.checks.free_slots import free_slots
-
-    for tree in (each.tree for each in checked if each.tree is not None):
-        found = [f"`{slot}` of `{skill}`" for skill, slot in free_slots(tree)]
-        if found:
-            yield f"{tree.file}: note: an agent writes {', '.join(found)} as it likes; `choices` or `from:` bound it"
 
 
 def stale_schema(checked: Iterable[Checked]) -> bool:

@@ -22,7 +22,7 @@ from bt_runtime.cli.journals import add_folder, writing
 from bt_runtime.cli.running import learning, person
 from bt_runtime.cli.running.debugging import add_debugging, debugged
 from bt_runtime.cli.running.log_lines import LEVELS
-from bt_runtime.cli.running.monitors import add_monitors, follow, monitored, noted
+from bt_runtime.cli.running.monitors import add_monitors, monitored, noted
 from bt_runtime.cli.running.result import CutShort, Result, recorded, result, show
 from bt_runtime.cli.running.ros import Ros, add_ros
 from bt_runtime.cli.running.serving import add_serving
@@ -112,7 +112,6 @@ def run(args: argparse.Namespace) -> int:
             )
         )
         ros.attach(made)
-        follow(made, args)
         end = spin(made, settings, args, task)
     if end is None:
         return recorded(made, Exit.FAILURE)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.cli import COMMANDS, Exit
+from bt_runtime.cli import COMMANDS, Exit, found, of_plugins
 from bt_runtime.faults.diagnostic import BtError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -45,10 +44,11 @@ def run(args: argparse.Namespace) -> int:
 
 def commands() -> Iterator[Command]:
     """Reads the commands from the parsers. A command whose extra is not installed is listed by name only."""
-    for name, (about, module) in COMMANDS.items():
+    for name, about in {**{name: about for name, (about, _) in COMMANDS.items()}, **of_plugins()}.items():
         parser = argparse.ArgumentParser(prog=f"btr {name}")
+        vars(parser)["helped"] = True
         try:
-            import_module(module).configure(parser)
+            found(name).configure(parser)
         except ImportError:
             pass
         except BtError:

@@ -66,9 +66,24 @@ def _server_flavour(entry: plugins.Entry) -> object:
     return of_entry(entry)
 
 
+def _of_memory(entry: plugins.Entry) -> object:
+    from bt_runtime.memory import cache, embedder, opening
+
+    return {"embedders": embedder.of_entry, "vectors": cache.of_entry, "memories": opening.of_entry}[entry.group](entry)
+
+
+def _of_command(entry: plugins.Entry) -> object:
+    from bt_runtime.cli import of_entry
+    from bt_runtime.cli.running import monitors, ros
+
+    return {"commands": of_entry, "monitors": monitors.of_entry, "connections": ros.of_entry}[entry.group](entry)
+
+
 LOADS: dict[plugins.Group, Callable[[plugins.Entry], object]] = {
     "suites": registry.of_plugin, "worlds": registry.of_plugin, "kinds": kinds_of, "content": plugins.package_folder,
     "models": backends.of_entry, "servers": _server_flavour, "impls": impls.of_plugin,
+    "embedders": _of_memory, "vectors": _of_memory, "memories": _of_memory,
+    "commands": _of_command, "monitors": _of_command, "connections": _of_command,
 }  # fmt: skip
 
 
@@ -173,6 +188,17 @@ def _models(model: str | None, context: int) -> Iterator[Check]:
         yield Check("absent" if absent else state, "model", finding.what, finding.hint)
 
 
+def clashes() -> Iterator[tuple[plugins.Entry, plugins.Entry]]:
+    """Returns the entries whose names were taken, each with the entry that has the name."""
+    first: dict[tuple[str, str], plugins.Entry] = {}
+    for group in plugins.GROUPS:
+        room = "suites" if group == "worlds" else group  # both are named as a world is
+        for entry in plugins.entries(group):
+            taken = first.setdefault((room, entry.name), entry)
+            if taken is not entry:
+                yield entry, taken
+
+
 def _plugins() -> Iterator[Check]:
     """Checks registered entry points: ours in one line, each plugin in a line with its own problems."""
     for group in plugins.GROUPS:
@@ -183,7 +209,7 @@ def _plugins() -> Iterator[Check]:
         for entry in entries:
             if not entry.ours:
                 yield _plugin(entry)
-    for entry, taken in plugins.clashes():
+    for entry, taken in clashes():
         yield Check("warn", "plugin", f"{entry.said} has the name of {taken.said}", "uninstall one of them")
 
 

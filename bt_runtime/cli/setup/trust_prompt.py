@@ -16,6 +16,7 @@ from bt_runtime.language.import_policy import read_kinds
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.settings import NAMED_FILES
+from bt_runtime.memory.opening import in_file
 from bt_runtime.project import importing, real, trust
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def journal(path: Path, head: Mapping[str, Any], tree: Tree | None) -> bool:
     reasons += python_of(tree) if tree is not None else ["Python that its tree names"]
     reasons += _in_files(((head.get("world") or {}).get("suite"), head.get("model")))
     memory = ((head.get("given") or {}).get("memory") or {}).get("name")
-    if isinstance(memory, str) and not _at_hand(Path(memory)):
+    if isinstance(memory, str) and not (in_file(memory) and _at_hand(Path(memory))):
         reasons.append(f"experiences are read from and written to {memory}")
     if not reasons or trust.knows(path.parent):
         return False
@@ -92,7 +93,8 @@ def _kept_elsewhere(settings: Settings) -> Iterator[str]:
         value, source = settings[name], settings.value(name).source
         if isinstance(value, str) and source.startswith(project.PROJECT_FILE) and settings.file.path is not None:
             root = real(settings.file.path.parent)
-            if not real(root / Path(value).expanduser()).is_relative_to(root):
+            away = name == "memory" and not in_file(value)
+            if away or not real(root / Path(value).expanduser()).is_relative_to(root):
                 yield f"{name} is kept in {value}"
 
 

@@ -14,7 +14,7 @@ from bt_runtime.envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime.envs.hotpotqa.world import HotpotQA
 from bt_runtime.envs.index_file import place_of
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, shared_out
-from bt_runtime.envs.sources import source, whole
+from bt_runtime.envs.sources import Source, whole
 from bt_runtime.types import Task, World
 
 
@@ -35,7 +35,7 @@ class HotpotSuite:
         outside = files.file_of(Path(data)) if data else None
 
         theirs = partial(wiki_at, outside, outside.stat().st_mtime_ns, index) if outside else None
-        return HotpotQA(source(invent.wiki, theirs), wording)
+        return HotpotQA(Source(invent.wiki, theirs), wording)
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,

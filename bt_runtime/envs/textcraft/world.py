@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime.envs.manual import manual
 from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
 from bt_runtime.envs.textcraft.ways import ways
-from bt_runtime.envs.ways import Way
+from bt_runtime.envs.ways import Aim, Way
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -200,6 +200,11 @@ class TextCraft:
     def ways(self, fact: str) -> Sequence[Way]:
         """Returns the actions that bring a fact, by all recipes of the book."""
         return ways(self._book, fact)
+
+    def aims(self) -> Sequence[Aim]:
+        """Names what the recipes at hand make."""
+        made = dict.fromkeys(recipe.item for recipe in self._shown)
+        return [Aim("1 {item} in inventory", "craft {item}", {"item": [*made]})]
 
     def at_once(self) -> Sequence[tuple[int, Sequence[str]]]:
         """Any number of things is carried."""

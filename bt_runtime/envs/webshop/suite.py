@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bt_runtime.envs.index_file import place_of
 from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, number_option, shared_out
-from bt_runtime.envs.sources import source, whole
+from bt_runtime.envs.sources import Source, whole
 from bt_runtime.envs.webshop import files, invent
 from bt_runtime.envs.webshop.catalogue import FOUND, Catalogue
 from bt_runtime.envs.webshop.pages import PAGE
@@ -39,7 +39,7 @@ class WebShopSuite:
         outside = files.shop_in(Path(data)) if data else None
 
         theirs = partial(catalogue_at, outside, outside.items.stat().st_mtime_ns, index) if outside else None
-        return WebShop(source(invent.catalogue, theirs), view, int(number_option("items", items, 1, whole=True)))
+        return WebShop(Source(invent.catalogue, theirs), view, int(number_option("items", items, 1, whole=True)))
 
     def tasks(
         self, seed: int, count: int, split: Split = "train", kinds: Sequence[str] | None = None,

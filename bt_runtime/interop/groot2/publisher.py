@@ -19,6 +19,7 @@ from bt_runtime.interop.groot2.crowd import Crowd
 from bt_runtime.interop.groot2.hooks import Hooks
 from bt_runtime.interop.groot2.mirror import Mirror
 from bt_runtime.interop.groot2.protocol import PORT, Ask, Refusal
+from bt_runtime.interop.monitor import Access, Monitor, port
 from bt_runtime.project import address
 from bt_runtime.run.run import Run
 
@@ -249,3 +250,14 @@ def _bound(zmq: Any, socket: Any, six: bool) -> None:
     socket.setsockopt(zmq.HANDSHAKE_IVL, 5000)
     socket.setsockopt(zmq.HEARTBEAT_IVL, 10_000)
     socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 30_000)
+
+
+class Shown(Monitor):
+    about, default = f"show it to Groot2 and btview at this port and the next [{PORT}]", str(PORT)
+
+    def open(self, run: Run, where: str, access: Access) -> Groot2:
+        at = port(where, "groot2")
+        return Groot2(run, at, host=access.host, anyone=access.anyone, breakpoints=access.breakpoints)
+
+
+GROOT2 = Shown()

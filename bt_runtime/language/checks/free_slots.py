@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language.entry import ELSEWHERE, Entry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.spec import NodeSpec, TreeSpec
+
+
+def faults(tree: TreeSpec) -> Iterator[Diagnostic]:
+    """A warning for each text that an agent of the tree writes as it likes, at the first agent of the file."""
+    places = (spec.span for spec in _agents(tree) if spec.file == tree.file)
+    span = next(places, tree.root.span)
+    for skill, slot in free_slots(tree):
+        message = f"an agent writes `{slot}` of `{skill}` as it likes, and no plan fills it"
+        help = "bound it in the manifest: `choices`, `from:` where its values stand, or `from: /[A-Z]+-[0-9]+/`"
+        yield Diagnostic("BT054", message, tree.file, span, help=help, severity="warning")
 
 
 def free_slots(tree: TreeSpec) -> Iterator[tuple[str, str]]:
@@ -19,9 +30,12 @@ def free_slots(tree: TreeSpec) -> Iterator[tuple[str, str]]:
         if not any(names is None or (isinstance(names, list) and kind.name in names) for names in allowed):
             continue
         slots = Sentence(entry.sentence).slots
+        if any(f.required and f.name not in slots for f in kind.fields):
+            continue  # no agent can say all that it takes
         for field in kind.fields:
             free = field.type in ("string", "any") and not field.writes and not field.choices
-            if free and field.name in slots and field.name not in entry.agent_options.sources:
+            bound = {**entry.agent_options.sources, **entry.agent_options.forms}
+            if free and field.name in slots and field.name not in bound:
                 yield kind.name, field.name
 
 

@@ -90,7 +90,10 @@ def _skill(keys: Mapping[str, Schema]) -> Schema:
 
 
 def _params(about: str) -> Schema:
-    source = _text("What an agent may fill it with: an entry with a list, `things`, or another skill's output.")
+    source = _text(
+        "What an agent may fill it with: an entry with a list, `things`, another skill's output, or texts of a form: "
+        "`/[A-Z]{3}/`."
+    )
     return {
         "type": "object",
         "description": about,

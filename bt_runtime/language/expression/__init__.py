@@ -3,7 +3,7 @@
     compile("battery < low").evaluate({"battery": 0.1, "low": 0.2})     # True
     Template("go to {room}").evaluate({"room": "kitchen"})            # "go to kitchen"
 
-Nothing is handed to Python's own parser or `eval`: what is not in the grammar here does not exist.
+What is not in the grammar here does not exist: no text of an author reaches Python's own parser or `eval`.
 """
 
 from __future__ import annotations

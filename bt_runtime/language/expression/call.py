@@ -24,6 +24,7 @@ from bt_runtime.language.expression.value import (
     writable,
 )
 
+_SHORT = 10**18  # numbers whose text needs no bound
 _LONGEST_NUMBER = 64  # characters
 
 
@@ -37,6 +38,8 @@ def show(value: Value) -> str:
     """Formats a value as text, in YAML's spelling."""
     if value.__class__ is str:
         return text(value)
+    if value.__class__ is float or (value.__class__ is int and -_SHORT < value < _SHORT):
+        return str(value)
     if value is None or value.__class__ is bool:
         return {None: "null", True: "true", False: "false"}[value]
     try:

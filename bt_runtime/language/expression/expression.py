@@ -4,38 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bt_runtime.language.expression.error import BOUND, ExpressionError
-from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.scope import Run, Scope, Value
 
 if TYPE_CHECKING:
     from bt_runtime.language.expression.part import Part
 
 
-class Expression:
+class Computed:
+    """What has a value in a scope. `run` computes it: compiled when first asked for, it raises no other error."""
+
+    __slots__ = ("run",)
+    run: Run
+    root: Any  # what the function is made of
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "run":
+            raise AttributeError(name)
+        from bt_runtime.language.expression.code import function
+
+        self.run = run = function(self.root)
+        return run
+
+    def evaluate(self, scope: Scope) -> Value:
+        return self.run(scope)
+
+
+class Expression(Computed):
     """A parsed expression. `names` maps each name it reads to its first place; `asked` are the names inside
     `exists`."""
 
-    __slots__ = ("asked", "names", "part", "run", "text")
+    __slots__ = ("asked", "names", "part", "text")
 
     def __init__(self, text: str, part: Part, names: Mapping[str, tuple[int, int]], asked: frozenset[str]) -> None:
         self.text = text
         self.part = part  # how it is made, for the checks
-        self.run = part.run
         self.names = names
         self.asked = asked
+
+    root = property(lambda self: self.part)
 
     @property
     def constant(self) -> bool:
         return self.part.constant
-
-    def evaluate(self, scope: Scope) -> Value:
-        """Raises ExpressionError, and nothing else, whatever the values are."""
-        try:
-            return self.run(scope)
-        except RecursionError:
-            raise ExpressionError(BOUND, "these values are nested too deeply", "", 0, len(self.text)) from None
 
     def __repr__(self) -> str:
         return f"Expression({self.text!r})"
@@ -48,6 +60,7 @@ def compile(text: str) -> Expression:
 
     parser = Parser(text)
     made = parser.whole()
-    if not parser.names and not parser.asked:
-        made.run({})  # what can only fail is a fault of the text
-    return Expression(text, made, parser.names, frozenset(parser.asked))
+    found = Expression(text, made, parser.names, frozenset(parser.asked))
+    if not parser.names and not parser.asked and made.how != "constant":
+        found.run({})  # what can only fail is a fault of the text
+    return found

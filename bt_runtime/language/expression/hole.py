@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-from bt_runtime.language.expression.call import show
-from bt_runtime.language.expression.error import BOUND, HOLE, SYNTAX, ExpressionError, Misfit
+from bt_runtime.language.expression.error import BOUND, HOLE, SYNTAX, ExpressionError
 from bt_runtime.language.expression.expression import Expression, compile
-from bt_runtime.language.expression.scope import Scope, Value
 from bt_runtime.language.expression.token import LONGEST, scan
-from bt_runtime.language.expression.value import MOST_TEXT
 
 MOST_HOLES = 100
 _BRACE = re.compile(r"\{\{|\}\}|\{")
@@ -23,28 +20,6 @@ class Hole:
     def __init__(self, expression: Expression, at: int) -> None:
         self.expression = expression
         self.at = at
-
-    def value(self, scope: Scope) -> Value:
-        try:
-            return self.expression.evaluate(scope)
-        except ExpressionError as fault:
-            raise fault.shifted(self.at) from None
-
-    def shown(self, scope: Scope) -> str:
-        value = self.value(scope)
-        if value.__class__ is str:
-            return str(value)
-        try:
-            return show(value)
-        except Misfit as reason:
-            end = self.at + len(self.expression.text)
-            raise ExpressionError(reason.code, reason.message, reason.hint, self.at, end) from None
-
-    @staticmethod
-    def bounded(length: int, text: str) -> None:
-        if length > MOST_TEXT:
-            hint = f"at most {MOST_TEXT:,} characters"
-            raise ExpressionError(BOUND, "this text would be too large", hint, 0, len(text))
 
 
 def cut(text: str) -> list[str | Hole]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bt_runtime.language.expression.expression import Expression
-from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.expression import Computed, Expression
 
 if TYPE_CHECKING:
     from bt_runtime.language.expression.hole import Hole
 
 
-class Template:
+class Template(Computed):
     """A parsed template. A template that is a single hole keeps the type of its value."""
 
     __slots__ = ("names", "pieces", "text")
@@ -44,18 +43,7 @@ class Template:
         first = self.pieces[0]
         return first.expression if len(self.pieces) == 1 and not isinstance(first, str) else None
 
-    def evaluate(self, scope: Scope) -> Value:
-        """Raises ExpressionError, and nothing else, whatever the values are."""
-        first = self.pieces[0]
-        if len(self.pieces) == 1:
-            return first if isinstance(first, str) else first.value(scope)
-        shown, length = [], 0
-        for piece in self.pieces:
-            shown.append(piece if isinstance(piece, str) else piece.shown(scope))
-            length += len(shown[-1])
-            if length > len(self.text):
-                self.holes[0].bounded(length, self.text)
-        return "".join(shown)
+    root = property(lambda self: (self.pieces, len(self.text)))
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"

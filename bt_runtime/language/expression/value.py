@@ -255,6 +255,12 @@ def positive(value: Value) -> Value:
     return +value
 
 
+def key_of(value: Value) -> Value:
+    if value.__class__ is not str and value.__class__ not in NUMBERS:
+        raise Misfit(f"a key is text or a number, and this is {kind(value)}")
+    return value
+
+
 def field_of(value: Value, name: Value) -> Value:
     if not isinstance(value, dict):
         raise Misfit(f"{kind(value)} has no fields", "`name.field` reads what a mapping has")

@@ -58,9 +58,7 @@ def shipped_kinds() -> Registry:
 
 def of_plugin(entry: plugins.Entry) -> Kind:
     """Imports the kind of an entry point. The kind's name must equal the entry point's."""
-    found = plugins.load(entry)
-    if not isinstance(found, Kind):
-        raise plugins.unfit(entry, found, "a Kind")
+    found: Kind = plugins.load(entry, "a Kind", lambda found: isinstance(found, Kind))
     for fault in _faults((found,)):
         raise plugins.PluginFault(f"{entry.said} cannot be used: {fault}", "docs/extending.md shows a sound one")
     if found.name != entry.name:

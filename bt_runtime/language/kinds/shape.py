@@ -105,7 +105,10 @@ def _literal(field: Field) -> Schema:
     bounds: Schema = {
         key: value for key, value in (("minimum", field.minimum), ("maximum", field.maximum)) if value is not None
     }
-    if bounds and field.extra:
+    words = [each for each in field.extra if isinstance(each, str)]
+    if words:
+        schema["pattern"] = f"^({'|'.join(words)})$|{HOLE}"
+    elif bounds and field.extra:
         # -1 by its bounds: an editor shows whatever is listed as all that is allowed
         return {**schema, "if": {"minimum": min(field.extra), "maximum": max(field.extra)}, "else": bounds}
     return {**schema, **bounds}

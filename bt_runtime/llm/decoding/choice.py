@@ -137,22 +137,18 @@ def _greedy(trie: Trie, options: Sequence[str]) -> Search:
 
 
 def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool, everything: bool) -> Search:
-    """Exact: ends when no unfinished option can reach the best finished one. With `everything`, scores all."""
+    """Exact: ends when no unfinished option can reach the best finished one. With `everything`, scores all. A search
+    that goes on looks at twice as many branches each time, because a larger batch costs less for each."""
     front = [(-0.0, trie.first[ROOT], ROOT, 0.0)]  # best bound first, then the order of the options
     finished: dict[int, float] = {}
-
-    def beaten(bound: float, first: int) -> bool:
-        if everything or not finished:
-            return False
-        index, score = _best(finished)
-        return bound < score or (bound == score and first > index)
-
-    while front and not beaten(-front[0][0], front[0][1]):
+    best = (math.inf, len(options))  # minus the score, and the number of the best finished option
+    while front and (everything or front[0][:2] < best):
         chains: list[tuple[list[int], float]] = []
         hope = math.inf if everything else front[0][0] + _HOPE
-        while front and len(chains) < width and front[0][0] <= hope and not beaten(-front[0][0], front[0][1]):
+        while front and len(chains) < width and front[0][0] <= hope and (everything or front[0][:2] < best):
             _, _, node, total = heapq.heappop(front)
             chains.append((trie.forced(node), total))
+        width *= 1 + (len(chains) == width)
         answers = iter((yield [node for chain, _ in chains for node in chain]))
         for chain, start in chains:
             total = start
@@ -161,14 +157,15 @@ def _best_first(trie: Trie, options: Sequence[str], width: int, normalise: bool,
                     _check(logprob)
                     total_here = total + logprob
                     if trie.option[child] >= 0:
-                        size = trie.depth[child] if normalise else 1
-                        finished[trie.option[child]] = total_here / size
+                        score = total_here / (trie.depth[child] if normalise else 1)
+                        finished[trie.option[child]] = score
+                        best = min(best, (-score, trie.option[child]))
                     if trie.children[child] and node == chain[-1]:
                         bound = total_here / (trie.longest[child] if normalise else 1)
                         heapq.heappush(front, (-bound, trie.first[child], child, total_here))
                 if node != chain[-1]:
                     total = total_here
-    return _verdict(trie, options, finished, everything, -front[0][0] if front else -math.inf)
+    return _verdict(trie, options, finished, best[1], everything, -front[0][0] if front else -math.inf)
 
 
 def _check(logprob: float) -> None:
@@ -179,11 +176,6 @@ def _check(logprob: float) -> None:
         )
 
 
-def _best(finished: dict[int, float]) -> tuple[int, float]:
-    index = min(finished, key=lambda i: (-finished[i], i))
-    return index, finished[index]
-
-
 def combine(move: Choice, choice: Choice, before: int) -> Choice:
     """Merges a choice made in two parts, a move and its option. `before` counts the options of the moves listed
     earlier."""
@@ -191,9 +183,11 @@ def combine(move: Choice, choice: Choice, before: int) -> Choice:
     return Choice(move.text + choice.text, before + choice.index, move.logprob + choice.logprob, margin)
 
 
-def _verdict(trie: Trie, options: Sequence[str], finished: dict[int, float], everything: bool, bound: float) -> Choice:
+def _verdict(
+    trie: Trie, options: Sequence[str], finished: dict[int, float], index: int, everything: bool, bound: float
+) -> Choice:
     """Returns the choice. `bound` is an upper limit on the score of every option not scored."""
-    index, score = _best(finished)
+    score = finished[index]
     margin = score - max((other for i, other in finished.items() if i != index), default=-math.inf)
     margin = min(margin, score - bound)
     scores = tuple(finished[trie.option[leaf]] for leaf in trie.leaf_of) if everything else None

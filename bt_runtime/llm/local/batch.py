@@ -32,6 +32,7 @@ class Cache(Protocol):
     def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]: ...
     def length(self, seq: int) -> int: ...
     def copy(self, source: int, target: int, length: int) -> None: ...
+    def share(self, source: int, target: int, length: int) -> None: ...
     def cut(self, seq: int, length: int = 0) -> None: ...
     def clear(self) -> None: ...
     def save(self, seq: int) -> Any: ...
@@ -177,7 +178,7 @@ class Batch:
         """Frees cells when the cache is fuller than counted: drops a kept prefix, else requeues the youngest job."""
         gone = self.tree.oldest(but=self.active)
         if gone is not None:
-            self._forget(gone)
+            self._evict(gone)
         else:
             self._end(
                 last, error=BtError("the model's cache is full", "give it more `room`, or run fewer jobs at once")
@@ -236,7 +237,7 @@ class Batch:
                 self._resume(task)
 
     def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
-        length, source = (0, None) if self.repeatable else self._beginning(task.prompt)
+        length, source = (0, None) if self.repeatable else self.beginning(task.prompt)
         if length is None:
             return "being computed"
         if self.alone:
@@ -267,7 +268,7 @@ class Batch:
         self.drop_contained(task.seq)
         task.run = task.start(task, self)
 
-    def _beginning(self, prompt: list[int]) -> tuple[int | None, int | None]:
+    def beginning(self, prompt: Sequence[int]) -> tuple[int | None, int | None]:
         """Returns the longest cached part of a prompt and its sequence. The length is None while another job is
         computing that part."""
         match = self.tree.match(prompt)
@@ -298,7 +299,7 @@ class Batch:
         while len(self.free) < SPARE or self._used() + cells > self.room:
             gone = self.tree.oldest(but=keep)
             if gone is not None:
-                self._forget(gone)
+                self._evict(gone)
             elif self.active:
                 return False
             elif source is None:
@@ -310,6 +311,10 @@ class Batch:
 
     def _used(self) -> int:
         return self.tree.cells + sum(task.extra for task in self.active.values())
+
+    def _evict(self, seq: int) -> None:
+        """Frees the cells of an idle prompt."""
+        self._forget(seq)
 
     def _forget(self, seq: int) -> None:
         self.tree.remove(seq)
@@ -345,10 +350,8 @@ class Batch:
         return plan
 
     def reach(self, task: Task, work: Work) -> int:
-        """Returns how many tokens may run in one go. The fixed part of a prompt is computed in the same pieces,
-        whatever follows it."""
-        at = work.start + work.done
-        return task.fixed - at if work.seqs == (task.seq,) and at < task.fixed else len(work.tokens)
+        """Returns how many tokens may run in one go."""
+        return len(work.tokens)
 
     def _resume(self, task: Task) -> None:
         assert task.run is not None

@@ -152,6 +152,11 @@ class Context:
         """Share the first tokens of a sequence; costs no cells."""
         C.llama_memory_seq_cp(self.memory, self._seq(source), self._seq(target), 0, length)
 
+    def share(self, source: int, target: int, length: int) -> None:
+        """Lets both sequences hold the source's cells of their equal first tokens; frees the target's own."""
+        C.llama_memory_seq_rm(self.memory, self._seq(target), 0, length)
+        self.copy(source, target, length)
+
     def cut(self, seq: int, length: int = 0) -> None:
         """Keep only the first tokens of a sequence."""
         if not C.llama_memory_seq_rm(self.memory, self._seq(seq), length, -1):

@@ -55,6 +55,9 @@ def fill(batch: Batch, tokens: Sequence[int], saved: Any, held: int) -> None:
         if batch.cache.length(seq) != held:
             raise RuntimeError("it holds another number of tokens")
         batch.cache.cut(seq, len(tokens))
+        length, source = batch.beginning(tokens)
+        if length and source is not None:
+            batch.cache.share(source, seq, length)
     except RuntimeError:
         batch.cache.cut(seq)
         batch.free.append(seq)

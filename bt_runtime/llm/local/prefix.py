@@ -10,6 +10,16 @@ from itertools import count
 from typing import NamedTuple
 
 
+def common(tokens: Sequence[int], others: Sequence[int], start: int = 0) -> int:
+    """Returns how many of the first tokens equal those of the others from `start` on."""
+    low, high = 0, min(len(tokens), len(others) - start)
+    while low < high:  # slices are compared much faster than single tokens
+        middle = (low + high + 1) // 2
+        same = tuple(tokens[low:middle]) == tuple(others[start + low : start + middle])
+        low, high = (middle, high) if same else (low, middle - 1)
+    return low
+
+
 class Match(NamedTuple):
     length: int  # tokens that are there
     seqs: tuple[int, ...]  # sequences that hold them, the one used last first
@@ -124,10 +134,7 @@ class PrefixTree:
             child = node.children.get(tokens[at])
             if child is None:
                 break
-            limit = min(len(child.edge), len(tokens) - at)
-            same = 0
-            while same < limit and child.edge[same] == tokens[at + same]:
-                same += 1
+            same = common(child.edge, tokens, at)
             at += same
             if same < len(child.edge):
                 return child, at, same

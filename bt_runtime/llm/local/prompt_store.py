@@ -14,6 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.llm.local.prefix import common
 from bt_runtime.llm.settings import Settings
 from bt_runtime.project import cache, disk
 from bt_runtime.project.file_digest import digest
@@ -22,21 +23,17 @@ SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file
 MOST_TOKENS = 1 << 16  # of an entry
 _LAYOUT = 2  # 1: with flash attention where llama.cpp turned it on, also on the processor
-_MAGIC = b"btr prompt 2\n"
-_NUMBERS = struct.Struct("<III")  # tokens; how many of them were in the cache before; how many the fixed part has
-_HEAD = struct.Struct("<16s12s")  # digest of what follows it; the numbers
+_MAGIC = b"btr prompt 3\n"
+_HEAD = struct.Struct("<16sI")  # digest of the tokens and the state; the number of tokens
 _PRIVATE = 0o600
 
 
 class Entry(NamedTuple):
     path: Path
     tokens: tuple[int, ...]
-    begun: int  # the first token of the first chunk that was computed for it
-    fixed: int = 0  # tokens of its fixed part, where a chunk ended
 
     def shared(self, prompt: Sequence[int]) -> int:
-        most = min(len(self.tokens), len(prompt))
-        return next((at for at in range(most) if self.tokens[at] != prompt[at]), most)
+        return common(self.tokens, prompt)
 
 
 def key(settings: Settings, build: str) -> str:
@@ -73,14 +70,12 @@ class PromptStore:
             os.utime(entry.path)  # used now: the others go first
         return data[len(_MAGIC) + _HEAD.size + 4 * len(entry.tokens) :]
 
-    def keep(self, entry: Entry, state: bytes) -> None:
+    def keep(self, tokens: Sequence[int], state: bytes) -> None:
         """Writes an entry; its path is made from its tokens."""
-        tokens = entry.tokens
-        body = array("i", tokens).tobytes() + state
-        numbers = _NUMBERS.pack(len(tokens), entry.begun, entry.fixed)
-        told = blake2b(numbers + body, digest_size=16).digest()
-        data = b"".join((_MAGIC, told, numbers, body))
-        name = blake2b(array("i", tokens).tobytes(), digest_size=8).hexdigest()
+        head = array("i", tokens).tobytes()
+        body = head + state
+        data = b"".join((_MAGIC, _HEAD.pack(blake2b(body, digest_size=16).digest(), len(tokens)), body))
+        name = blake2b(head, digest_size=8).hexdigest()
         path = self.folder / f"{self.key}-{name}{SUFFIX}"
         if len(data) > self.most:
             return
@@ -90,7 +85,7 @@ class PromptStore:
         except OSError as fault:  # a full or read-only disk: it is computed next time
             self.tell(f"the state of a prompt is not kept: {fault.strerror}")
             return
-        self.entries.append(entry._replace(path=path))
+        self.entries.append(Entry(path, tuple(tokens)))
 
     def drop(self, entry: Entry, why: str) -> None:
         """Removes an entry that is of no use."""
@@ -111,11 +106,11 @@ class PromptStore:
 
     def _read(self, path: Path) -> Entry | None:
         """Reads an entry without its state; a damaged file is reported and removed."""
-        entry = Entry(path, (), 0)
+        entry = Entry(path, ())
         try:
             with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
                 self._own(os.fstat(file.fileno()))
-                _, count, begun, fixed = _head(file.read(len(_MAGIC) + _HEAD.size))
+                _, count = _head(file.read(len(_MAGIC) + _HEAD.size))
                 tokens = array("i", file.read(4 * count))
                 if len(tokens) != count:
                     raise ValueError("it is cut off")
@@ -124,7 +119,7 @@ class PromptStore:
         except (OSError, ValueError) as fault:
             self.drop(entry, str(fault))
             return None
-        return Entry(path, tuple(tokens), begun, fixed)
+        return Entry(path, tuple(tokens))
 
     def _whole(self, path: Path) -> bytes:
         with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
@@ -133,8 +128,8 @@ class PromptStore:
             if about.st_size > self.most:
                 raise ValueError("it is too large")
             data = file.read()
-        told, *_ = _head(data[: len(_MAGIC) + _HEAD.size])
-        if blake2b(memoryview(data)[len(_MAGIC) + 16 :], digest_size=16).digest() != told:
+        told, _ = _head(data[: len(_MAGIC) + _HEAD.size])
+        if blake2b(memoryview(data)[len(_MAGIC) + _HEAD.size :], digest_size=16).digest() != told:
             raise ValueError("it is damaged")
         return data
 
@@ -145,11 +140,10 @@ class PromptStore:
             raise ValueError("others may write to it")
 
 
-def _head(data: bytes) -> tuple[bytes, int, int, int]:
+def _head(data: bytes) -> tuple[bytes, int]:
     if len(data) != len(_MAGIC) + _HEAD.size or not data.startswith(_MAGIC):
         raise ValueError("it is no state of a prompt")
-    told, numbers = _HEAD.unpack(data[len(_MAGIC) :])
-    count, begun, fixed = _NUMBERS.unpack(numbers)
-    if not LEAST <= count <= MOST_TOKENS or begun >= count or fixed > count:
+    told, count = _HEAD.unpack(data[len(_MAGIC) :])
+    if not LEAST <= count <= MOST_TOKENS:
         raise ValueError("its header is damaged")
-    return told, count, begun, fixed
+    return told, count

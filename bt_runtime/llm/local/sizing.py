@@ -30,6 +30,7 @@ class Fit:
     cache_bytes: int
     logits_bytes: int
     keep: int = 0  # MiB of prompts' states on disk
+    aside_bytes: int = 0  # of memory for prompts that leave the cache
     batches: int = 1  # computed at the same time, each on cores of its own
 
     @property
@@ -82,7 +83,9 @@ def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] 
         1 if alone or lanes > 1 else settings.batches or (2 if settings.threads == 0 and usable_cores() == 2 else 1)
     )
     batches = max(1, min(batches, room // _whole(context + 511)))
-    return Fit(context, room, lanes, chunk, room * each, logits, keep, batches)
+    apart = alone or lanes > 1 or settings.flash  # flash attention passes over what others hold
+    aside = 0 if apart else max(0, min(room // 2, most - room)) * each
+    return Fit(context, room, lanes, chunk, room * each, logits, keep, aside, batches)
 
 
 def _whole(cells: int) -> int:
@@ -94,7 +97,7 @@ def _chunk(header: Header, gpu: bool) -> int:
     gigabytes = header.size / 1e9
     if gpu:
         return 256
-    return 128 if gigabytes < 3 else 64 if gigabytes < 12 else 32
+    return 256 if gigabytes < 0.3 else 128 if gigabytes < 3 else 64 if gigabytes < 12 else 32
 
 
 def size(number: float) -> str:

@@ -1,70 +1,91 @@
-"""A batch that reuses prompt states of earlier starts, and stores those of this one."""
+"""A batch that reuses prompts from outside its cache: idle ones that were put aside, and those of earlier starts."""
 
 from __future__ import annotations
 
 from itertools import takewhile
-from pathlib import Path
 from typing import Any, Literal
 
+from bt_runtime.llm.local.aside import Aside
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.lending import fill, make_room
-from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, Entry, PromptStore
+from bt_runtime.llm.local.prefix import common
+from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, PromptStore
 from bt_runtime.llm.local.task import Task
 
-_WORTH = 64  # tokens more than the cache holds that are worth reading a file
+_WORTH = 64  # tokens more than the cache holds that are worth a copy, and to be put aside for
 _WAITING = 4  # prompts that wait for an idle moment
 
 
 class StoredBatch(Batch):
-    """Stores a prompt that was computed nearly from its first token, because later prompts of a run share it."""
+    """Puts idle prompts aside while a long one is computed. Stores a prompt that was computed nearly from its first
+    token, because later prompts of a run share it."""
 
-    def __init__(self, *given: Any, store: PromptStore) -> None:
+    def __init__(self, *given: Any, store: PromptStore | None, aside: Aside) -> None:
         super().__init__(*given)
-        self.store = store
-        self.unkept: list[Entry] = []
+        self.store, self.aside = store, aside
+        self.unkept: list[tuple[int, ...]] = []
 
     def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
         if not task.looked_up:
             task.looked_up = True
-            self._restore(task)
+            self._bring_back(task)
+            if self.store is not None:
+                self._restore(task, self.store)
+            if self.aside.most and len(task.prompt) - self.tree.match(task.prompt).length >= _WORTH:
+                self._put_aside(task)
         return super()._enter(task)
 
-    def _restore(self, task: Task) -> None:
-        """Puts the beginning that an earlier start computed into the cache, up to the end of a piece: what follows is
-        then computed in the same pieces, and its sums are the same."""
-        prompt = task.prompt
-        entry, shared = self.store.best(prompt)
-        if entry is None:
+    def _bring_back(self, task: Task) -> None:
+        """Copies what was put aside of this prompt into the cache."""
+        found = self.aside.best(task.prompt)
+        if found is None or found.length < self.tree.match(task.prompt).length + _WORTH:
             return
-        length, begun = min(shared, len(prompt) - 1), entry.begun
-        if entry.fixed != task.fixed:  # they part into other pieces from there
-            length = min([length, *(each for each in (entry.fixed, task.fixed) if each > begun)])
-        elif begun < entry.fixed <= length:
-            begun = entry.fixed
-        length -= (length - begun) % self.chunk
-        if length < self.tree.match(prompt).length + _WORTH or not make_room(self, len(entry.tokens)):
+        state = self.aside.states[found.key]  # may be dropped while room is made
+        if make_room(self, found.held):
+            fill(self, task.prompt[: found.length], state, found.held)
+            if found.held < found.length + _WORTH and found.key in self.aside.states:
+                self.aside.drop(found.key)
+
+    def _put_aside(self, task: Task) -> None:
+        """Takes the idle prompts out of the cache that hold much besides the beginning of this task's prompt."""
+        for seq in self.tree.seqs():
+            if seq not in self.active:
+                tokens = self.tree.tokens(seq)
+                if len(tokens) - common(tokens, task.prompt) >= _WORTH:
+                    self._evict(seq)
+
+    def _evict(self, seq: int) -> None:
+        if self.aside.most:
+            self.aside.put(self.tree.tokens(seq), self.cache.save(seq))
+        super()._evict(seq)
+
+    def _restore(self, task: Task, store: PromptStore) -> None:
+        """Copies the beginning that an earlier start computed into the cache. At least two tokens are left: one alone
+        is summed in another order."""
+        entry, shared = store.best(task.prompt)
+        length = min(shared, len(task.prompt) - 2)
+        if entry is None or length < self.tree.match(task.prompt).length + _WORTH:
             return
-        state = self.store.state(entry)
+        state = store.state(entry) if make_room(self, len(entry.tokens)) else None
         if state is None:
             return
         try:
-            fill(self, prompt[:length], state, len(entry.tokens))
+            fill(self, task.prompt[:length], state, len(entry.tokens))
         except RuntimeError as fault:
-            self.store.drop(entry, str(fault))
+            store.drop(entry, str(fault))
 
     def _leave(self, task: Task) -> None:
-        if task.reused < _WORTH and task.ready >= len(task.prompt) - 1:
+        if self.store is not None and task.reused < _WORTH and task.ready >= len(task.prompt) - 1:
             # what stands for a picture is numbered anew at each start
             tokens = tuple(takewhile(lambda token: token >= 0, task.prompt[:MOST_TOKENS]))
             if len(tokens) >= LEAST and self.store.best(tokens)[1] < len(tokens) and len(self.unkept) < _WAITING:
-                self.unkept.append(Entry(Path(), tokens, task.reused, min(task.fixed, len(tokens))))
+                self.unkept.append(tokens)
         super()._leave(task)
 
     def idle(self) -> None:
         """Called when no job is running: writes the states worth storing."""
-        while self.unkept:
-            entry = self.unkept.pop()
-            tokens = entry.tokens
+        while self.store is not None and self.unkept:
+            tokens = self.unkept.pop()
             match = self.tree.match(tokens)
             if match.length < len(tokens) or not self.free:
                 continue  # the cache holds other prompts by now
@@ -72,4 +93,4 @@ class StoredBatch(Batch):
             self.cache.copy(match.seqs[0], seq, len(tokens))
             state = bytes(self.cache.save(seq))
             self.cache.cut(seq)
-            self.store.keep(entry, state)
+            self.store.keep(tokens, state)

@@ -31,7 +31,6 @@ class Task:
     prompt: list[int]
     extra: int  # cells that it may use beyond its prompt
     start: Callable[[Task, Any], Run]  # the second is the batch that it is in
-    fixed: int = 0  # tokens at its beginning that other tasks begin with as well: a piece of work ends there
     asked: float = 0.0
     begun: float = 0.0
     seq: int = -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,6 @@ class TaskFactory:
         make = {"choose": self.choice, "decide": self.decision, "write": self.writing}[question.kind]
         task = make(id, question)
         self._check_length(task)
-        task.fixed = self._fixed(task.prompt, question)
         return task
 
     def forget(self, id: int) -> None:
@@ -157,13 +156,6 @@ class TaskFactory:
             tokens,
             extra + 64,
             lambda task, _: self._checked(write(task, text, question, matcher), grammar, matcher),
-        )
-
-    def _fixed(self, tokens: Sequence[int], question: Question) -> int:
-        """Returns how many tokens the fixed part of a prompt has. Where it merges with what follows, it ends before."""
-        before = self._tokens(question.prompt[: question.fixed]) if question.fixed else []
-        return next(
-            (at for at, pair in enumerate(zip(before, tokens, strict=False)) if pair[0] != pair[1]), len(before)
         )
 
     def _checked(self, run: Run, grammar: Grammar | None, matcher: Any) -> Run:

@@ -26,6 +26,7 @@ import llama_cpp
 
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.local import offload, spelling, wire
+from bt_runtime.llm.local.aside import Aside
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.context import SEQUENCES, Context
 from bt_runtime.llm.local.cores import Cores
@@ -179,8 +180,9 @@ class Worker:
         store = self._store(sizes)
 
         def batch(context: Context) -> Batch:
-            if store is not None:
-                return StoredBatch(context, sizes.lane, self._done, sizes.chunk, store=store)
+            if store is not None or sizes.aside_bytes:
+                aside = Aside(sizes.aside_bytes // sizes.batches)
+                return StoredBatch(context, sizes.lane, self._done, sizes.chunk, store=store, aside=aside)
             return Batch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable, sizes.lanes > 1)
 
         def another() -> Batch:

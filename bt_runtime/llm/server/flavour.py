@@ -143,7 +143,9 @@ def _usable(entry: plugins.Entry) -> Iterator[type[Flavour]]:
 
 def of_entry(entry: plugins.Entry) -> type[Flavour]:
     """The class that an entry point of the group `bt_runtime.servers` names."""
-    found = plugins.load(entry)
-    if not (isinstance(found, type) and issubclass(found, Flavour)):
-        raise plugins.unfit(entry, found, "a server flavour (a class derived from `ChatServer`)")
-    return found
+
+    def fits(found: object) -> bool:
+        return isinstance(found, type) and issubclass(found, Flavour)
+
+    flavour: type[Flavour] = plugins.load(entry, "a server flavour (a class derived from `ChatServer`)", fits)
+    return flavour

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bt_runtime.language.expression import Expression, Template
+from bt_runtime.language.expression.code import function
 from bt_runtime.language.values import Nested
 from bt_runtime.types import Json
 
@@ -87,7 +88,7 @@ class Tests:
         if part.how == "constant":
             return part.of[0]
         if part.constant or (part.how == "list" and all(each.constant for each in part.of)):
-            return part.run({})
+            return function(part)({})
         if part.how == "name":
             return self.fixed.get(str(part.of[0]), _NONE)
         return _NONE

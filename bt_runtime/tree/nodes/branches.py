@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Branches(Chooser, composites.Composite):
     """A node with children at named places; at most one of them is active."""
 
+    STATE = ("places",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.places = list(spec.places)
@@ -39,6 +41,7 @@ class Branches(Chooser, composites.Composite):
 
 class If(Branches):
     HOLDS = True
+    ROUND = ("taken",)
     taken = ""  # the place of the branch that this round has taken
 
     def choose(self) -> Turn:
@@ -76,6 +79,8 @@ class Try(Branches):
     """Runs `do`, then `catch` if it failed, then `finally`."""
 
     HOLDS = True
+    ROUND = ("at", "result", "crashes_before")
+    CRASHES = ("crashes_before",)
     at = "do"
     result: Status = INVALID  # while `finally` runs: what comes after it
     crashes_before = 0

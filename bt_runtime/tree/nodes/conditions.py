@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
+from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, reader
 from bt_runtime.tree.nodes.leaves import assign
 from bt_runtime.tree.nodes.parent import Decorator, Turn, halt_below
+
+if TYPE_CHECKING:
+    from bt_runtime.language.spec import NodeSpec
+    from bt_runtime.tree.blackboard import Scope
+    from bt_runtime.tree.context import Context
 
 ELSE: dict[str, Status] = {"failure": FAILURE, "success": SUCCESS, "skip": INVALID, "running": RUNNING}
 
@@ -28,6 +35,7 @@ class Precondition(Decorator):
 
 class SkipUnless(Decorator):
     HOLDS = True
+    STATE = STAMPS = ("seen",)
     seen = 0
 
     def choose(self) -> Turn:
@@ -47,6 +55,15 @@ class SkipUnless(Decorator):
 class Guard(Decorator):
     """The node around another that implements its guards and assignments (`when`, `on_success`, …)."""
 
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.assigns = any(field.startswith("on_") for field in spec.values)
+        self.tests = [
+            (reader(spec.values[field]) if field in spec.values else None, field, wanted)
+            for field, wanted in (("when", True), ("unless", False))
+            if field in spec.values or field in spec.places
+        ]
+
     def choose(self) -> Turn:
         holds = self.holds()
         if holds is None:
@@ -61,16 +78,21 @@ class Guard(Decorator):
 
     def holds(self) -> bool | None:
         """Returns whether the guards hold; None while a test runs."""
-        for field, wanted in (("when", True), ("unless", False)):
-            if field in self.spec.values or field in self.spec.places:
-                answer = self.ask(field)
-                if answer is RUNNING:
-                    return None
-                if (answer is SUCCESS) is not wanted:
+        for read, field, wanted in self.tests:
+            if read is not None:
+                if bool(read(self.scope.entries)) is not wanted:
                     return False
+                continue
+            answer = self.ask(field)
+            if answer is RUNNING:
+                return None
+            if (answer is SUCCESS) is not wanted:
+                return False
         return True
 
     def conclude(self, status: Status) -> Turn:
+        if not self.assigns:
+            return status
         if status is SUCCESS:
             self.assign("on_success")
             self.assign("on_end")

@@ -51,6 +51,9 @@ class Deed(Activity):
         self.node.parent, self.node.segment, self.node.target = owner, kind.name, target
         self.node.chosen = True
 
+    def quiet(self) -> bool:
+        return False
+
     def poll(self) -> Ended | None:
         node = self.node
         try:

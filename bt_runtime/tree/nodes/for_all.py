@@ -32,6 +32,8 @@ class Copy(NamedTuple):
 
 class ForAll(Composite):
     copied = True
+    STATE = ("copies", "leaving", "old_copies")
+    ROUND = ("items", "results", "found", "asked", "next")
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)

@@ -78,6 +78,9 @@ class Noticed(Wrapping):
     def __init__(self, action: Action, inner: Activity) -> None:
         self.action, self.inner = action, inner
 
+    def quiet(self) -> bool:
+        return self.inner.quiet()
+
     def poll(self) -> Ended | News | None:
         done = self.inner.poll()
         if isinstance(done, Ended):
@@ -98,11 +101,16 @@ def lock(action: Action, start: Start) -> Activity:
 class Locked(Wrapping):
     """Starts once everything is free, and keeps what it uses until its end; after a cancel until it has stopped."""
 
+    STATE = ("hold", "over")
+
     def __init__(self, action: Action, start: Start, uses: tuple[Any, ...], own: tuple[Any, ...]) -> None:
         self.action, self.start, self.uses, self.own = action, start, uses, own
         self.inner = Pending()
         self.hold: Hold | None = None
         self.over = False
+
+    def quiet(self) -> bool:
+        return self.inner.quiet()
 
     def poll(self) -> Ended | News | None:
         locks = self.action.context.resources
@@ -224,6 +232,8 @@ def left(context: Context, entry: Entry) -> bool:
 
 class AsksPerson(Wrapping):
     """Asks a person first; then it is what was asked for."""
+
+    STATE = ("question", "until")
 
     def __init__(self, action: Action, entry: Entry, start: Start) -> None:
         self.context, self.entry, self.start = action.context, entry, start

@@ -26,17 +26,19 @@ def assign(scope: Scope, values: Mapping[str, Json]) -> None:
 
 
 class Check(Node):
+    STATE = STAMPS = ("seen",)
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.test = self.news if "updated" in spec.values else spec.values["expr"].evaluate
+        self.test = self.news if "updated" in spec.values else reader(spec.values["expr"])
         self.seen = 0  # the stamp of the entry that is watched
 
     def update(self) -> Status:
-        return SUCCESS if self.test(self.scope) else FAILURE
+        return SUCCESS if self.test(self.scope.entries) else FAILURE
 
-    def news(self, scope: Scope) -> Json:
+    def news(self, entries: Mapping[str, Json]) -> Json:
         """Returns True if the entry was written since the last call and the test, if any, holds."""
-        before, self.seen = self.seen, scope.stamp(self.spec.values["updated"])
+        before, self.seen = self.seen, self.scope.stamp(self.spec.values["updated"])
         return self.seen > before and ("expr" not in self.spec.values or self.value("expr"))
 
 
@@ -48,15 +50,10 @@ class Set(Node):
         self.read = reader(given) if len(entries) == 1 else None
 
     def update(self) -> Status:
-        values = self.spec.values["values"]
-        if self.read is None:
-            assign(self.scope, values)
-            return SUCCESS
-        try:
-            value = self.read(self.scope)
-        except Exception:  # again, with its place in the text
-            value = computed(values[self.entry], self.scope)
-        self.scope[self.entry] = value
+        if self.read is not None:
+            self.scope[self.entry] = self.read(self.scope.entries)
+        else:
+            assign(self.scope, self.spec.values["values"])
         return SUCCESS
 
 
@@ -68,6 +65,8 @@ class Unset(Node):
 
 class Wait(Node):
     still = True
+    STATE = STAMPS = ("seen",)
+    ROUND = TIMES = ("until",)
     until = math.inf
     seen = 0.0  # the stamp of the entry that is watched, when it last succeeded
 
@@ -115,10 +114,19 @@ def resting(node: Any) -> Wait | None:
 
 
 class Log(Node):
+    def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
+        super().__init__(spec, context, scope)
+        self.read = reader(spec.values["text"])
+
     def update(self) -> Status:
-        text = str(self.value("text"))
-        self.feedback_message = text
-        if self.context.stream.wanted(Line):
+        text = self.read(self.scope.entries)
+        if text.__class__ is not str:
+            text = str(self.value("text"))
+        if text != self._said:
+            self._said = text
+            if self.context.changes is not None:
+                self.context.said[self] = text
+        if self.context.stream.routes[Line]:
             self.context.emit(Line(self.path, self.spec.values["level"], text))
         return SUCCESS
 

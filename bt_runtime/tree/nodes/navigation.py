@@ -12,6 +12,7 @@ from bt_runtime.tree.nodes.parent import Composite, Turn, halt_below
 
 
 class Pipeline(Composite, composites.Sequence):
+    ROUND = ("reached",)
     reached = 0  # the furthest child that was ticked in this round
 
     def step(self) -> Status:
@@ -45,6 +46,7 @@ class Pipeline(Composite, composites.Sequence):
 
 class Recovery(Branches):
     HOLDS = True
+    ROUND = ("recovering", "recovered", "times")
     recovering = False
     recovered = 0  # how often in this round
     times = 0  # the most that it recovers
@@ -69,7 +71,7 @@ class Recovery(Branches):
             self.recovering = False
             if status is not SUCCESS:
                 return FAILURE
-            self.recovered += 1
+            self.recovered += self.times >= 0  # without a limit nobody counts
             self.context.tick_soon(self)
             return RUNNING
         if status is not FAILURE or 0 <= self.times <= self.recovered:
@@ -80,6 +82,7 @@ class Recovery(Branches):
 
 class RoundRobin(Composite):
     HOLDS = True
+    STATE, ROUND = ("at",), ("tried", "failed")
     at = 0  # the child whose turn it is
     tried = 0  # how many had their turn in this round
     failed = False  # has any of them failed (rather than been skipped)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 
 class Parallel(Composite, composites.Parallel):
+    ROUND = ("results", "success", "failure")
+    CACHES = ("asleep", "rest")
+
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
         self.policy = common.ParallelPolicy.SuccessOnAll()  # what py_trees' displays ask for

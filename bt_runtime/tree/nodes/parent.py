@@ -35,9 +35,7 @@ class Parent(Node):
 
     current_child: Behaviour | None = property(_shown_child)  # type: ignore[assignment]
     fixed = False  # True: every place is taken by exactly one child, which can only be replaced
-    HOLDS: ClassVar[bool] = (
-        False  # while one child runs, does it tick no other, and halt that one for no reason of its own
-    )
+    HOLDS: ClassVar[bool] = False  # while a child runs, does it tick no other, nor halt that one without a reason
 
     def take(self, child: Behaviour, index: int, segment: str = "") -> None:
         """Makes `child` the child at this index; it keeps its segment for life."""
@@ -156,6 +154,7 @@ class Chooser(Parent):
     """
 
     fixed = True
+    ROUND: ClassVar[tuple[str, ...]] = ("active", "running_test", "test_asked")
     active: Steppable | None = None  # the child that is running
     running_test: Steppable | None = None  # a node that was asked, and has not answered yet
     test_asked: Steppable | None = None  # the same, if it was asked in this step
@@ -192,10 +191,14 @@ class Chooser(Parent):
         try:
             turn = self.choose()
             while not isinstance(turn, Status):
-                if self.active is not None and self.active is not turn:
-                    halt_below(self.active, self.context, self, "another branch was chosen")
+                active = self.active
+                if active is not None and active is not turn:
+                    halt_below(active, self.context, self, "another branch was chosen")
                 status = turn.step()
-                self.active = turn if status is RUNNING else None
+                if status is RUNNING:
+                    self.active = turn
+                elif active is not None:
+                    self.active = None
                 turn = self.conclude(status)
         except Exception as error:
             turn = self.crash(error)
@@ -204,6 +207,8 @@ class Chooser(Parent):
             self.active = None
         if self.running_test is not None:
             self.let_go(turn)
+        if turn is self.status and not self.broke and self.context.visits is None:
+            return turn  # nothing has changed: without the call
         return self.finish(turn)
 
     def terminate(self, new_status: Status) -> None:

@@ -15,6 +15,7 @@ from bt_runtime.tree.nodes.parent import Composite, halt_below
 class _Reactive(Composite):
     onward: ClassVar[Status]
     memory = False
+    ROUND = ("runner",)
 
     runner: Behaviour | None = None  # the child that was running after the last tick
 

@@ -34,13 +34,15 @@ class _Rounds(Decorator):
 class _Counted(_Rounds):
     """`again`: the child's result that starts another round, at most `times` times."""
 
+    ROUND = ("times", "count")
     again: Status
     times = 0
     count = 0  # rounds that gave `again`
 
     def choose(self) -> Turn:
         if self.status is not RUNNING:
-            self.count, self.times = 0, self.value("times")
+            times = self.spec.values["times"]
+            self.count, self.times = 0, times if times.__class__ is int else self.value("times")
             if self.times < -1:
                 raise BtError(
                     f"`times` takes a whole number from 1, or -1 for ever, not {self.times}",
@@ -61,7 +63,7 @@ class _Counted(_Rounds):
     def conclude(self, status: Status) -> Turn:
         if status is not self.again:
             return status
-        self.count += 1
+        self.count += self.times >= 0  # without a limit nobody counts
         if 0 <= self.times <= self.count:
             return status
         self.next_round()
@@ -94,6 +96,7 @@ class UntilFailure(_Rounds):
 
 
 class ForEach(_Rounds):
+    ROUND = ("items", "item", "due", "passed")
     items: deque[Json]  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin

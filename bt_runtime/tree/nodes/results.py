@@ -31,6 +31,7 @@ class Force(_Mapped):
 
 class Once(Decorator):
     HOLDS = True
+    STATE = ("result",)
     result: Status | None = None
 
     def explain(self) -> str:

@@ -25,6 +25,8 @@ class _InOrder(Composite):
     keeps_place = False  # after an end by a child
 
     resumes = HOLDS = True
+    STATE: ClassVar[tuple[str, ...]] = ("reached",)
+    ROUND = ("at", "passed")
     at = 0  # the child that is next, or running
     passed = False  # has any child of this round returned `onward` (rather than been skipped)
     reached = 0  # how many children show a result
@@ -51,11 +53,11 @@ class _InOrder(Composite):
             elif status is not INVALID:
                 self.passed = passed
                 return self.pause(at, status)
-        self.at = 0
-        self.reached = end
-        if not children:
-            return self.finish(self.empty)
-        return self.finish(onward if passed else INVALID)
+        self.at, self.reached = 0, end
+        status = onward if passed else INVALID if children else self.empty
+        if status is self.status and not self.broke and self.context.visits is None:
+            return status  # nothing has changed: without the call
+        return self.finish(status)
 
     def pause(self, at: int, status: Status) -> Status:
         """Keeps the place: the child there is running, or has ended the node."""
@@ -67,6 +69,8 @@ class _InOrder(Composite):
             self.clear(at + 1)
         self.reached = at + 1
         self.at = at if status is RUNNING or self.keeps_place else 0
+        if status is self.status and not self.broke and self.context.visits is None:
+            return status  # nothing has changed: without the call
         return self.finish(status)
 
     def give_way(self, at: int) -> Status:
@@ -104,6 +108,7 @@ class Sequence(_InOrder, composites.Sequence):
 
 
 class SequenceWithMemory(Sequence):
+    STATE = ("at", "passed")
     keeps_place = True
     still = True
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from py_trees.common import Status
 
@@ -22,7 +22,7 @@ from bt_runtime.skills.activity import Activity, Done
 from bt_runtime.skills.answer import Ended, News, ended
 from bt_runtime.skills.forms import InThread, OfSkill, form_of
 from bt_runtime.tree.action import Action
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, reader
+from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, Reader, reader
 from bt_runtime.tree.nodes.interlocks import guarded, held, started
 from bt_runtime.types import Instant, Json
 
@@ -36,21 +36,26 @@ if TYPE_CHECKING:
 
 Form = Callable[..., Activity]
 # An input's name, what computes its value, the classes that need no further check, the field if its value needs one.
-Reader = tuple[str, Callable[["Scope"], Json], frozenset[type], Field | None]
+Input = tuple[str, Reader, frozenset[type], Field | None]
 
 
 class SkillNode(Node):
+    STATE = ("doubted", "target", "tacit", "unsaid", "last")
+    ROUND = ("activity", "followed", "gave")
+    CACHES: ClassVar[tuple[str, ...]] = ("form", "constant", "readers", "literals", "quick", "plain", "_sentence")
     activity: Activity | None = None
     form: Form | None = None  # of the target, once it was started
     last: Ended | None = None  # how its last start ended
     target: Any = None
     constant: dict[str, Json] | None = None  # the parameters, when all of them are literals
-    readers: tuple[Reader, ...] | None = None  # of the computed parameters, after the first start
+    readers: tuple[Input, ...] | None = None  # of the computed parameters, after the first start
     unsaid: dict[str, Json] | None = None  # the parameters of the last start, while its sentence is not made
     tacit = False  # its message is that sentence
     _sentence = ""
     quick: OfSkill | None = None  # the target's activity, used again by each start
-    plain = False  # the same start each time, with nothing to write, to follow or to wait for
+    plain = False  # the same start each time, with nothing to follow or to wait for
+    only = ""  # the entry of its only output
+    sure: Set[type] = frozenset()  # … and the classes of values that need no check
     followed: dict[str, Json] | None = None  # what the inputs that it follows were
     gave = False  # has it given any of the outputs that the tree asked for, since its start
     doubted: tuple[str, ...] = ()  # what was said of its outputs: once for each node
@@ -66,6 +71,9 @@ class SkillNode(Node):
         self.literals: dict[str, Json] = {}
         self.outside = self.entry.impl in ELSEWHERE  # does the run, or an episode, say where it acts
         self.declared = any(f.writes for f in spec.kind.fields)  # may it answer with values
+        if len(self.written) == 1:
+            (field,) = self.written
+            self.only, self.sure = spec.values[field.name].text.strip(), ports.exact(field) & ports.PLAIN
         self.follows = [f for f in self.taken if f.name in dynamic and f.name in self.entry.follow]
 
     def setup(self, **kwargs: object) -> None:
@@ -113,6 +121,13 @@ class SkillNode(Node):
         """Starts and polls a skill without listeners (see `plain`) directly, with no call but its own."""
         quick, context, running = self.quick, self.context, self.status is RUNNING
         if not self.plain or quick is None or context.observed or (running and self.activity is not quick):
+            activity = self.activity
+            if running and activity is not None and not self.follows and not self.broke and activity.quiet():
+                if not context.polled and not activity.wakes:
+                    context.poll_again()
+                if context.visits is not None:
+                    context.visits.append(self)
+                return RUNNING
             return super().step()
         target = quick.target
         try:
@@ -127,29 +142,32 @@ class SkillNode(Node):
                 elif self._said != self._sentence:
                     self.feedback_message = self._sentence
                 self.activity = quick
+                if self.written:
+                    self.gave = False
+                    quick.before()
                 target.start(**params) if params else target.start()
             status: Status = target.poll()
             if (said := target.feedback) and said != self._said:
-                self.told(News(None, said))
-            if status is RUNNING:
+                if status is RUNNING:
+                    self.told(News(None, said))
+                else:
+                    self.feedback_message = said
+            if self.written and (status is not SUCCESS or target.result.__class__ not in self.sure):
+                status = self.heard(quick, quick.told(status))
+            elif status is RUNNING:
                 if not context.polled and not quick.wakes:
                     context.poll_again()
             elif status is SUCCESS or status is FAILURE:
                 self.activity = None
+                if self.written:
+                    self.scope[self.only] = target.result
             else:
                 quick.told(status)  # says what it should have been
         except BaseException as error:
             status = self.terminated(self.crashed(error))
-        # from here on as `Node.finish`, in place: a call more is a fifth of a tick of this node
-        if self.broke:
-            self.after_crash()
-        if status is not self.status:
-            self.status = status
-            if context.changes is not None:
-                context.changes.append((self, status))
-        if context.visits is not None:
-            context.visits.append(self)
-        return status
+        if status is self.status and not self.broke and context.visits is None:
+            return status  # nothing has changed: without the call
+        return self.finish(status)
 
     # One start -------------------------------------------------------------------------------
 
@@ -173,9 +191,9 @@ class SkillNode(Node):
         activity = self.activity = form(target, self.filled(), context.wake, context.loop, self.declared)
         if type(activity) is OfSkill and not self.around:
             self.quick = activity
-            looks = self.written or self.follows
             repeated = self.constant is not None or self.readers is not None
-            self.plain = repeated and not looks and hasattr(target, "feedback")
+            told = hasattr(target, "feedback") and (not self.written or hasattr(target, "result"))
+            self.plain = repeated and told and not self.follows
 
     def acts(self, target: object) -> bool:
         """Returns True when the world itself is told the sentence."""
@@ -238,10 +256,10 @@ class SkillNode(Node):
             return self.constant
         if self.readers is None:
             return self.checked()
-        scope, params = self.scope, self.literals.copy()
+        entries, params = self.scope.entries, self.literals.copy()
         try:
             for name, read, exact, field in self.readers:
-                params[name] = value = read(scope)
+                params[name] = value = read(entries)
                 if value.__class__ not in exact or value != value:
                     return self.checked()
                 if field is not None:
@@ -267,10 +285,10 @@ class SkillNode(Node):
                 self.readers = tuple(self._reader(field) for field in self.taken if field.name in self.dynamic)
         return params
 
-    def _reader(self, field: Field) -> Reader:
+    def _reader(self, field: Field) -> Input:
         exact, value = ports.exact(field), self.spec.values[field.name]
-        whole = value if hasattr(value, "run") else getattr(value, "whole", None)
-        read = itemgetter(whole.part.of[0]) if whole is not None and whole.part.how == "name" else reader(value)
+        part = getattr(value, "part", None)
+        read = itemgetter(part.of[0]) if part is not None and part.how == "name" else reader(value)
         fitting = exact or ports.EXACT.get(field.type, frozenset())
         return field.name, read, fitting & ports.PLAIN, None if exact else field
 
@@ -279,7 +297,10 @@ class SkillNode(Node):
         assert activity is not None
         if self.follows and self.status is RUNNING:
             self.look(activity)
-        done = activity.poll()
+        return self.heard(activity, activity.poll())
+
+    def heard(self, activity: Activity, done: Ended | News | None) -> Status:
+        """Takes what a poll has answered; returns the node's status."""
         if done is None or isinstance(done, News):
             if done is not None:
                 self.told(done)
@@ -316,6 +337,10 @@ class SkillNode(Node):
         if value is None or (failed and not isinstance(value, Mapping)):
             return
         names = self.spec.values
+        if value.__class__ in self.sure and not failed:
+            self.scope[self.only] = value
+            self.gave = True
+            return
         values = value if isinstance(value, Mapping) else {self.written[0].name: value}
         found = [f for f in self.written if f.name in values]
         if values and not found and not any(f.writes and f.name in values for f in self.spec.kind.fields):

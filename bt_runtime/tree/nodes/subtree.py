@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Subtree(Decorator):
     """Runs a subtree's root as its only child. A tree that contains itself gets that child when it is reached."""
 
+    STATE = ("inner", "tree", "asked")
     inner: Scope | None = None
     asked: Request | None = None  # the request for the child of a recursive subtree
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 class Timeout(Decorator):
+    ROUND = TIMES = ("deadline",)
     deadline = 0.0
 
     def explain(self) -> str:
@@ -44,6 +45,7 @@ class Timeout(Decorator):
 
 class Delay(Decorator):
     HOLDS = True
+    ROUND = TIMES = ("begins",)
     begins = 0.0
 
     def explain(self) -> str:
@@ -60,6 +62,8 @@ class Delay(Decorator):
 
 class Rate(Decorator):
     HOLDS = True
+    STATE = ("due", "last")
+    TIMES = ("due",)
     due = -math.inf
     last: Status = RUNNING  # what the child returned; RUNNING while its start was cut short
 

@@ -7,20 +7,27 @@ from typing import Any
 from bt_runtime.language import source
 from bt_runtime.language.kinds.kind import Kind
 
-_PORTS = {
-    "message": "string",
-    "battery": "number",
-    "room": "string",
-    "count": "integer",
-    "error": "object",
-    "place": "string",
-}
+HEAD = """version: 1
+tree: t
+outputs:
+  battery: {type: number, default: 0.9}
+  message: {type: string, default: hi}
+  room: {type: string, default: hall}
+  count: {type: integer, default: 0}
+  lessons: {type: list, default: []}
+  plan: {type: string, default: ""}
+  team: {type: string, default: ""}
+  urgency: {type: integer, default: 1}
+  margin: {type: number, default: 0}
+  error: {type: object, default: {}}
+  place: {type: string, default: shelf}
+root:
+"""
+DOCK = "version: 1\ntree: dock\ninputs: {speed: {type: number, default: 1}}\nroot: {wait: 0}\n"  # `dock.yaml`
 
 
 def tree_text(example: str) -> str:
-    ports = ", ".join(f"{name}: {type}" for name, type in _PORTS.items())
-    inside = "".join(f"  {line}\n" for line in example.splitlines())
-    return f"version: 1\ntree: t\nblackboard: {{{ports}}}\nroot:\n{inside}"
+    return HEAD + "".join(f"  {line}\n" for line in example.splitlines())
 
 
 def tree_data(kind: Kind) -> Any:
