@@ -12,7 +12,7 @@ from bt_runtime.debug.debugger import Debugger
 from bt_runtime.debug.graft import faults
 from bt_runtime.debug.rule import MOMENTS, RESULTS, Rule
 from bt_runtime.debug.source import text_of
-from bt_runtime.debug.travel import latest, shown, travel_of
+from bt_runtime.debug.travel import Travel
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import codec
 from bt_runtime.tree.node import Node
@@ -54,6 +54,26 @@ def do(debugger: Debugger, name: str, given: Given) -> Json:
         hint = "`fork` goes on from here" + ("" if debugger.of_past else f", `to {debugger.engine.count}` returns")
         raise BtError(f"tick {at.engine.count} is past, and only looked at", hint)
     return word.do(debugger, given)
+
+
+def travel_of(debugger: Debugger) -> Travel:
+    if debugger.travel is None:
+        hint = "start it with one; in a program: `with stepping(run)` of bt_runtime.replay.stepping"
+        raise BtError("this run has no journal in which it could go back", hint)
+    return debugger.travel
+
+
+def latest(debugger: Debugger) -> Debugger:
+    """The debugger of the run that commands change: of the latest fork, or its own."""
+    while debugger.travel is not None and debugger.travel.fork is not None:
+        debugger = debugger.travel.fork
+    return debugger
+
+
+def shown(debugger: Debugger) -> Debugger:
+    """The debugger of what is looked at: of a past tick, or of the run itself."""
+    at: Debugger | None = debugger.travel.shown if debugger.travel is not None else None
+    return at if at is not None else debugger
 
 
 def leaves(name: str, given: Given) -> bool:

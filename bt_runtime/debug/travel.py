@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from bt_runtime.faults.diagnostic import BtError
-
-if TYPE_CHECKING:
-    from bt_runtime.debug.debugger import Debugger
+from typing import Any, Protocol
 
 
 class Travel(Protocol):
     """Shows a run as it was after an earlier tick, and goes on from there as a fork."""
 
-    shown: Debugger | None  # of the past tick that is looked at
-    fork: Debugger | None  # of the fork that was begun there and has not ended
+    @property
+    def shown(self) -> Any:
+        """Returns the debugger of the past tick that is looked at, or None."""
+
+    fork: Any  # the debugger of the fork that was begun there and has not ended, or None
 
     def to(self, tick: int) -> str:
         """Shows this tick; the last one is the present. Returns what to say."""
@@ -24,23 +22,3 @@ class Travel(Protocol):
 
     def close(self) -> None:
         """Ends the fork, and forgets the past."""
-
-
-def travel_of(debugger: Debugger) -> Travel:
-    if debugger.travel is None:
-        hint = "start it with one; in a program: `with stepping(run)` of bt_runtime.replay.stepping"
-        raise BtError("this run has no journal in which it could go back", hint)
-    return debugger.travel
-
-
-def latest(debugger: Debugger) -> Debugger:
-    """The debugger of the run that commands change: of the latest fork, or its own."""
-    while debugger.travel is not None and debugger.travel.fork is not None:
-        debugger = debugger.travel.fork
-    return debugger
-
-
-def shown(debugger: Debugger) -> Debugger:
-    """The debugger of what is looked at: of a past tick, or of the run itself."""
-    at = debugger.travel.shown if debugger.travel is not None else None
-    return at if at is not None else debugger

@@ -58,7 +58,7 @@ class Past:
                 whole = self.tick
                 self.remade.tick()
         except (Difference, Over) as end:
-            raise Unreachable(name, tick, whole, end) from None
+            raise Unreachable(name, tick, whole, str(end) if isinstance(end, Difference) else "") from None
 
     def _again(self, tick: int) -> None:
         self.remade = Remade(self.journal)
@@ -78,7 +78,7 @@ class Past:
 class Unreachable(BtError):
     """Raised for a tick that the journal does not lead to. `whole`: the last tick that it leads to."""
 
-    def __init__(self, name: str, tick: int, whole: int, end: Exception) -> None:
-        why = str(end) if isinstance(end, Difference) else "the recording ends within a tick"
+    def __init__(self, name: str, tick: int, whole: int, difference: str) -> None:
+        why = difference or "the recording ends within a tick"
         super().__init__(f"{name} cannot be made again up to tick {tick}: {why}", "ask for an earlier tick")
         self.whole = whole

@@ -140,8 +140,8 @@ class Stepping:
 def stepping(run: Run, clock: Any = None) -> Iterator[None]:
     """Lets the debugger of a run with a journal go back, within `with`. `clock`: of its forks."""
     path = run.journal.path if run.journal is not None else None
-    objects = (None if isinstance(each, str | Path) else each for each in run.resources.named)
-    edits, services = Edits(*objects), dict(run.context.services.given)
+    model, memory = (None if isinstance(each, str | Path) else each for each in run.resources.named)
+    edits, services = Edits(model, memory), dict(run.context.services.given)
     if (person := run.context.services.person) is not None:
         services["person"] = getattr(person, "inner", person)
 

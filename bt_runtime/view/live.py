@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from types import MappingProxyType, TracebackType
 
-from bt_runtime.debug.commands import LOOKING, do, status
+from bt_runtime.debug.commands import LOOKING, do, latest, status, travel_of
 from bt_runtime.debug.debugger import debugger_of, debugging
-from bt_runtime.debug.travel import latest, travel_of
 from bt_runtime.events import Answered, Asked, Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from bt_runtime.cli import main
-from bt_runtime.debug.commands import COMMANDS, LOOKING, do
+from bt_runtime.debug.commands import COMMANDS, LOOKING, do, latest, shown
 from bt_runtime.debug.debugger import Debugger, debugger_of
-from bt_runtime.debug.travel import latest, shown
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.stepping import recorded, stepping
