@@ -119,7 +119,7 @@ class View:
         travel.to(tick)
         said = travel.begin(given.get("anyway") is True)
         assert travel.fork is not None
-        made = View(travel.fork.run)  # type: ignore[arg-type]
+        made = View(travel.fork.run)
         made.extra = dict(self.extra)
         self.forks.append(made)
         return {"url": made.url, "said": said}
