@@ -195,7 +195,11 @@ def test_the_command_ends_with_4_for_a_proof_that_trusts_a_skill(
         f"  {name}: {{impl: s.py:{name}, outputs: {{seen: boolean}}, on_resume: repeat{more}}}\n"
         for name, more in (("look", ""), ("glance", ", instant: true"))
     )
-    for name, content in (("btr.yaml", "version: 1\n"), ("skills/s.yaml", kinds), ("skills/s.py", "def look(): ...\n\n\ndef glance(): ...\n")):
+    for name, content in (
+        ("btr.yaml", "version: 1\n"),
+        ("skills/s.yaml", kinds),
+        ("skills/s.py", "def look(): ...\n\n\ndef glance(): ...\n"),
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     (tmp_path / "trees").mkdir()

@@ -34,7 +34,7 @@ class Twice(Decorator):
 
 
 class Patience(Decorator):
-    """Fails when its child has been running for longer than its first start allows; the limit halves with each start."""
+    """Fails when its child has been running for longer than this start allows; the limit halves with each start."""
 
     STATE, TIMES = ("limit", "since"), ("since",)
     limit, since = 4.0, 0.0
