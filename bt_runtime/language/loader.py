@@ -17,7 +17,7 @@ from bt_runtime.language.kinds.registry import registry_of, says
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
-from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, Step, TreeSpec
+from bt_runtime.language.spec import DEFAULT_CAPS, Caps, Step, TreeSpec
 from bt_runtime.project import real
 from bt_runtime.types import Span
 
@@ -106,25 +106,6 @@ class Loader:
         self.home = real(folder or Path.cwd())
         with PausedCollection():
             return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
-
-    def fragment(self, text: str | bytes, tree: TreeSpec, name: str, kinds: tuple[Kind, ...] = ()) -> NodeSpec:
-        """Loads a node for a graft: checks it with the kinds and ports of the tree it goes into. Raises Faults."""
-        registry = tree.registry.with_kinds(kinds) if kinds else tree.registry
-        document = source.parse(text, name, self.limits)
-        self.home = tree.folder
-        self.diagnostics.sources[name] = document.text
-        self.diagnostics.add(*document.diagnostics)
-        if document.root is not None:
-            whole = TreeSpec(tree.name, name, document.text, tree.folder, registry)
-            whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
-            root = NodeReader(name, registry, self.diagnostics, self.caps.depth).read(document.root)
-            if root is not None:
-                whole.root = root
-                self.foreign(whole)
-                self.subtrees(whole)
-                semantic.check_nodes(whole, self.diagnostics)
-                return self.checked(whole).sound().root
-        return self.checked(None).sound().root
 
     def checked(self, tree: TreeSpec | None) -> Checked:
         if tree is not None:
