@@ -127,9 +127,7 @@ class NodeReader:
             inner.extend(Place(each, spec, "children") for each in self.faults.unknown_kind(key, value))
             return spec, spec
         spec = NodeSpec(kind, key.span, self.file)
-        known = self.known.get(id(kind))
-        if known is None:
-            known = self.known[id(kind)] = _fields(kind)
+        known = self.known.get(id(kind)) or self.known.setdefault(id(kind), _fields(kind))
         misspelt: set[str] = set()
         given = self.fields(kind, known.by_name, value, key, misspelt, spec, inner)
         guard = self.take(spec, known.by_name, given, inner)
@@ -151,10 +149,11 @@ class NodeReader:
         Fields whose names were misspelt go to `misspelt`, so that they are not reported as missing as well."""
         if isinstance(value, Scalar) and value.value is None and value.plain:
             return {}
-        bare = known.get(kind.bare)
+        bare = known.get(kind.bare or "")
         if bare is not None and self.is_bare(kind, bare, value):
-            if bare.type == "assignments" and isinstance(value, YamlMap):
-                value = self.without_fields(kind, bare, value)
+            entries = value if bare.type == "assignments" and isinstance(value, YamlMap) else None
+            if entries is not None and any(key.text in COMMON_NAMES for key, _ in entries):
+                value = self.faults.among_entries(kind, bare, entries)
             return {bare.name: (key, value)}
         if not isinstance(value, YamlMap):
             self.faults.no_mapping(kind, key, value)
@@ -174,16 +173,6 @@ class NodeReader:
             else:
                 given[name.text] = (name, inside)
         return given
-
-    def without_fields(self, kind: Kind, bare: Field, value: YamlMap) -> YamlMap:
-        """Reports common fields among entries, as in `set: {l: 1, when: go}`: `when` may be a guard or an entry."""
-        common = [key for key, _ in value if key.text in COMMON_NAMES]
-        if not common:
-            return value
-        self.faults.among_entries(kind, bare, value, common)
-        rest = YamlMap(value.start)
-        rest.end, rest.pairs = value.end, [pair for pair in value if pair[0].text not in COMMON_NAMES]
-        return rest
 
     def is_bare(self, kind: Kind, bare: Field, value: Node) -> bool:
         if not isinstance(value, YamlMap):
