@@ -21,8 +21,10 @@ def values_of(facts: Sequence[Fact]) -> dict[str, list[Json]]:
 
 
 def names(part: Part, facts: Sequence[Fact]) -> bool:
-    """True when the part names a thing, by itself or as one of several."""
-    return any(meant(part.text, values) or general(part, slot, values) for slot, values in values_of(facts).items())
+    """True when the part names a thing, by itself or as one of several, or refers to one."""
+    return part.refers or any(
+        meant(part.text, values) or general(part, slot, values) for slot, values in values_of(facts).items()
+    )
 
 
 def fitting(part: Part, facts: Sequence[Fact]) -> list[Fact]:

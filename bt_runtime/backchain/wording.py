@@ -26,6 +26,7 @@ _FILLING = re.compile(
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
 _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (word, str(number))}
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b", re.IGNORECASE)
+_REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
 
@@ -49,7 +50,12 @@ class Part(NamedTuple):
         return _EVERY.search(self.text) is not None
 
     def plural(self, noun: str) -> bool:
-        return bool(noun) and f"{noun.lower()}s" in _WORD.findall(self.text.lower())
+        return bool(noun) and plural_of(noun.lower()) in _WORD.findall(self.text.lower())
+
+    @property
+    def refers(self) -> bool:
+        """True when it speaks of what another part names: `start it`."""
+        return _REFERS.search(self.text) is not None
 
     @property
     def many(self) -> int | None:
@@ -147,7 +153,13 @@ def nouns(slot: str, values: Iterable[Json]) -> set[str]:
 def _forms(value: Json) -> tuple[str, str]:
     """A value without its number, and the plural of that."""
     kind = _NUMBER.sub("", str(value))
-    return kind, f"{kind}s"
+    return kind, plural_of(kind)
+
+
+def plural_of(noun: str) -> str:
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun[-1:] == "y" and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
 def _words(value: Json) -> list[str]:

@@ -192,7 +192,11 @@ def test_none_of_the_actions_is_meant_where_the_best_is_as_surprising_as_when_no
 
 
 def test_talk_that_names_nothing_is_left_out_and_what_names_a_thing_is_not(house: Greenhouse) -> None:
-    answers = {"Goal: We are tired.": "none of these", "Goal: Care for the fern.": "water fern"}
+    answers = {
+        "Goal: We are tired.": "none of these",
+        "Goal: Care for the fern.": "water fern",
+        "Goal: Sell it.": "none of these",
+    }
 
     def said(question: Question) -> str:
         return next(answer for asked, answer in answers.items() if asked in question.prompt)
@@ -200,6 +204,9 @@ def test_talk_that_names_nothing_is_left_out_and_what_names_a_thing_is_not(house
     with run_of(house, ScriptedModel(said), "We are tired. Care for the fern.") as run:
         run.spin(ticks=500)
         assert run.blackboard["wanted"] == "fern is watered"
+    with run_of(house, ScriptedModel(said), "Care for the fern, then sell it.") as run:
+        run.spin(ticks=500)
+        assert run.blackboard["wanted"] == ""
 
 
 def test_a_model_without_scores_may_answer_none_of_these_and_the_agent_acts(house: Greenhouse) -> None:
@@ -344,6 +351,16 @@ def test_a_plural_means_the_things_of_its_kind_and_a_number_so_many_of_them() ->
     }.items():
         (part,) = parts(text)
         assert [fact.said for fact in all_of(fitting(part, facts)[:1], part, facts)] == wanted
+
+
+def test_a_plural_is_spelled_as_english_spells_it() -> None:
+    things = ["wine 1", "wine glass 1", "wine glass 2", "dish 1", "cherry 1", "tray 1"]
+    for text, meant_by in {
+        "Fetch two wine glasses": ["wine glass 1", "wine glass 2"],
+        "the dishes": ["dish 1"],
+        "some cherries and trays": ["cherry 1", "tray 1"],
+    }.items():
+        assert meant(text, things) == meant_by
 
 
 def test_a_thing_named_by_itself_is_treated_as_the_one_before() -> None:
