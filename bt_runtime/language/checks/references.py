@@ -61,12 +61,10 @@ def usage(nodes: Sequence[NodeSpec]) -> Usage:
     """Collects the entries that the nodes of a tree read and write."""
     found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in nodes), set(), set(), [])
     fields: dict[int, dict[str, Field]] = {}  # of each kind
-    writing: dict[int, list[Field]] = {}
     for spec in nodes:
         known = fields.get(id(spec.kind))
         if known is None:
             known = fields[id(spec.kind)] = {f.name: f for f in (*COMMON, *spec.kind.fields)}
-            writing[id(spec.kind)] = [f for f in spec.kind.fields if f.writes]
         for name, node in spec.given.items():
             if name not in spec.values:
                 found.perhaps.update(_words(node))
@@ -76,8 +74,8 @@ def usage(nodes: Sequence[NodeSpec]) -> Usage:
                 _shared(spec, field, node, found)
             else:
                 _of_field(spec, field, spec.values[name], node, found)
-        for field in writing[id(spec.kind)]:  # an entry that a default names is written as well
-            if field.name not in spec.given and isinstance(spec.values.get(field.name), str):
+        for field in spec.kind.fields:  # an entry that a default names is written as well
+            if field.writes and field.name not in spec.given and isinstance(spec.values.get(field.name), str):
                 found.writes.append(Use(spec.values[field.name], spec.span, spec, field))
     return found
 
