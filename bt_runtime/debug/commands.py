@@ -12,6 +12,7 @@ from bt_runtime.debug.debugger import Debugger
 from bt_runtime.debug.graft import faults
 from bt_runtime.debug.rule import MOMENTS, RESULTS, Rule
 from bt_runtime.debug.source import text_of
+from bt_runtime.debug.travel import Travel
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import codec
 from bt_runtime.tree.node import Node
@@ -35,7 +36,7 @@ class Word(NamedTuple):
 
 def do(debugger: Debugger, name: str, given: Given) -> Json:
     """Carries out one command. After a BtError nothing has changed."""
-    word = COMMANDS.get(name)
+    debugger, word = latest(debugger), COMMANDS.get(name)
     if word is None:
         close = nearest(name, COMMANDS)
         raise BtError(f"there is no command `{name[:40]}`", f"did you mean `{close}`?" if close else "help")
@@ -46,7 +47,39 @@ def do(debugger: Debugger, name: str, given: Given) -> Json:
     missing = [key for key in word.needs if key not in given]
     if missing:
         raise BtError(f"`{name}` needs {', '.join(missing)}", word.usage)
+    at = shown(debugger)
+    if name in LOOKING:
+        return word.do(at, given)
+    if at.of_past and name not in TRAVELLING and not (name == "to" and "tick" in given):
+        hint = "`fork` goes on from here" + ("" if debugger.of_past else f", `to {debugger.engine.count}` returns")
+        raise BtError(f"tick {at.engine.count} is past, and only looked at", hint)
     return word.do(debugger, given)
+
+
+def travel_of(debugger: Debugger) -> Travel:
+    if debugger.travel is None:
+        hint = "start it with one; in a program: `with stepping(run)` of bt_runtime.replay.stepping"
+        raise BtError("this run has no journal in which it could go back", hint)
+    found: Travel = debugger.travel
+    return found
+
+
+def latest(debugger: Debugger) -> Debugger:
+    """The debugger of the run that commands change: of the latest fork, or its own."""
+    while debugger.travel is not None and debugger.travel.fork is not None:
+        debugger = debugger.travel.fork
+    return debugger
+
+
+def shown(debugger: Debugger) -> Debugger:
+    """The debugger of what is looked at: of a past tick, or of the run itself."""
+    at: Debugger | None = debugger.travel.shown if debugger.travel is not None else None
+    return at if at is not None else debugger
+
+
+def leaves(name: str, given: Given) -> bool:
+    """True for a command that ends the pause, so that the next one is waited for."""
+    return name in COMMANDS and COMMANDS[name].leaves and "tick" not in given
 
 
 def parsed(line: str) -> tuple[str, dict[str, Any]]:
@@ -60,10 +93,14 @@ def parsed(line: str) -> tuple[str, dict[str, Any]]:
         return name, _break(rest)
     if name == "force":
         return name, {"path": rest[0], "acts": [_act(word) for word in rest[1:]]} if rest else {}
-    if name in ("clear", "back") and rest:
+    if name in ("clear", "undo") and rest:
         return name, {"which": int(rest[0]) if rest[0].isdecimal() else rest[0]}
-    if name == "step" and rest:
+    if name in ("step", "back") and rest:
         return name, {"ticks": _number(rest[0])}
+    if name == "to" and rest and rest[0].isdecimal():
+        return name, {"tick": _number(rest[0])}
+    if name == "fork":
+        return name, {"anyway": rest == ["anyway"]} if rest else {}
     if name == "print" and rest:
         return name, {"entry": rest[0], **({"path": rest[1]} if rest[1:] else {})}
     if rest:
@@ -130,6 +167,19 @@ def _replaced(debugger: Debugger, given: Given) -> Json:
 
 
 def _back(debugger: Debugger, given: Given) -> Json:
+    return {"said": travel_of(debugger).to(shown(debugger).engine.count - given.get("ticks", 1))}
+
+
+def _to(debugger: Debugger, given: Given) -> Json:
+    if "tick" in given:
+        return {"said": travel_of(debugger).to(given["tick"])}
+    if "path" not in given:
+        raise BtError("`to` needs a path or a tick", COMMANDS["to"].usage)
+    debugger.run_to(given["path"])
+    return {"said": "going on"}
+
+
+def _undone(debugger: Debugger, given: Given) -> Json:
     return {"said": "; ".join(f"undone: {each}" for each in debugger.take_back(given.get("which"))) or "no changes"}
 
 
@@ -174,6 +224,8 @@ def _shown(value: Any) -> str:
 def status(debugger: Debugger) -> dict[str, Any]:
     """Returns the debugger's state for clients."""
     return {
+        "run": debugger.run.name,
+        "past": debugger.of_past,
         "paused": debugger.paused,
         "at": debugger.at,
         "tick": debugger.engine.count,
@@ -190,8 +242,9 @@ def status(debugger: Debugger) -> dict[str, Any]:
 
 def _status(debugger: Debugger, given: Given) -> Json:
     found = status(debugger)
-    where = f" at {found['at']}" if found["at"] and found["paused"] else ""
-    said = [f"{'paused' if found['paused'] else 'going on'}{where}, tick {found['tick']}, {found['status']}"]
+    where = f" at {found['at']}" if found["at"] and found["paused"] and not found["past"] else ""
+    how = "looked at" if found["past"] else "paused" if found["paused"] else "going on"
+    said = [f"{found['run']}: {how}{where}, tick {found['tick']}, {found['status']}"]
     said += [f"{each['number']}: {each['text']}" for each in (*found["breakpoints"], *found["changes"])]
     return {**found, "said": "\n".join(said)}
 
@@ -230,8 +283,8 @@ COMMANDS: dict[str, Word] = {
         _did("stepping", lambda d, g: d.over(g.get("path", ""))), True,
     ),
     "to": Word(
-        "to PATH", "until this node is about to start", _PATH, ("path",),
-        _did("going on", lambda d, g: d.run_to(g["path"])), True,
+        "to PATH|TICK", "until this node is about to start; or show this past tick", {"path": (str,), "tick": (int,)},
+        (), _to, True,
     ),
     "force": Word(
         "force PATH RESULT...", f"answer for it: {', '.join(RESULTS)}, 3:success (after 3 ticks)",
@@ -240,7 +293,12 @@ COMMANDS: dict[str, Word] = {
     "replace": Word("replace PATH FILE", "put the YAML of a file in its place", _TEXT, ("path", "text"), _replaced),
     "check": Word("check PATH FILE", "what would be wrong with that", _TEXT, ("path", "text"), _checked),
     "source": Word("source PATH", "its YAML", _PATH, ("path",), _source),
-    "back": Word("back [N|PATH]", "take back one change, or all", _WHICH, (), _back),
+    "undo": Word("undo [N|PATH]", "take back one change, or all", _WHICH, (), _undone),
+    "back": Word("back [N]", "show the run as it was N ticks (1) before", {"ticks": (int,)}, (), _back),
+    "fork": Word(
+        "fork [anyway]", "go on from the tick that is shown, as a run of its own; anyway: the outside was put back",
+        {"anyway": (bool,)}, (), lambda d, g: {"said": travel_of(d).begin(bool(g.get("anyway")))},
+    ),
     "why": Word("why [PATH]", "why it is as it is", _PATH, (), _why),
     "print": Word(
         "print [ENTRY [PATH]]", "entries as a node sees them", {"entry": (str,), "path": (str,)}, (), _printed,
@@ -249,5 +307,6 @@ COMMANDS: dict[str, Word] = {
     "halt": Word("halt", "end the run", {}, (), _did("halted", lambda d, g: d.run.halt(*HALTED, for_good=True)), True),
     "help": Word("help", "this", {}, (), _help),
 }  # fmt: skip
+TRAVELLING = frozenset({"back", "fork"})
 LOOKING = frozenset({"check", "source", "why", "print", "status", "help"})  # these change nothing
 SHORT = {"b": "break", "c": "continue", "s": "step", "n": "over", "i": "into", "p": "print", "w": "why", "?": "help"}

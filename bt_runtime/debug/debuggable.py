@@ -21,6 +21,7 @@ class Debuggable(Protocol):
     """The parts of a run that the debugger uses."""
 
     engine: Engine
+    name: str
     extensions: dict[type, object]
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from py_trees.behaviour import Behaviour
 
@@ -13,6 +13,7 @@ from bt_runtime.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.debug.hook import Hooks, scope_of
 from bt_runtime.debug.pause import Hit, Pause, StepOver
 from bt_runtime.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
+from bt_runtime.debug.travel import Travel
 from bt_runtime.debug.why import why
 from bt_runtime.debug.witness import Witness
 from bt_runtime.events import Debugged, Grown, Line, Tick
@@ -42,6 +43,7 @@ class Debugger(Gate):
         self.at = ""  # the node that the last pause was about
         self.stepped: StepOver | None = None
         self.made_again = False  # a journal is being replayed: there is nobody to pause for
+        self.of_past = False  # is its run a recording that is looked at
         self.number = 0
         self.closed = False
         self._deaf: Callable[[], None] | None = None  # ends its listening to growth
@@ -92,6 +94,11 @@ class Debugger(Gate):
         with self.engine.between():
             self.pause_of.begin()
             self._standing("", why)
+
+    def renew(self) -> None:
+        """Begins the time limit of the pause anew."""
+        with self.engine.between():
+            self.pause_of.renew(self._now())
 
     def resume(self) -> None:
         with self._going():
@@ -200,6 +207,8 @@ class Debugger(Gate):
         with suppress(BtError):
             self.take_back()
             self.clear()
+        if self.travel is not None:
+            self.travel.close()
         self.resume()
         self._unhear()
         with self.engine.between():
@@ -211,6 +220,10 @@ class Debugger(Gate):
                 witness.close()
 
     # Looking ---------------------------------------------------------------------------------
+
+    travel: Any = property(
+        lambda self: self.run.extensions.get(Travel)
+    )  # goes back in this run, where it has a journal
 
     def look(self) -> None:
         """Starts to record the values that each test reads, so that `why` can show the values of that moment."""

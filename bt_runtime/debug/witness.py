@@ -43,6 +43,11 @@ class Reads(Mapping[str, Json]):
     def __contains__(self, name: object) -> bool:
         return name in self.scope
 
+    @property
+    def entries(self) -> Reads:
+        """What compiled tests read, in place of the scope's own entries."""
+        return self
+
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["scope"], name)
 

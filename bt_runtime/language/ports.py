@@ -5,6 +5,7 @@ from __future__ import annotations
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import EXACT as EXACT
 from bt_runtime.language.kinds.data import PLAIN as PLAIN
+from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.data import an as an
 from bt_runtime.language.kinds.data import fits as fits
 from bt_runtime.language.kinds.data import flows as flows
@@ -24,7 +25,7 @@ def check(port: Port | Field, value: Json) -> None:
     """Raises when the value may not be given to the port."""
     if not fits(value, port.type):
         raise PortFault(f"`{port.name}` takes {an(port.type)}, not {an(type_name(value))}: {value!r:.80}")
-    if port.choices and value not in port.choices:
+    if port.choices and value not in port.choices and value is not UNKNOWN:
         raise PortFault(f"`{port.name}` takes one of {', '.join(map(repr, port.choices))}, not {value!r:.80}")
     if isinstance(port, Port) and (port.minimum is not None or port.maximum is not None):
         check_range(port, value)

@@ -1,8 +1,8 @@
-"""How likely a tree succeeds, from how often its skills did and how long they took: a Markov chain over its model.
+"""How likely a tree succeeds, from how often its skills did and how long they took: a Markov chain over its states.
 
 A skill runs for a time that is exponentially distributed around its mean, then succeeds with its rate, whatever was
-before. Where a tree waits for clocks, or the chain is too large, runs of the model are drawn instead. All entries are
-modelled: a change of one that no test reads still ticks the tree at once.
+before. Where a tree waits for clocks, or the chain is too large, runs are drawn instead. All entries have their
+values: a change of one that no test reads still ticks the tree at once.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.proof.model.build import model_of, walk
-from bt_runtime.proof.model.model import Options
-from bt_runtime.proof.model.skill import Skill
-from bt_runtime.proof.model.tick import OK, RUN, State, Tick
+from bt_runtime.proof.acting import Acting
+from bt_runtime.proof.choices import OK, RUN, Choices, State
+from bt_runtime.proof.cut import walk
+from bt_runtime.proof.explorer import Explorer
+from bt_runtime.proof.options import Options
+from bt_runtime.proof.times import Time
 from bt_runtime.types import Json
 
 MOST_STATES = 20_000
@@ -69,28 +71,22 @@ class Chance(NamedTuple):
     doubts: tuple[str, ...]
 
 
-class _Drawn(Tick):
-    """A tick in which one skill ends (`ender`, by the slot of its node), and all others go on."""
+class _Drawn(Choices):
+    """A tick in which one skill ends (`ender`, by the number of its node), and all others go on."""
 
-    __slots__ = ("ender", "rates", "weight")
-    ender: int
-    rates: Mapping[str, float]
-    weight: float
+    def __init__(self, state: State, prefix: Sequence[int], ender: int, rates: Mapping[str, float]) -> None:
+        self.ender, self.rates, self.weight = ender, rates, 1.0
+        super().__init__(state, prefix)
 
-    def pick(self, skill: Skill) -> int:
-        if not skill.instant and skill.i != self.ender:
+    def pick(self, skill: Acting) -> int:
+        if not skill.instant and skill.number != self.ender:
             return 0
-        ends = [at for at, (status, _) in enumerate(skill.results) if status != RUN]
-        good = [at for at in ends if skill.results[at][0] == OK]
+        ends = [at for at, result in enumerate(skill.results) if result.status != RUN]
+        good = [at for at in ends if skill.results[at].status == OK]
         at = ends[self.choose(len(ends))]
         rate = self.rates.get(skill.name, 1.0)
         self.weight *= rate / len(good) if at in good else (1 - rate) / (len(ends) - len(good))
         return at
-
-    def read(self, slot: int) -> int:
-        """Entries from outside stay as they are at first."""
-        outside = self.model.outside.get(slot)
-        return self.memo.get(slot, outside[0]) if outside is not None else super().read(slot)
 
 
 class Chances:
@@ -99,23 +95,25 @@ class Chances:
     def __init__(self, tree: TreeSpec, records: Mapping[str, Record], inputs: Mapping[str, Json] | None = None) -> None:
         self.tree, self.records = tree, records
         given = {name: port.default for name, port in tree.entries.items() if not port.required}
-        self.model = model_of(tree, (), Options({**given, **(inputs or {})}, sample=True, entries=True))
+        self.model = Explorer(tree, (), Options({**given, **(inputs or {})}, sample=True, entries=True))
         named = {node.name for node in self.skills}
         lacking = sorted(named - {name for name, record in records.items() if record.starts})
         if lacking:
             raise BtError(f"nothing is recorded of {', '.join(lacking)}", "run the tree with a journal first")
         self.large = False
-        self.timed = any(spec.kind.name in TIMED for spec in walk(tree, 1))
-        if any(spec.kind.asks for spec in walk(tree, 1)):
+        self.timed = any(spec.kind.name in TIMED for spec in walk(tree))
+        if any(spec.kind.asks for spec in walk(tree)):
             raise BtError("the tree asks a model, of which there is no rate", "take a tree of skills")
-        for slot in (*self.model.outside, *self.model.stirred):
-            self.model.doubt(f"`{self.model.names[slot]}` stays as it is at first")
+        board = self.model.board
+        for name, values in (*board.outside.items(), *board.awaited.items()):
+            self.model.doubt(f"`{name}` stays as it is at first")
+            board.root.entries[name] = values[0]
+        board.outside, board.awaited = {}, {}  # nobody writes them
         self.start = self.model.first()
-        self.model.stirred = {}  # nobody writes them
 
     @property
-    def skills(self) -> list[Skill]:
-        return [node for nodes in self.model.skills.values() for node in nodes if isinstance(node, Skill)]
+    def skills(self) -> list[Acting]:
+        return [each for found in self.model.skills.values() for _, each in found if isinstance(each, Acting)]
 
     def chance(self, seed: int = 0) -> Chance:
         rates = {name: record.rate for name, record in self.records.items() if record.starts}
@@ -177,21 +175,20 @@ class Chances:
 
     def enders(self, state: State) -> tuple[list[tuple[int, float]], float]:
         """Returns the running skills, each with how likely it ends next, and the rate at which one does."""
-        running = [node for node in self.skills if state.slots[node.i] == RUN]
+        running = [each for each in self.skills if self.model.ran(state, each.number)]
         if state.urgent or not running:
             return [(-1, 1.0)], 0.0
-        speeds = [1 / self.records[node.name].mean for node in running]
+        speeds = [1 / self.records[each.name].mean for each in running]
         total = sum(speeds)
-        return [(node.i, speed / total) for node, speed in zip(running, speeds, strict=True)], total
+        return [(each.number, speed / total) for each, speed in zip(running, speeds, strict=True)], total
 
     def ticks(self, state: State, ender: int, rates: Mapping[str, float]) -> list[tuple[float, int, State]]:
         """Returns the ways in which a tick goes in which this skill ends."""
         found: list[tuple[float, int, State]] = []
         prefix: list[int] | None = []
         while prefix is not None:
-            t = _Drawn(self.model, state, prefix)
-            t.ender, t.rates, t.weight = ender, rates, 1.0
-            step = self.model.tick(t)
+            t = _Drawn(state, prefix, ender, rates)
+            step = self.model.tick(t, state)
             found.append((t.weight, step.status, step.state))
             prefix = t.next()
         return found
@@ -207,61 +204,57 @@ class Chances:
         return good / DRAWS, seconds / DRAWS, 0
 
     def run(self, rates: Mapping[str, float], random: Random) -> tuple[int, float]:
-        """One run of the model with concrete times."""
-        state, now = self.start, 0.0
-        ends: dict[int, float] = {}  # slots of running skills → when each ends
-        began: dict[int, float] = {}
+        """One run with concrete times."""
+        model, state, now = self.model, self.start, 0.0
+        ends: dict[int, float] = {}  # numbers of running skills → when each ends
+        began: dict[int, float] = {}  # of clocks
         for _ in range(MOST_TICKS):
-            due = {slot: began[slot] + state.slots[slot] / 1000 for slot in state.armed if slot in began}
+            due = [began[clock] + offset / 1000 for clock, offset in state.armed]
             ender = -1
             if not state.urgent:
-                first = min((*ends.values(), *due.values()), default=math.inf)
+                first = min((*ends.values(), *due), default=math.inf)
                 if math.isinf(first):
                     return RUN, now
                 now = max(now, first)
                 ender = next((slot for slot, when in ends.items() if when <= now), -1)
-            t = _Timed(self.model, state)
-            t.ender, t.rates, t.weight, t.random, t.now, t.began = ender, rates, 1.0, random, now, began
-            step = self.model.tick(t)
+            t = _Timed(state, ender, rates, random, {0: now, **began})
+            step = model.tick(t, state)
             if step.status != RUN:
                 return step.status, now
-            state = step.state
-            for node in self.skills:
-                if state.slots[node.i] != RUN:
-                    ends.pop(node.i, None)
-                elif node.i not in ends or node.i in step.fresh:
-                    ends[node.i] = now + random.expovariate(1 / self.records[node.name].mean)
+            state, began = step.state, {new: t.began[old] for old, new in model.renamed.items()}
+            for each in self.skills:
+                if not model.ran(state, each.number):
+                    ends.pop(each.number, None)
+                elif each.number not in ends or each.number in t.fresh:
+                    ends[each.number] = now + random.expovariate(1 / self.records[each.name].mean)
         return RUN, now
 
 
 class _Timed(_Drawn):
     """A tick at a known time; what is open is drawn."""
 
-    __slots__ = ("began", "now", "random")
-    random: Random
-    now: float
-    began: dict[int, float]
+    def __init__(
+        self, state: State, ender: int, rates: Mapping[str, float], random: Random, began: Mapping[int, float]
+    ) -> None:
+        self.random, self.began = random, began
+        super().__init__(state, (), ender, rates)
 
-    def pick(self, skill: Skill) -> int:
-        if not skill.instant and skill.i != self.ender:
+    def pick(self, skill: Acting) -> int:
+        if not skill.instant and skill.number != self.ender:
             return 0
-        good = [at for at, (status, _) in enumerate(skill.results) if status == OK]
-        bad = [at for at, (status, _) in enumerate(skill.results) if status not in (OK, RUN)]
+        good = [at for at, result in enumerate(skill.results) if result.status == OK]
+        bad = [at for at, result in enumerate(skill.results) if result.status not in (OK, RUN)]
         return self.random.choice(good if self.random.random() < self.rates.get(skill.name, 1.0) else bad)
 
     def choose(self, count: int) -> int:
         return self.random.randrange(count)
 
-    def start(self, clock: int, seconds: float) -> None:
-        super().start(clock, seconds)
-        self.began[clock] = self.now
-
-    def pass_time(self, armed: tuple[int, ...]) -> None:
+    def pass_time(self, armed: Sequence[tuple[int, int]]) -> None:
         """The time is known."""
 
-    def passed(self, clock: int) -> bool:
-        limit = self.s[clock]
-        return not limit or self.now - self.began.get(clock, self.now) >= limit / 1000 - 1e-9
+    def not_before(self, one: Time, other: Time) -> bool:
+        first, second = (self.began[each.clock] + each.offset / 1000 for each in (one, other))
+        return first >= second - 1e-9
 
 
 def _solved(rows: Sequence[Sequence[tuple[float, int]]], waits: Sequence[float]) -> tuple[float, float]:

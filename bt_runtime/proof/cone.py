@@ -9,9 +9,9 @@ from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.proof.model.build import child_name
-from bt_runtime.proof.model.contract import names
-from bt_runtime.proof.model.scope import names_in
+from bt_runtime.proof.acting import names
+from bt_runtime.proof.cut import child_name
+from bt_runtime.proof.values import names_in
 
 MOST_PLACES = 200_000
 
@@ -95,7 +95,9 @@ class Cone:
                 return True
             if any(self.named(place, name) in self.entries for name in names(spec)):
                 return True
-        if spec.kind.asks and self.skills:
+        if (spec.kind.asks or spec.again is not None) and self.skills:
+            return True  # what it may do is not among the places
+        if spec.again is not None and any(path.startswith(f"{place.path}/") for path in self.paths):
             return True
         if self.reads and spec.kind.family != "skill":
             texts = [value for value in spec.values.values() if not isinstance(value, Mapping)]
@@ -129,14 +131,16 @@ class Cone:
                     self.entries.add(self.named(place, str(value)))
 
     def named(self, place: Place, name: str) -> str:
-        return place.names.get(name) or f"{self.scope(place)}{name}"
+        return top_name(self.places, place, name)
 
-    def scope(self, place: Place) -> str:
-        """Returns the prefix of the entries that only the tree around a place sees."""
-        at = place
-        while at.above >= 0:
-            above = self.places[at.above]
-            if above.spec.subtree is not None and not above.spec.values.get("autoremap"):
-                return f"{above.path}: "
-            at = above
-        return ""
+
+def top_name(places: Sequence[Place], place: Place, name: str) -> str:
+    """Returns what an entry is called at the top; one that only the tree around the place sees, with its path."""
+    found = place.names.get(name)
+    at = place
+    while found is None and at.above >= 0:
+        above = places[at.above]
+        if above.spec.subtree is not None and not above.spec.values.get("autoremap"):
+            return f"{above.path}: {name}"
+        at = above
+    return found or name

@@ -12,10 +12,11 @@ from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.proof.automaton import Automaton
 from bt_runtime.proof.cone import Cone, places_of
-from bt_runtime.proof.model.build import model_of
-from bt_runtime.proof.model.model import Model, Options, unknown_names
+from bt_runtime.proof.explorer import Explorer
+from bt_runtime.proof.options import Options
 from bt_runtime.proof.search import Found, Limits, search
 from bt_runtime.proof.story import Telling, concrete, left_out, told, words
+from bt_runtime.proof.unknown import unknown_names
 from bt_runtime.types import Json
 
 Outcome = Literal["proved", "refuted", "open"]
@@ -31,6 +32,7 @@ class Verdict(NamedTuple):
     doubts: tuple[str, ...] = ()  # what was not covered
     remarks: tuple[str, ...] = ()  # such as that it holds whatever the tree does
     assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
+    trusts: tuple[str, ...] = ()  # … and what skills are taken to do with their outputs
 
 
 def assumption(names: Sequence[str]) -> tuple[str, str]:
@@ -74,7 +76,7 @@ class _Deciding:
 
     def run(self) -> Verdict:
         last: Found | None = None
-        for fault in unknown_names(model_of(self.asked.tree), self.property.atoms):
+        for fault in unknown_names(self.asked.tree, self.property.atoms):
             raise fault
         for keep, whole in self.cones():
             model = self.model(keep)
@@ -122,14 +124,15 @@ class _Deciding:
             before = len(cone.kept)
         yield None, True
 
-    def model(self, cone: Cone | None, sample: bool = False, gates: frozenset[str] = frozenset()) -> Model:
+    def model(self, cone: Cone | None, sample: bool = False, gates: frozenset[str] = frozenset()) -> Explorer:
         asked = self.asked
         options = Options(asked.inputs, asked.values, sample, asked.levels, cone.keeps() if cone else None, gates)
-        return model_of(asked.tree, (self.property,), options)
+        return Explorer(asked.tree, (self.property,), options)
 
-    def made_concrete(self, rough: Model, found: Found) -> Telling | None:
+    def made_concrete(self, rough: Explorer, found: Found) -> Telling | None:
         assert found.story is not None
-        return concrete(rough, found.story, self.model(None, False, left_out(rough)))
+        fine = self.model(None, False, left_out(rough))
+        return concrete(rough, found.story, fine, self.property.assuming == "skills_end")
 
     def limits(self) -> Limits:
         limits = self.asked.limits
@@ -138,11 +141,12 @@ class _Deciding:
             states=max(1, limits.states - before), told=lambda states, left: limits.told(before + states, left)
         )
 
-    def proved(self, model: Model, found: Found) -> Verdict:
-        verdict = self.verdict("proved", model, None)
-        return verdict._replace(remarks=tuple(self.vacuous(model, found)), assumes=tuple(model.assumed))
+    def proved(self, model: Explorer, found: Found) -> Verdict:
+        verdict, entries = self.verdict("proved", model, None), model.entries
+        noted = tuple(self.vacuous(model, found))
+        return verdict._replace(remarks=noted, assumes=tuple(entries.assumed), trusts=tuple(entries.trusted))
 
-    def vacuous(self, model: Model, found: Found) -> Iterator[str]:
+    def vacuous(self, model: Explorer, found: Found) -> Iterator[str]:
         """Notes a property that holds only because its premise never occurs."""
         key = {"leads_to": "from", "before": "then", "at_most": "of", "within": "from"}.get(self.property.word, "")
         if key in self.property.given:
@@ -150,7 +154,9 @@ class _Deciding:
             if not found.seen & model.bit_of(text):
                 yield f"`{text}` never holds: nothing else was to be shown"
 
-    def verdict(self, outcome: Outcome, model: Model, telling: Telling | None, more: tuple[str, ...] = ()) -> Verdict:
+    def verdict(
+        self, outcome: Outcome, model: Explorer, telling: Telling | None, more: tuple[str, ...] = ()
+    ) -> Verdict:
         doubts = (*model.doubts, *more) if outcome != "refuted" else ()
         return Verdict(self.property, outcome, telling, self.states, len(model.nodes), 0.0, doubts)
 

@@ -7,22 +7,27 @@ their own plans are looked at when they come."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+from py_trees.behaviour import Behaviour
 
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.proof.automaton import Automaton, Left
 from bt_runtime.proof.cone import Cone, places_of
-from bt_runtime.proof.live import nodes_of, state_of
-from bt_runtime.proof.model.build import known_of, model_of
-from bt_runtime.proof.model.decorators import Replaced
-from bt_runtime.proof.model.model import Model, Options
-from bt_runtime.proof.model.tick import State
-from bt_runtime.proof.search import Found, Limits, Search, automaton_of
-from bt_runtime.proof.standing import Chain, Standing, grown, inserted, paired, replaced, tree_of
-from bt_runtime.proof.still import still
+from bt_runtime.proof.cut import known_of, with_root
+from bt_runtime.proof.explorer import Explorer
+from bt_runtime.proof.monitor import Sight
+from bt_runtime.proof.options import Options
+from bt_runtime.proof.parts import NUMBER
+from bt_runtime.proof.search import Limits, Search, automaton_of
+from bt_runtime.proof.shadow import Change, Copied, Shadow
+from bt_runtime.proof.standing import Standing
 from bt_runtime.proof.story import told, words
 from bt_runtime.tree.node import Node
+from bt_runtime.tree.nodes.sequences import _InOrder
+from bt_runtime.tree.request import Refused
 
 SECONDS = 0.01  # of a usual processor that one check of a graft may take
 COST = 2.5e-6  # seconds in which a usual processor steps a node of a model
@@ -61,84 +66,107 @@ class Grafts:
 
     def check(self, node: Node, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
         """The answers for a plan below the node that asks."""
-        return list(self.answers(grown(self.standing, node, graft), graft, past))
+        return list(self.answers(Change("grow", node, graft), past))
 
     def insertion(self, parent: Node, index: int | None, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
-        return list(self.changed(inserted(self.standing, parent, index, graft), graft, past))
+        return list(self.changed(Change("insert", parent, graft, index), past))
 
     def replacement(self, old: Node, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
-        return list(self.changed(replaced(self.standing, old, graft), graft, past))
+        return list(self.changed(Change("replace", old, graft), past))
 
-    def changed(self, chain: Chain, graft: NodeSpec, past: Mapping[str, Past]) -> Iterator[Answer]:
+    def changed(self, change: Change, past: Mapping[str, Past]) -> Iterator[Answer]:
         """The answers for what a person grafts. A property that the tree may break without it is not the graft's."""
-        for answer in self.answers(chain, graft, past):
+        for answer in self.answers(change, past):
             if answer.story == "":
                 yield answer
                 continue
-            before = self.one(answer.property, None, None, past[answer.property.name], self.work())
+            before = self.one(answer.property, None, past[answer.property.name], self.work())
             yield answer._replace(anyway=before.story != "")
 
-    def answers(self, chain: Chain, graft: NodeSpec, past: Mapping[str, Past]) -> Iterator[Answer]:
+    def answers(self, change: Change, past: Mapping[str, Past]) -> Iterator[Answer]:
         work = self.work()
         for each in self.properties:
-            yield self.one(each, chain, graft, past[each.name], work)
+            yield self.one(each, change, past[each.name], work)
 
     def work(self) -> Work:
         return Work(self.seconds)
 
-    def one(self, property: Property, chain: Chain | None, graft: NodeSpec | None, past: Past, work: Work) -> Answer:
+    def one(self, property: Property, change: Change | None, past: Past, work: Work) -> Answer:
         """Looks at the parts that matter, and at all of the tree where a story is told of what was left out."""
         if not past.left:
             return Answer(property, "", 0)  # nothing that comes can break it
         property = property._replace(assuming="skills_end")  # that one may hang is not the graft's doing
-        rough = self.looked(property, chain, graft, past, work, False)
+        rough = self.looked(property, change, past, work, False)
         if rough.story and rough.rough:
-            return self.looked(property, chain, graft, past, work, True)
+            return self.looked(property, change, past, work, True)
         return rough
 
-    def looked(
-        self, property: Property, chain: Chain | None, graft: NodeSpec | None, past: Past, work: Work, whole: bool
-    ) -> Answer:
-        standing, cone, memo = self.standing, self.cones[property.name], dict(self.memos[property.name])
-        kept, tree = set(cone.specs), standing.tree
-        memo["grafted"] = []
-        if chain is not None and graft is not None:
-            memo["grafted"] = [*chain.specs, *graft.walk()]
-            own = Cone(places_of(tree_of(standing.tree, graft)), property, True)
-            kept |= {id(spec) for spec in chain.specs} | own.specs
-            kept |= {id(spec) for spec in chain.old.spec.walk()} if isinstance(chain.old, Node) else set()
-            tree = tree_of(standing.tree, chain.root)
-        keep = None if whole else lambda spec: id(spec) in kept
-        paths = chain.paths if chain is not None else {}
-        model = model_of(tree, (property,), Options(keep=keep, memo=memo, agents=False, paths=paths))
-        start = self.start(model, chain, past)
-        automaton = self.automata.get(property.name) or automaton_of(model, property)
+    def looked(self, property: Property, change: Change | None, past: Past, work: Work, whole: bool) -> Answer:
+        shadow = self.shadow(property, change, whole)
+        since = [(past.begun, past.since)] if shadow.clocks else []
+        start = shadow.begin(still(self.standing, shadow), since)
+        automaton = self.automata.get(property.name) or automaton_of(shadow, property)
         self.automata[property.name] = automaton
-        found = self.search(model, property, work, [(start, each) for each in past.left], automaton)
+        work.of(shadow)
+        limits = Limits(STATES, self.seconds, every=1, clock=work.spent)
+        found = Search(shadow, property, limits, [(start, each) for each in past.left], automaton).run()
         if found.story is None:
             return Answer(property, "" if found.whole else None, found.states)
-        telling = told(model, found.story, start)
+        telling = told(shadow, found.story, start)
         rough = any(event[0] == "any" for moment in telling.moments for event in moment.events)
         return Answer(property, "; ".join(words(telling)), found.states, rough=rough)
 
-    def start(self, model: Model, chain: Chain | None, past: Past) -> State:
-        standing, run = self.standing, self.standing.run
-        live = paired(model, standing.root, chain)
-        halted = [node.children[0] for node in nodes_of(model) if isinstance(node, Replaced)]
-        since = [(past.begun, past.since)] if model.clocks else []
-        now = run.context.clock.now()
-        way = chain.way if chain is not None and chain.planned else ()
-        shown = still(standing, model, live, chain)
-        return state_of(
-            model, live, run.context.blackboard, standing.scope, now, standing.above, halted, since, way, shown
-        )
+    def shadow(self, property: Property, change: Change | None, whole: bool) -> Shadow:
+        """The tree as it stands, with the change; only what matters is explored, unless it is to be the whole."""
+        copied, memo = Copied(self.standing, change), dict(self.memos[property.name])
+        kept = self.cones[property.name].specs | copied.kept
+        memo["grafted"] = copied.held
+        if change is not None:
+            memo["grafted"] = [*copied.held, *change.graft.walk()]
+            kept = kept | Cone(places_of(with_root(self.standing.tree, change.graft)), property, True).specs
+        options = Options(
+            keep=None if whole else lambda spec: id(spec) in kept, memo=memo, agents=False, merge=True,
+            apart=copied.apart, origins=copied.origins,
+        )  # fmt: skip
+        return Shadow(self.standing, copied, property, options, change)
 
-    def search(
-        self, model: Model, property: Property, work: Work, starts: Sequence[tuple[State, Left]], automaton: Automaton
-    ) -> Found:
-        work.of(model)
-        limits = Limits(STATES, self.seconds, every=1, clock=work.spent)
-        return Search(model, property, limits, starts, automaton).run()
+
+def still(standing: Standing, shadow: Shadow) -> dict[str, int]:
+    """Returns what nodes and skills show that are not explored: they stay so while the graft is looked at."""
+    sight, found = Sight(standing.run, standing=standing), dict[str, int]()
+    seen: set[int] | None = None
+    for reader in shadow.atoms:
+        outside = [path for path, number in reader.paths.items() if number is None]
+        for name in (*outside, *reader.skills):
+            if seen is None:
+                seen = {id(live) for live in shadow.live.values()} | {id(each) for each in behind(shadow)}
+            watch = reader.atom.watches.get(name)
+            nodes = sight.skills.get(watch.skill, []) if watch is not None else at(standing, name)
+            shown = {
+                NUMBER[each.status]
+                for each in nodes
+                if id(each) not in seen and (watch is None or sight.meant(each, watch))
+            }
+            found[name] = next((status for status in (1, 2, 3) if status in shown), 0)
+    return found
+
+
+def behind(shadow: Shadow) -> Iterator[Behaviour]:
+    """The nodes whose results are reset at the end of the tick in which a plan came: they stand behind it."""
+    if shadow.change is None or not shadow.change.planned:
+        return
+    for node, below in pairwise(shadow.way):
+        if isinstance(node, _InOrder):
+            for each in node.children[node.children.index(below) + 1 :]:
+                yield from each.iterate()
+
+
+def at(standing: Standing, path: str) -> Sequence[Behaviour]:
+    """Returns the live node at a path that a property names, or none."""
+    try:
+        return [standing.run.engine.find(standing.above + path)]
+    except Refused:
+        return []
 
 
 class Work:
@@ -147,9 +175,9 @@ class Work:
 
     def __init__(self, seconds: float) -> None:
         self.before, self.seconds = 0.0, seconds
-        self.model: Model | None = None
+        self.model: Explorer | None = None
 
-    def of(self, model: Model) -> None:
+    def of(self, model: Explorer) -> None:
         self.before, self.model = self.spent(), model
         self.cost = COST * len(model.nodes)
 

@@ -1,4 +1,4 @@
-"""Searches all states of a model, combined with what a property still requires; shortest stories first."""
+"""Searches all states of an explored tree, combined with what a property still requires; shortest stories first."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.formula import Formula
 from bt_runtime.language.properties.property import LATE, Property
 from bt_runtime.proof.automaton import Automaton, Left
-from bt_runtime.proof.model.model import Model, Step
-from bt_runtime.proof.model.tick import RUN, State
+from bt_runtime.proof.choices import RUN, State
+from bt_runtime.proof.explorer import Explorer, Step
 
 STATES = 1_000_000  # that are looked at, unless whoever asks says otherwise
-Mark = Formula | int  # an `U` that is put off, or a clock or node that goes on
+Mark = Formula | tuple[str, int]  # an `U` that is put off, or a time or node that goes on
 Told = Callable[[int, int], object]
 
 
@@ -54,12 +54,12 @@ class Node(NamedTuple):
     left: Left
 
 
-def search(model: Model, property: Property, limits: Limits | None = None) -> Found:
+def search(model: Explorer, property: Property, limits: Limits | None = None) -> Found:
     """Looks for a run that breaks the property."""
     return Search(model, property, limits or Limits()).run()
 
 
-def automaton_of(model: Model, property: Property) -> Automaton:
+def automaton_of(model: Explorer, property: Property) -> Automaton:
     """Accepts the runs that break the property."""
     texts = [reader.atom.text for reader in model.atoms]
     return Automaton(formula.negated(property.formula), [*texts, *(LATE for _ in model.clocks)])
@@ -67,14 +67,13 @@ def automaton_of(model: Model, property: Property) -> Automaton:
 
 class Search:
     def __init__(
-        self, model: Model, property: Property, limits: Limits, starts: Sequence[tuple[State, Left]] = (),
+        self, model: Explorer, property: Property, limits: Limits, starts: Sequence[tuple[State, Left]] = (),
         automaton: Automaton | None = None,
     ) -> None:  # fmt: skip
         self.model, self.limits, self.starts = model, limits, starts
         self.automaton = automaton or automaton_of(model, property)
         self.endless = self.automaton.endless
         self.assumed = property.assuming == "skills_end"
-        self.ends = [node.i for node in model.ends] if self.assumed else []
         self.nodes: dict[Node, int] = {}
         self.came: list[tuple[int, tuple[int, ...]]] = []  # for each node: from where, by which choices
         self.edges: list[list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = []
@@ -118,7 +117,7 @@ class Search:
                 if step.status == RUN and not step.over:
                     to = self.enter(Node(step.state, left), at, step.choices)
                     if self.endless:
-                        marks = put_off | self.going_on(node.state, step)
+                        marks = put_off | self.going_on(step)
                         self.edges[at].append((to, marks, step.choices))
         return None
 
@@ -135,13 +134,10 @@ class Search:
                 self.known[state] = found
         return found
 
-    def going_on(self, before: State, step: Step) -> frozenset[Mark]:
-        """Returns the waiting clocks and, if skills must end, the running nodes: a fair run cannot keep them for
-        ever."""
-        after = step.state
-        marks: list[Mark] = [c for c in after.armed if before.slots[c] and c not in step.fresh]
-        marks += [i for i in self.ends if before.slots[i] == RUN == after.slots[i] and i not in step.fresh]
-        return frozenset(marks)
+    def going_on(self, step: Step) -> frozenset[Mark]:
+        """Returns the times that are waited for and, if skills must end, the running nodes: a fair run cannot keep them
+        for ever."""
+        return step.marks if self.assumed else frozenset(mark for mark in step.marks if mark[0] == "time")
 
     def enter(self, node: Node, before: int, choices: tuple[int, ...]) -> int:
         found = self.nodes.get(node)

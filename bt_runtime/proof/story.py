@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.proof.model.leaves import Any_, Mismatch
-from bt_runtime.proof.model.model import Model, Step
-from bt_runtime.proof.model.node import ModelNode
-from bt_runtime.proof.model.skill import Skill
-from bt_runtime.proof.model.tick import LATER, RUN, UNKNOWN, UNKNOWN_VALUE, WORDS, State, Tick
+from bt_runtime.language.kinds.data import UNKNOWN
+from bt_runtime.proof import parts
+from bt_runtime.proof.acting import Acting
+from bt_runtime.proof.choices import RUN, WORDS, Choices, State
+from bt_runtime.proof.explorer import Explorer, Mark, Step
 from bt_runtime.proof.search import Story
 
 Event = tuple[Any, ...]
@@ -24,7 +24,7 @@ class Moment(NamedTuple):
     status: str
     shown: Mapping[str, str]  # path → what the node shows
     reads: Mapping[str, Any] = {}  # the entries that the property reads
-    armed: tuple[int, ...] = ()
+    armed: tuple[tuple[int, int], ...] = ()  # times before which the next tick comes: a tick, and milliseconds after it
     urgent: bool = False
 
 
@@ -35,40 +35,47 @@ class Telling(NamedTuple):
     repeats: int | None = None
 
 
-def told(model: Model, story: Story, start: State | None = None) -> Telling:
+def told(model: Explorer, story: Story, start: State | None = None) -> Telling:
     """Returns a story of this model with the events of each tick."""
     state, moments = start or model.first(), []
-    for choices in story.ticks:
-        step, t = model.replay(state, choices)
-        moments.append(_moment(model, step, t))
+    births = dict.fromkeys(range(len(state.zone)), 0)  # of clocks: the tick in which each was started
+    for number, choices in enumerate(story.ticks):
+        births[0] = number
+        step, t = model.replay(state, choices, births)
         state = step.state
+        births = {new: births[old] for old, new in model.renamed.items()} if state.slots else {}
+        armed = tuple((births[clock], offset) for clock, offset in state.armed)
+        moments.append(_moment(model, step, t, armed))
     return Telling(tuple(moments), story.repeats)
 
 
-def _moment(model: Model, step: Step, t: Tick) -> Moment:
-    shown = {path: WORDS[t.s[node.i]] for path, node in model.nodes.items() if node.shown or t.s[node.i] == RUN}
-    slots = {slot for reader in model.atoms for slot in reader.slots}
-    reads = {model.names[slot]: model.values[t.read(slot)] for slot in sorted(slots) if t.read(slot) > LATER}
-    return Moment(tuple(t.events or ()), WORDS[step.status], shown, reads, step.state.armed, step.state.urgent)
+def _moment(model: Explorer, step: Step, t: Choices, armed: tuple[tuple[int, int], ...]) -> Moment:
+    shown = {path: model.word(number) for path, number in model.nodes.items()
+             if number in model.shown or model.word(number) == WORDS[RUN]}  # fmt: skip
+    root = model.board.root
+    names = sorted({name for reader in model.atoms for name in reader.atom.entries})
+    reads = {name: root[name] for name in names if name in root and root[name] is not UNKNOWN}
+    return Moment(tuple(t.events or ()), WORDS[step.status], shown, reads, armed, step.state.urgent)
 
 
-def left_out(model: Model) -> frozenset[str]:
+def left_out(model: Explorer) -> frozenset[str]:
     """Returns the paths of the parts of which a model knows only the results."""
-    return frozenset(path for path, node in model.nodes.items() if isinstance(node, Any_))
+    return frozenset(path for path, number in model.nodes.items() if model.all[number].spec.kind is parts.PART)
 
 
-def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
+def concrete(rough: Explorer, story: Story, fine: Explorer, skills_end: bool = False) -> Telling | None:
     """Finds the same story in the complete model, with the omitted parts' results as given; None when the tree has no
     such story."""
     states, wanted = [rough.first()], list[Wanted]()
     for choices in story.ticks:
-        step, t = rough.replay(states[-1], choices)
-        parts = {e[1]: e[2] for e in t.events or () if e[0] == "any"}
-        wanted.append(Wanted(step, parts, {e[2]: (e[3], e[4]) for e in t.events or () if e[0] == "poll"}))
+        step, t = rough.replay(states[-1], choices, ANY_BIRTH)
+        results = {e[1]: e[2] for e in t.events or () if e[0] == "any"}
+        wanted.append(Wanted(step, results, {e[2]: (e[3], e[4]) for e in t.events or () if e[0] == "poll"}))
         states.append(step.state)
     if story.repeats is not None and story.repeats < len(wanted):
         wanted += wanted[story.repeats :] * (ROUNDS - 1)
-    found = _Steered(fine, wanted).run()
+    steered = _Steered(fine, wanted)
+    found = steered.run()
     if found is None:
         return None
     chosen, states = found
@@ -78,9 +85,12 @@ def concrete(rough: Model, story: Story, fine: Model) -> Telling | None:
     ends = [story.repeats + length * n for n in range(ROUNDS + 1)]
     for at, first in enumerate(ends):
         for last in ends[at + 1 :]:
-            if states[first] == states[last]:
+            if states[first] == states[last] and steered.fair(first, last, skills_end):
                 return told(fine, Story(tuple(chosen[:last]), first))
     return None
+
+
+ANY_BIRTH: Mapping[int, int] = dict.fromkeys(range(64), 0)
 
 
 class Wanted(NamedTuple):
@@ -94,9 +104,11 @@ class Wanted(NamedTuple):
 class _Steered:
     """Searches, tick by tick, for choices with the results that a rough story requires."""
 
-    def __init__(self, model: Model, wanted: Sequence[Wanted]) -> None:
+    def __init__(self, model: Explorer, wanted: Sequence[Wanted]) -> None:
         self.model, self.wanted, self.left = model, wanted, MOST_TRIES
-        self.skills = {n.path: n for nodes in model.skills.values() for n in nodes if isinstance(n, Skill)}
+        self.marks: list[frozenset[Mark]] = []  # of the chosen ticks
+        acting = (each for found in model.skills.values() for _, each in found)
+        self.skills = {each.path: each for each in acting if isinstance(each, Acting)}
 
     def run(self) -> tuple[list[tuple[int, ...]], list[State]] | None:
         states, chosen = [self.model.first()], list[tuple[int, ...]]()
@@ -110,18 +122,24 @@ class _Steered:
                 if chosen:
                     chosen.pop()
                     states.pop()
+                    self.marks.pop()
                 continue
             chosen.append(step.choices)
+            self.marks.append(step.marks)
             states.append(step.state)
             ways.append(self.ways(step.state, len(chosen)) if len(chosen) < len(self.wanted) else iter(()))
         return None
+
+    def fair(self, first: int, last: int, skills_end: bool) -> bool:
+        """True when these ticks may repeat for ever: nothing goes on in all of them that must end."""
+        always = frozenset.intersection(*self.marks[first:last])
+        return not any(skills_end or mark[0] == "time" for mark in always)
 
     def number(self, path: str, status: int, given: Mapping[str, Any]) -> int | None:
         """The number of a skill's result in this model."""
         skill = self.skills.get(path)
         for at, (result, values) in enumerate(skill.results if skill is not None else ()):
-            outputs = zip(skill.outputs, values, strict=True) if skill is not None and values else ()
-            said = {field.name: self.model.values[v] for (field, _), v in outputs if v != UNKNOWN}
+            said = {name: value for name, value in values.items() if value is not UNKNOWN}
             if result == status and said == dict(given):
                 return at
         return None
@@ -133,16 +151,13 @@ class _Steered:
         prefix: list[int] | None = []
         while prefix is not None and self.left > 0:
             self.left -= 1
-            self.model.wanted, self.model.polled = dict(results), polled
-            t = Tick(self.model, state, prefix)
-            try:
-                step: Step | None = self.model.tick(t)
-            except Mismatch:
-                step = None
-            finally:
-                self.model.wanted, self.model.polled = {}, {}
+            self.model.wanted, self.model.polled = results, polled
+            t = Choices(state, prefix)
+            step = self.model.tick(t, state)
+            self.model.wanted, self.model.polled = {}, {}
             prefix = t.next()
-            if step is not None and (step.status, step.bits) == (rough.status, rough.bits) and step.state not in seen:
+            alike = not t.mismatch and (step.status, step.bits) == (rough.status, rough.bits)
+            if alike and step.state not in seen:
                 seen.add(step.state)
                 yield step._replace(choices=tuple(t.turned.get(i, c) for i, c in enumerate(step.choices)))
 
@@ -151,21 +166,14 @@ def times(telling: Telling) -> list[int] | None:
     """Returns the time of each tick in milliseconds from the first, as early as possible; None when there are no such
     times."""
     lower: list[tuple[int, int, int]] = []  # tick i comes at least so long after tick j
-    began: dict[int, tuple[int, int]] = {}  # clock → the tick in which it was started (0: or before), its time
     for at, moment in enumerate(telling.moments):
         if at:
             before = telling.moments[at - 1]
             lower.append((at, at - 1, 0))
             if before.urgent:
                 lower.append((at - 1, at, 0))
-            lower += [(began[c][0], at, -began[c][1]) for c in before.armed if c in began]
-        for event in moment.events:
-            if event[0] == "start":
-                began[event[1]] = (at, event[2])
-            elif event[0] == "over":
-                lower.append((at, began.get(event[1], (0,))[0], event[2]))
-            elif event[0] == "not over":
-                lower.append((began.get(event[1], (0,))[0], at, 1 - event[2]))
+            lower += [(tick, at, -offset) for tick, offset in before.armed]
+        lower += [event[1:] for event in moment.events if event[0] == "apart"]
     found = [0] * len(telling.moments)
     for _ in range(len(found) * 2 + 2):
         changed = False
@@ -204,7 +212,7 @@ def _leaves(moment: Moment) -> list[str]:
 def _said(event: Event) -> str:
     match event:
         case ("set" | "input" | "write", name, value):
-            return f"{name} is written" if value is UNKNOWN_VALUE else f"{name} is {value!r}"
+            return f"{name} is written" if value is UNKNOWN else f"{name} is {value!r}"
         case ("poll", name, path, status, given):
             gives = f" with {', '.join(f'{k} = {v!r}' for k, v in given.items())}" if given else ""
             what = {1: "goes on", 2: f"succeeds{gives}", 3: "fails", -1: "breaks"}[status]
@@ -218,4 +226,4 @@ def _said(event: Event) -> str:
     return ""
 
 
-__all__ = ["ModelNode", "Moment", "Telling", "concrete", "left_out", "times", "told", "words"]
+__all__ = ["Moment", "Telling", "concrete", "left_out", "times", "told", "words"]

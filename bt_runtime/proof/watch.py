@@ -11,8 +11,8 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.events import Grown, Line, PlanRefused, Tick
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
+from bt_runtime.proof.cut import walk
 from bt_runtime.proof.graft import Answer, Grafts, Past
-from bt_runtime.proof.model.build import walk
 from bt_runtime.proof.monitor import Monitor, Sight
 from bt_runtime.proof.standing import Standing
 from bt_runtime.tree.changes import unguarded
@@ -59,7 +59,7 @@ class Watch:
         self.included: dict[Subtree, Watched] = {}
         self.running: set[Subtree] = set()
         self.violations: dict[str, str] = {}
-        if any(spec.kind.asks for spec in walk(run.spec, 1)):
+        if any(spec.kind.asks for spec in walk(run.spec)):
             self.whole.grafts  # noqa: B018 - made before the first tick
         self.ends = [run.listen(self.ticked, Tick), run.listen(self.grown, Grown)]
         self.grown(None)

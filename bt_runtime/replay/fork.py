@@ -102,7 +102,7 @@ def fork(
     caller. The other arguments are those of `resume`."""
     recording, edits = Recording(Path(journal)), edits or Edits()
     when = _checked(recording, at, edits)
-    lasting = "" if anyway or world is not None else outlives(recording)
+    lasting = "" if anyway or world is not None else outlives(recording, when)
     if lasting:
         raise CannotResume(
             f"{recording.name} cannot be brought back to that moment: {lasting}",
@@ -149,16 +149,18 @@ def _checked(recording: Recording, at: str, edits: Edits) -> Moment:
     return when
 
 
-def outlives(recording: Recording) -> str:
-    """Why the outside cannot be brought back to a moment of the run; "" when it can."""
+def outlives(recording: Recording, when: Moment | None = None) -> str:
+    """Why the outside cannot be brought back to this moment of the run, by default to any; "" when it can."""
     world = RecordedWorld(recording.head).kept
     if world is not None and world["lasting"]:
         return "what is done in its world outlives the run"
     if world is not None and not RecordedWorld(recording.head).suite:
         return f"its world, {sources.short(str(world['class']).rpartition(':')[2])}, was made by a program"
-    done = (recording.body(e) for e in recording.events if e.kind == "begin") if world is None else ()
-    for body in done:
-        if body.get("on_resume") != "repeat":
+    past = recording.events[: when.events] if when is not None else []
+    over = {recording.body(e)["job"] for e in past if e.kind == "done"}  # what had ended by then stays as it is
+    begun = (recording.body(e) for e in recording.events if e.kind == "begin") if world is None else ()
+    for body in begun:
+        if body.get("on_resume") != "repeat" and body["job"] not in over:
             return f"it has done `{body.get('sentence') or body.get('skill')}`, which may not be repeated"
     return ""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from bt_runtime.events import Tick
 from bt_runtime.faults.diagnostic import BtError, Faults
@@ -13,6 +14,8 @@ from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.replay import rebuild
 from bt_runtime.run.run import Run
+
+BROKEN = "`btr runs show` tells what can still be read of it"
 
 
 class Replayed(NamedTuple):
@@ -27,6 +30,65 @@ class Replayed(NamedTuple):
         return not self.difference
 
 
+class Remade:
+    """A recorded run that is made again, tick by tick. No model, world or skill is asked, and nothing of the journal is
+    imported."""
+
+    def __init__(self, journal: Path | str) -> None:
+        self.recording = Recording(Path(journal))
+        self.status = "INVALID"
+        self.changes: dict[int, list[tuple[int, str]]] = {}
+        with ExitStack() as stack:
+            folder, tree = stack.enter_context(rebuild.laid_out(self.recording))
+            try:
+                loaded = rebuild.tree_of(self.recording, tree, folder)
+            except Faults as faults:
+                name = self.recording.name
+                raise BtError(f"{name}: its tree cannot be loaded by this version", str(faults)) from faults
+            self.recorder = Recorder(None, self.recording)
+            given = {**rebuild.given(self.recording), "strict": False}
+            self.run = Run(loaded, services=rebuild.services(folder), journal=self.recorder, **given)
+            stack.callback(self._end)
+            self._stack = stack.pop_all()
+        self.run.listen(self._changed, Tick)
+
+    @property
+    def count(self) -> int:
+        return self.run.engine.count
+
+    def _changed(self, tick: Tick) -> None:
+        own = ((node.seen_as, status.name) for node, status in tick.changes)  # type: ignore[attr-defined]
+        self.changes.setdefault(tick.number, []).extend(own)
+
+    def tick(self) -> Tick:
+        """Raises Difference, and Over where the recording ends within the tick."""
+        rebuild.outside(self.run)
+        _compare(self.recording, self.count, self.changes.pop(self.count, []))
+        tick = self.run.tick()
+        self.status = tick.status.name
+        return tick
+
+    def finish(self, until: int | None) -> None:
+        """Compares what is left after the last tick; `until`: the tick at which the caller stopped."""
+        if until is None:
+            rebuild.outside(self.run)
+        _compare(self.recording, self.count, self.changes.get(self.count, []), beginning=until is not None)
+        _nothing_left(self.run, until)
+
+    def _end(self) -> None:
+        self.recorder.tape.broken = True  # what the end halts has no counterpart in the recording
+        self.run.close()
+
+    def close(self) -> None:
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
 def replay(
     journal: Path | str,
     until: int | None = None,
@@ -34,52 +96,26 @@ def replay(
     begun: Callable[[Any], None] = lambda run: None,
 ) -> Replayed:
     """Replays a journal. `see` is called after each tick with the run and the tick, `begun` with the run before the
-    first tick.
-
-    Nothing of the journal is imported.
-    """
-    recording = Recording(Path(journal))
-    with rebuild.laid_out(recording) as (folder, tree):
+    first tick. Raises BtError where not even the first tick is whole: nothing was compared, so nothing is the same."""
+    with Remade(journal) as again:
+        begun(again.run)
+        recording, done = again.recording, 0
+        last = recording.last_tick if until is None else min(until, recording.last_tick)
         try:
-            loaded = rebuild.tree_of(recording, tree, folder)
-        except Faults as faults:
-            raise BtError(f"{recording.name}: its tree cannot be loaded by this version", str(faults)) from faults
-        recorder = Recorder(None, recording)
-        run = Run(
-            loaded, services=rebuild.services(folder), journal=recorder, **{**rebuild.given(recording), "strict": False}
-        )
-        try:
-            begun(run)
-            return _replayed(run, recording, until, see)
-        finally:
-            recorder.tape.broken = True  # what the end halts has no counterpart in the recording
-            run.close()
-
-
-def _replayed(run: Any, recording: Recording, until: int | None, see: Callable[[Any, Any], None]) -> Replayed:
-    last = recording.last_tick if until is None else min(until, recording.last_tick)
-    status, done = "INVALID", 0
-    changes: dict[int, list[tuple[int, str]]] = {}
-    run.listen(
-        lambda tick: changes.setdefault(tick.number, []).extend((n.seen_as, s.name) for n, s in tick.changes), Tick
-    )
-    try:
-        while run.engine.count < last:
-            rebuild.outside(run)
-            _compare(recording, done, changes.pop(done, []))
-            tick = run.tick()
-            status, done = tick.status.name, tick.number
-            see(run, tick)
-        if until is None:
-            rebuild.outside(run)
-        _compare(recording, done, changes.get(done, []), beginning=until is not None)
-        _nothing_left(run, until)
-    except Difference as difference:
-        return Replayed(recording.name, done, status, str(difference))
-    except Over:
-        why = "the journal reached its size limit there" if recording.full else "the recording ends within a tick"
-        return Replayed(recording.name, done, status, "", why)
-    return Replayed(recording.name, done, status, "", recording.damage)
+            while again.count < last:
+                tick = again.tick()
+                done = tick.number
+                see(again.run, tick)
+            again.finish(until)
+        except Difference as difference:
+            return Replayed(recording.name, done, again.status, str(difference))
+        except Over:
+            why = "the journal reached its size limit there" if recording.full else "the recording ends within a tick"
+        else:
+            why = recording.damage
+        if why and not done and until != 0:
+            raise BtError(f"{recording.name} has no whole tick to replay: {recording.damage or why}", BROKEN)
+        return Replayed(recording.name, done, again.status, "", why)
 
 
 def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginning: bool = False) -> None:

@@ -36,7 +36,7 @@ from bt_runtime.testing.values import Values
 from bt_runtime.types import Json
 
 FROM_PYTHON = "check(…)"
-KEPT = ("states", "doubts", "remarks", "assumes")  # of a proof, for the next check
+KEPT = ("states", "doubts", "remarks", "assumes", "trusts")  # of a proof, for the next check
 
 
 class Result(NamedTuple):
@@ -53,11 +53,16 @@ class Result(NamedTuple):
     played: StoryFile | None = None  # the story as a file
     kept: bool = False  # known from an earlier check of the same text
     assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
+    trusts: tuple[str, ...] = ()  # … and what skills are taken to do with their outputs
+
+    def whole(self) -> bool:
+        """True when it is decided, and takes nothing for granted."""
+        return self.outcome != "open" and not self.assumes and not self.trusts
 
     def words(self) -> str:
         """The outcome in words, with what a proof takes for granted."""
         said = {"proved": "proved", "refuted": "broken", "open": "not decided"}[self.outcome]
-        return f"{said}{assumption(self.assumes)[0]}"
+        return f"{said}{assumption(self.assumes)[0]}{''.join(f', if {each}' for each in self.trusts)}"
 
     def help(self) -> str:
         """How an author decides what a proof takes for granted, or ""."""
@@ -147,7 +152,7 @@ class Checking:
             played = story_file(subject, verdict.telling, self.inputs, property, found.why, found.found_by)
         result = Result(
             property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks,
-            played, assumes=verdict.assumes,
+            played, assumes=verdict.assumes, trusts=verdict.trusts,
         )  # fmt: skip
         if place is not None and result.outcome == "proved":
             kept = {name: getattr(result, name) for name in KEPT}
@@ -195,7 +200,7 @@ class Checking:
             kept = json.loads(text) if text else None
             return None if kept is None else Result(
                 property, "proved", kept["states"], 0.0, (), None, tuple(kept["doubts"]), tuple(kept["remarks"]),
-                kept=True, assumes=tuple(kept["assumes"]),
+                kept=True, assumes=tuple(kept["assumes"]), trusts=tuple(kept["trusts"]),
             )  # fmt: skip
         except (ValueError, KeyError, TypeError):
             return None

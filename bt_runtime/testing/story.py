@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.outside import entries_of
 from bt_runtime.language.properties.property import Property
-from bt_runtime.proof.model.tick import UNKNOWN_VALUE
 from bt_runtime.proof.story import Telling, times, words
 from bt_runtime.testing.case import BROKEN, Case, Finding, Move, Subject, moved, played
 from bt_runtime.testing.promise import Broken, promised
@@ -123,10 +123,10 @@ def _complete(case: Case, subject: Subject) -> Case:
     spec = subject.tree.spec
     values = Values(spec)
     ports = {**spec.inputs, **entries_of(spec)}
-    open_ = {name for name, value in case.inputs.items() if value is UNKNOWN_VALUE}
+    open_ = {name for name, value in case.inputs.items() if value is UNKNOWN}
     lacking = {n: values.some(p)[0] for n, p in ports.items() if n in open_ or (p.required and n not in case.inputs)}
     moves = [
-        ("set", move[1], values.some(ports[move[1]])[0]) if move[0] == "set" and move[2] is UNKNOWN_VALUE else move
+        ("set", move[1], values.some(ports[move[1]])[0]) if move[0] == "set" and move[2] is UNKNOWN else move
         for move in case.moves
     ]
     return replace(case, inputs={**case.inputs, **lacking}, moves=tuple(moves))

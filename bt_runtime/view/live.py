@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from types import MappingProxyType, TracebackType
 
-from bt_runtime.debug.commands import LOOKING, do, status
+from bt_runtime.debug.commands import LOOKING, do, latest, status, travel_of
 from bt_runtime.debug.debugger import debugger_of, debugging
 from bt_runtime.events import Answered, Asked, Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
 from bt_runtime.project.address import LOOPBACK
+from bt_runtime.replay.stepping import stepping
+from bt_runtime.replay.why import why_recorded
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
 from bt_runtime.types import Json
@@ -42,6 +45,9 @@ class View:
         self.written: dict[tuple[str, str], tuple[Json, Json]] = {}  # entries: the value before, and the one from here
         person = getattr(run.context.services.person, "inner", run.context.services.person)  # behind a journal's
         self.person: Person | None = person if isinstance(person, Person) else None
+        self.forks: list[View] = []  # the pages of runs that were forked here
+        self._back = ExitStack()
+        self._back.enter_context(stepping(run))
         self._undo: list[Callable[[], object]] = [run.listen(self._debugged, Debugged)]
         if self.person is not None:
             self._undo.append(run.listen(self._asks, Asked, Answered))
@@ -74,15 +80,49 @@ class View:
         if name in ("write", "unwrite"):
             self._write(given) if name == "write" else self._unwrite(given)
             return {}
-        debugger_of(self.run).look()
+        debugger = debugger_of(self.run)
+        debugger.look()
         if name == "complete":
             return self.complete(given)
-        answer = do(debugger_of(self.run), "continue" if name == "resume" else name, given)
+        if name == "fork":
+            return self.fork(given)
+        if name == "why" and type(given.get("at")) is int and given["at"] != self.run.engine.count:
+            return self.why(str(given.get("path", "")), given["at"])
+        if latest(debugger) is not debugger and name not in LOOKING:
+            raise BtError(
+                f"its fork {latest(debugger).run.name} goes on, and this run waits for it", "end the fork first"
+            )
+        answer = do(debugger, "continue" if name == "resume" else name, {k: v for k, v in given.items() if k != "at"})
         if name not in LOOKING:
             self._hold()
         if name == "source":
             return {**answer, "ace": ace_folder() is not None}
         return answer
+
+    def why(self, path: str, at: int) -> Json:
+        """Explains a node as it was after an earlier tick."""
+        journal = self.run.journal
+        if journal is None or journal.path is None:
+            raise BtError("without a journal only the present is explained", "go to the latest tick")
+        journal.settled()
+        return {"sentences": why_recorded(journal.path, path, at).sentences}
+
+    def fork(self, given: Mapping[str, Json]) -> Json:
+        """Pauses the run, and goes on from an earlier tick as a run of its own, with a page of its own."""
+        tick = given.get("tick")
+        if type(tick) is not int:
+            raise BtError("a fork begins at a tick", '{"do": "fork", "tick": 12}')
+        debugger = debugger_of(self.run)
+        if not debugger.paused:
+            debugger.pause()
+        travel = travel_of(debugger)
+        travel.to(tick)
+        said = travel.begin(given.get("anyway") is True)
+        assert travel.fork is not None
+        made = View(travel.fork.run)
+        made.extra = dict(self.extra)
+        self.forks.append(made)
+        return {"url": made.url, "said": said}
 
     def complete(self, given: Mapping[str, Json]) -> Json:
         """Returns what may stand in the YAML that a person types in a node's place."""
@@ -155,11 +195,14 @@ class View:
         debugger = debugging(self.run)
         if debugger is not None:
             debugger.pause_of.end()
+        self._back.close()
         self.watch.end(self.run.status, self.run.runner.stopped)
         self.watch.detach()
 
     def close(self) -> None:
         self.finish()
+        for fork in self.forks:
+            fork.close()
         self.server.close()
 
     def __enter__(self) -> View:

@@ -215,7 +215,7 @@ def test_btr_attach_debugs_a_run_of_another_process(tmp_path, place):
     for line in runs.stderr:
         if line.startswith("paused"):
             break
-    commands = ["status", "why", "force **/go success", "step", "back", "clear", "continue"]
+    commands = ["status", "why", "force **/go success", "step", "undo", "clear", "continue"]
     done = subprocess.run(
         [*btr, "attach", *(word for each in commands for word in ("-c", each))],
         cwd=ROOT, env=around, capture_output=True, text=True, timeout=900,

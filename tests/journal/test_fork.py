@@ -226,7 +226,7 @@ def test_what_was_done_outside_and_may_not_be_repeated_allows_only_a_dry_fork(ru
         assert run.spin() is SUCCESS
     path = run.journal.path
     at = next(e.tick for e in Recording(path).events if e.kind == "done")
-    with pytest.raises(CannotResume, match=r"pour 1.*may not be repeated"):
+    with pytest.raises(CannotResume, match=r"pour 2.*may not be repeated"):
         fork(path, str(at), skills=[pour])
     with dry(path, str(at)) as (run, brake):
         run.spin(ticks=50, seconds=3)

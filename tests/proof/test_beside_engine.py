@@ -1,4 +1,4 @@
-"""The model of a tree is the tree: beside the engine, tick by tick, on random trees and random courses of events."""
+"""What is explored of a tree is what a run of it does: tick by tick, on random trees and random courses of events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.proof.model.model import Options
 from bt_runtime.run.run import Tree, load
 from tests.support.beside_engine import Beside
 from tests.support.random_projects import ProjectMaker
@@ -21,9 +20,9 @@ ASKS = (0, 0.5)  # the share of nodes among tests, for even and odd seeds
 PART = 200  # seeds of one test
 
 
-def walked(tree: Tree, random: Random, options: Options | None = None) -> tuple[int, str]:
+def walked(tree: Tree, random: Random) -> tuple[int, str]:
     """Goes through twelve ticks of both; returns how many were alike, and how they part."""
-    beside = Beside(tree, random, options)
+    beside = Beside(tree, random)
     try:
         for tick in range(12):
             differs = beside.tick()
@@ -37,7 +36,7 @@ def walked(tree: Tree, random: Random, options: Options | None = None) -> tuple[
 
 
 @pytest.mark.parametrize("first", range(0, TREES, PART), ids=lambda first: f"seeds_{first}_to_{first + PART - 1}")
-def test_the_model_does_tick_by_tick_what_the_engine_does(first: int) -> None:
+def test_an_exploration_does_tick_by_tick_what_a_run_does(first: int) -> None:
     """Results, entries and the time of the next tick are the same after each of twelve ticks."""
     ticks = 0
     for seed in range(first, min(first + PART, TREES)):
@@ -54,7 +53,7 @@ def test_the_model_does_tick_by_tick_what_the_engine_does(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, PROJECTS, PART), ids=lambda first: f"seeds_{first}_to_{first + PART - 1}")
-def test_included_trees_are_modelled_as_the_engine_runs_them(first: int, tmp_path: Path) -> None:
+def test_included_trees_are_explored_as_a_run_ticks_them(first: int, tmp_path: Path) -> None:
     """The same with ports, aliases and `autoremap`, sensors that the tree resets, and what raises."""
     ticks = 0
     for seed in range(first, min(first + PART, PROJECTS)):
@@ -64,7 +63,7 @@ def test_included_trees_are_modelled_as_the_engine_runs_them(first: int, tmp_pat
             tree = maker.load(tmp_path / str(seed))
         except Faults:
             continue  # what the loader refuses is no tree
-        alike, differs = walked(tree, random, Options(entries=True))
+        alike, differs = walked(tree, random)
         assert not differs, f"seed {seed}, {differs}\n{maker.files}"
         ticks += alike
     assert ticks >= min(PART, PROJECTS - first)

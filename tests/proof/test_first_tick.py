@@ -10,7 +10,7 @@ from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.events import PlanRefused
 from bt_runtime.language.expression.expression import compile
 from bt_runtime.language.kinds.kind import Field
-from bt_runtime.proof.model.domain import Tests as Read
+from bt_runtime.proof.domain import Tests as Read
 from bt_runtime.proof.watch import Watch
 from bt_runtime.run.run import Run, load
 from tests.proof.test_grafts import Played

@@ -173,11 +173,11 @@ def _line() -> type:
 
 
 def test_the_present_of_a_run_is_what_a_graft_begins_from() -> None:
-    """From the state of a run the model goes on as the engine does: with random trees, half way through."""
+    """From the state of a run the exploration goes on as the engine does: with random trees, half way through."""
     from tests.support.beside_engine import Beside
 
     checked = 0
-    for seed in range(60):
+    for seed in range(400):
         random = Random(seed)
         try:
             tree = load(Maker(random, timed=False).text(), skills=SKILLS)

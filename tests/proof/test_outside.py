@@ -182,6 +182,34 @@ def test_an_output_that_matters_is_taken_to_be_written_on_success_and_the_proof_
     assert result.outcome == "proved" and "`look` is taken to write `low` only when it succeeds" in result.doubts
 
 
+def test_the_command_ends_with_4_for_a_proof_that_trusts_a_skill(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A class may change its outputs while it runs; a condition answers at once."""
+    text = (
+        "version: 1\ntree: t\nskills: [s]\nblackboard: {seen: {type: boolean, default: false, outside: false}}\n"
+        "root: {sequence: [%s: {seen: '{seen}'}, {check: seen}, {wait: 1}]}\n"
+    )
+    kinds = "version: 1\nskills: s\nkinds:\n"
+    kinds += "".join(
+        f"  {name}: {{impl: s.py:{name}, outputs: {{seen: boolean}}, on_resume: repeat{more}}}\n"
+        for name, more in (("look", ""), ("glance", ", instant: true"))
+    )
+    for name, content in (
+        ("btr.yaml", "version: 1\n"),
+        ("skills/s.yaml", kinds),
+        ("skills/s.py", "def look(): ...\n\n\ndef glance(): ...\n"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    (tmp_path / "trees").mkdir()
+    for skill, code in (("look", Exit.BUDGET), ("glance", Exit.SUCCESS)):
+        (tmp_path / "trees" / "t.yaml").write_text(text % skill)
+        assert main(["check", str(tmp_path / "trees" / "t.yaml"), "--never", "/t/2 is running and not seen"]) == code
+        said = capsys.readouterr().err
+        assert ("proved, if `look` writes `seen` only when it succeeds" in said) == (code is Exit.BUDGET)
+
+
 @pytest.mark.parametrize(
     ("said", "code", "shown"),
     [("", Exit.BUDGET, "help: declare `low` with `outside: true`"), (YES, Exit.FAILURE, ": broken"),
@@ -231,3 +259,18 @@ def test_a_part_that_is_left_out_may_break_where_a_try_waits_for_it() -> None:
         + "root:\n  try: {do: {sequence: [is_near: {}, arm: {}]}, catch: {set: {low: true}}, on: exception}\n"
     )
     assert one(load(text, skills=SKILLS), "low").outcome == "refuted"
+
+
+def test_what_a_tree_has_grown_into_itself_is_put_back(tmp_path: Path) -> None:
+    """Each state is explored with the nodes that it has: one round deep there is nothing of the second yet."""
+    again = (
+        "{if: {check: k > 0, then: {sequence: [{go: {}}, {tree: {file: r, with: {k: '{k - 1}'}}}]}, else: {arm: {}}}}"
+    )
+    tree = project(
+        tmp_path,
+        "root: {tree: {file: r, with: {k: 1}}}\n",
+        r=f"inputs: {{k: {{type: integer, default: 1, minimum: 0, maximum: 9}}}}\nroot: {again}\n",
+    )
+    assert one(tree, "arm is running").finding is not None
+    [result] = check(tree, ltl="(arm is idle) W (go is success)", properties=[])
+    assert result.outcome == "proved"

@@ -84,10 +84,47 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
             browser.js(CHOOSE, "/patrol/0/drive")
             browser.js(PRESS, "force failure")
             browser.until(lambda: "/patrol/0/drive is forced: failure" in browser.js(TEXT))
-            browser.js(PRESS, "back")
+            browser.js(PRESS, "undo")
             browser.until(lambda: debugger_of(run).changes == [])
             browser.js("btr.command('resume');")
             browser.until(lambda: not debugger_of(run).paused)
+        finally:
+            run.halt("the test is over", for_good=True)
+            spinning.join(60)
+
+
+def test_back_a_tick_and_on_from_there_as_a_fork_with_a_page_of_its_own(browser: Browser, artefact, tmp_path):
+    """The time line shows a past tick, and `why` explains it; the fork is paused there, and the run waits for it."""
+    with Run(load(PATROL), hz=100, journal=tmp_path) as run, View(run) as view:
+        debugger = debugger_of(run)
+        debugger.pause_of.author(limit=float("inf"))
+        spinning = threading.Thread(target=run.spin)
+        spinning.start()
+        try:
+            browser.open(view.url)
+            browser.until(lambda: browser.js(CHOOSE, "/patrol/0/drive/go"))
+            browser.until(lambda: run.engine.count > 8)
+            debugger.pause()
+            browser.until("btr.history.head.tick > 8")
+            browser.js("btr.seek(btr.history.momentOf(5)); btr.draw();")
+            tick = browser.js("return btr.fold.tick")
+            browser.js(PRESS, "why")
+            browser.until(lambda: f"After tick {tick}:" in browser.js(TEXT))
+            browser.screenshot(artefact / "back.png")
+            browser.js("window.open = () => null;")
+            browser.js(PRESS, "fork")
+            browser.until(lambda: f"on from tick {tick}" in browser.js(TEXT))
+            fork = debugger.travel.fork.run
+            assert fork.engine.count == tick and debugger.paused
+            with pytest.raises(BtError, match="this run waits"):
+                view.command("step", {"ticks": 1})
+            browser.open(view.forks[0].url)
+            browser.until(f"btr.history.head.latest.start && btr.history.head.latest.start.run === '{fork.name}'")
+            browser.js("btr.command('step');")
+            browser.until(lambda: fork.engine.count == tick + 1)
+            browser.screenshot(artefact / "fork.png")
+            browser.js("btr.command('halt');")
+            browser.until(lambda: debugger.travel.fork is None)
         finally:
             run.halt("the test is over", for_good=True)
             spinning.join(60)

@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     _keep(results, args)
     _write([r.finding.test for r in results if r.finding is not None], args)
     outcomes = {result.outcome for result in results}
-    whole = "open" not in outcomes and not any(result.assumes for result in results)
+    whole = all(result.whole() for result in results)
     return Exit.FAILURE if "refuted" in outcomes else Exit.SUCCESS if whole else Exit.BUDGET
 
 

@@ -1,4 +1,5 @@
-"""`btr attach`: the debugger's prompt for a run of another process. The run continues when the prompt ends."""
+"""`btr attach`: the debugger's prompt for a run of another process, or for the past of a recorded one. A run continues
+when the prompt ends."""
 
 from __future__ import annotations
 
@@ -6,36 +7,98 @@ import argparse
 import json
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running.debugging import PROMPT, said, typed
 from bt_runtime.debug import client
 from bt_runtime.debug.client import Attached
-from bt_runtime.debug.commands import COMMANDS
+from bt_runtime.debug.commands import leaves
+from bt_runtime.events import Debugged
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
+from bt_runtime.journal import folder
 
 ANSWER = 10.0  # seconds that a piped command's answer may take once standard input has ended
+LEAVING = ("quit", "exit", "detach")
 MOST_PIPED = 100_000  # commands of one prompt
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    about = "its name, the beginning of it, or a socket; default: last. It was started with `btr run --debug`"
+    about = (
+        "its name, the beginning of it, a socket or a journal; default: last. One that goes on was started with --debug"
+    )
     parser.add_argument("run_name", nargs="?", default="last", metavar="RUN", help=about)
     once = "do this and leave; may be given again. After `step`, `over` and the like it waits for the pause"
     parser.add_argument("-c", dest="commands", metavar="COMMAND", action="append", default=[], help=once)
     parser.add_argument("--json", action="store_true", help="print what the run says as JSON Lines")
+    add_folder(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    attached = client.attached(args.run_name)
+    try:
+        attached = client.attached(args.run_name)
+    except BtError:
+        if (path := _journal(args)) is None:
+            raise
+        return _recorded(path, args.commands, args.json)
     try:
         if args.commands:
             return _each(attached, args.commands, args.json)
         return _prompt(attached, args.json)
     finally:
         attached.close()
+
+
+def _journal(args: argparse.Namespace) -> Path | None:
+    """Returns the journal of this name, for a run that nobody can attach to."""
+    with suppress(BtError):
+        return folder.find(args.run_name, reading(args))
+    return None
+
+
+def _recorded(path: Path, commands: list[str], as_json: bool) -> int:
+    """Looks at a recorded run: the prompt's commands, and after `fork` those of the fork."""
+    from bt_runtime.cli.recorded.resume import trusted
+    from bt_runtime.debug.commands import do
+    from bt_runtime.replay.stepping import recorded
+
+    paused, code = threading.Event(), Exit.SUCCESS
+
+    def heard(event: Debugged) -> None:
+        _told({"news": event.what, "path": event.path, "text": event.text}, as_json)
+        if event.what == "paused":
+            paused.set()
+
+    with recorded(path, lambda recording: trusted(path, recording, None)) as debugger:
+        debugger.context.stream.listen(heard, Debugged)
+        said(f"{path.stem}: a recorded run, at tick {debugger.engine.count}")
+        for line in commands or _lines():
+            try:
+                name, given = typed(line)
+                paused.clear()
+                _told({"done": name, "answer": do(debugger, name, given)}, as_json)
+                if leaves(name, given):
+                    paused.wait()
+            except BtError as error:
+                _told({"error": error.message, "hint": error.hint}, as_json)
+                code = Exit.FAILURE if commands else code
+    return code
+
+
+def _lines() -> Iterator[str]:
+    """Yields what is typed until the person leaves."""
+    while True:
+        print(PROMPT, end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line or line.strip() in LEAVING:
+            return
+        if line.strip():
+            yield line
 
 
 def _each(attached: Attached, commands: list[str], as_json: bool) -> int:
@@ -51,8 +114,7 @@ def _each(attached: Attached, commands: list[str], as_json: bool) -> int:
                 code = Exit.FAILURE
                 break
             if "done" in message:
-                word = COMMANDS.get(name)
-                if word is None or not word.leaves or name in ("continue", "halt"):
+                if not leaves(name, given) or name in ("continue", "halt"):
                     break
                 waits = {"news"}
             elif "news" in waits and message.get("news") in ("paused", "ended"):
@@ -75,15 +137,10 @@ def _prompt(attached: Attached, as_json: bool) -> int:
         print("the run has gone; Enter leaves", file=sys.stderr, flush=True)
 
     threading.Thread(target=listen, name="bt-attach", daemon=True).start()
-    sent, ended = 0, False
-    while not over.is_set() and sent < MOST_PIPED:
-        print(PROMPT, end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        ended = not line
-        if ended or line.strip() in ("quit", "exit", "detach"):
+    sent = 0
+    for line in _lines():
+        if over.is_set() or sent >= MOST_PIPED:
             break
-        if not line.strip():
-            continue
         try:
             attached.send(*typed(line))
             sent += 1
@@ -91,7 +148,7 @@ def _prompt(attached: Attached, as_json: bool) -> int:
             said(error.message)
         except OSError:
             break
-    for _ in range(sent if ended and not sys.stdin.isatty() else 0):  # commands from a pipe: their answers come first
+    for _ in range(0 if sys.stdin.isatty() else sent):  # commands from a pipe: their answers come first
         if not answered.acquire(timeout=ANSWER):
             break
     return Exit.SUCCESS

@@ -43,8 +43,10 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
         yield
         return
     from bt_runtime.debug.commands import do, parsed
+    from bt_runtime.replay.stepping import stepping
 
     with ExitStack() as stack:
+        stack.enter_context(stepping(run))
         if args.debug:
             from bt_runtime.debug.door import Door
 
@@ -108,19 +110,19 @@ class Prompt:
 
     def _do(self, line: str) -> bool:
         """Carries out one typed command; True when the command ends the pause."""
-        from bt_runtime.debug.commands import COMMANDS, do
+        from bt_runtime.debug.commands import do, leaves
 
         try:
             name, given = typed(line)
-            leaves = name in COMMANDS and COMMANDS[name].leaves
-            if leaves:
+            gone = leaves(name, given)
+            if gone:
                 self.paused.clear()  # what is told from here on is the next one
             answer: Any = do(self.debugger, name, given)
             said(str(answer["said"]))
         except BtError as error:
             said(error.message + (f"\n  help: {error.hint}" if error.hint else ""))
             return False
-        return leaves
+        return gone
 
 
 def said(text: str) -> None:

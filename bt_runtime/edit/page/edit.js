@@ -80,7 +80,7 @@ class App {
     const told = await this.send("kinds", { path });
     if (!told) return false;
     Object.assign(this, { kinds: told.kinds, common: told.common });
-    for (const kind of told.kinds) SIGNS[kind.name] = kind.sign;
+    for (const kind of told.kinds) KIND_SIGNS[kind.name] = kind.sign;
     this.list();
     return true;
   }

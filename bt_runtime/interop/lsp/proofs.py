@@ -142,9 +142,9 @@ def own(spec: TreeSpec) -> tuple[Property, ...]:
 
 def content(spec: TreeSpec) -> str:
     """A digest of all that the result depends on."""
-    from bt_runtime.proof.model.build import walk
+    from bt_runtime.proof.cut import walk
 
-    texts = {id(tree): tree.text for node in walk(spec, 1) for tree in (node.subtree, node.again) if tree is not None}
+    texts = {id(tree): tree.text for node in walk(spec) for tree in (node.subtree, node.again) if tree is not None}
     skills = sorted(repr(kind.data.get("entry")) for kind in spec.registry if kind.family == "skill")
     return hashlib.sha256(repr((spec.text, *texts.values(), skills)).encode()).hexdigest()
 

@@ -101,7 +101,7 @@ def check(
     answer = _found(broken.finding if broken is not None else None, "\n".join(told))
     assumes = sorted({name for each in found for name in each.assumes})
     whole = all(each.outcome != "open" for each in found)
-    kept = all(each.outcome == "proved" for each in found) and not assumes
+    kept = all(each.outcome == "proved" and each.whole() for each in found)
     states = sum(each.states for each in found)
     return answer._replace(data={**answer.data, "kept": kept, "whole": whole, "assumes": assumes, "states": states})
 

@@ -49,6 +49,7 @@ class Recovery(Branches):
     ROUND = ("recovering", "recovered", "times")
     recovering = False
     recovered = 0  # how often in this round
+    only_told = "recovered"  # what matters to nobody but people, when `times` is -1
     times = 0  # the most that it recovers
 
     def choose(self) -> Turn:

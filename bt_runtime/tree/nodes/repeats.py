@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import deque
 from collections.abc import Sequence
 
 from py_trees.common import Status
@@ -38,6 +37,7 @@ class _Counted(_Rounds):
     again: Status
     times = 0
     count = 0  # rounds that gave `again`
+    only_told = "count"  # what matters to nobody but people, when `times` is -1
 
     def choose(self) -> Turn:
         if self.status is not RUNNING:
@@ -97,7 +97,7 @@ class UntilFailure(_Rounds):
 
 class ForEach(_Rounds):
     ROUND = ("items", "item", "due", "passed")
-    items: deque[Json]  # those to come
+    items: Sequence[Json]  # those to come
     item: Json = None  # that of this round
     due = False  # is the next round to begin
     passed = False  # has any item succeeded (rather than been skipped)
@@ -106,7 +106,7 @@ class ForEach(_Rounds):
         values = self.spec.values
         if self.status is not RUNNING:
             self.passed, self.due = False, True
-            self.items = deque(() if "from" in values else self.value("in"))
+            self.items = () if "from" in values else self.value("in")
             if not self.left():
                 return ELSE[values["empty"]]
         if self.due:
@@ -131,12 +131,8 @@ class ForEach(_Rounds):
         return None if status is SUCCESS and (self.status is not RUNNING or self.left()) else status
 
     def explain(self) -> str:
-        text = json.dumps(self.item, ensure_ascii=False, default=repr)
-        return (
-            f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
-            if self.status is RUNNING
-            else ""
-        )
+        text = json.dumps(self.item, ensure_ascii=False, default=repr) if self.status is RUNNING else ""
+        return text and f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
 
     def verdict(self) -> Status:
         return SUCCESS if self.passed else INVALID
@@ -149,8 +145,9 @@ class ForEach(_Rounds):
     def pop(self) -> Json:
         source = self.spec.values.get("from")
         if source is None:
-            return self.items.popleft()
-        first, *rest = _listed(source, self.scope[source])
+            first, self.items = self.items[0], self.items[1:]
+            return first
+        first, *rest = _listed(source, self.scope.get(source))
         self.scope[source] = rest
         return first
 
@@ -158,4 +155,4 @@ class ForEach(_Rounds):
 def _listed(name: str, value: Json) -> Sequence[Json]:
     if value is not None and not isinstance(value, list | tuple):
         raise BtError(f"`from` takes an entry with a list, and `{name}` holds {an(type_name(value))}", "write a list")
-    return value or ()
+    return () if value is None else value

@@ -85,7 +85,7 @@ class Subtree(Decorator):
         home, at = self.inner.home(name, writing=name in self.tree.outputs)
         if at in home.entries:
             if name in self.tree.inputs:
-                ports.check(port, home.entries[at])
+                ports.check(port, home[at])
         elif not port.required and name in self.tree.outputs:
             home[at] = literal(port.default)
 

@@ -13,14 +13,15 @@ class DebugBar {
       press("force success", "✓", "The chosen node succeeds from now on"), press("force failure", "✗", "The chosen node fails from now on"),
       press("edit", "Edit", "Put edited YAML in the place of the chosen node"),
     ];
-    this.back = press("back", "Take back", "Take back all that was forced and replaced (u)");
+    this.back = press("undo", "Take back", "Take back all that was forced and replaced (u)");
+    this.fork = press("fork", "Go on from here", "A fork: the run as it was at the tick that is shown goes on from there, with a page of its own; this one waits");
     this.file = press("file", "File", "The file of the chosen node in the editor, at its line (E)");
     this.why = press("why", "Why?", "Why the chosen node is as it is (w)");
     this.of = el("p", { class: "about path said", title: "The buttons are for this node", hidden: "" });
     this.state = el("p", { class: "about", role: "status" });
     this.list = el("div", { class: "list" });
     this.told = el("div", { class: "about", "aria-live": "polite" });
-    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why, this.file), this.of, this.state, this.list, this.told);
+    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why, this.fork, this.file), this.of, this.state, this.list, this.told);
     host.append(this.box);
   }
 
@@ -36,6 +37,7 @@ class DebugBar {
     this.why.disabled = this.file.disabled = !path;
     this.file.hidden = !head.latest.editor && page.run === null;
     this.back.hidden = !live || !(hold.changes ?? []).length;
+    this.fork.hidden = !live || page.past === null || page.fold.tick === head.tick;
     const point = (hold.points ?? []).find((each) => each.path === path);
     put(this.live[0], point ? "Unbreak" : "Break");
     this.box.classList.toggle("paused", Boolean(hold.on));
@@ -83,7 +85,7 @@ class DebugBar {
       el("span", {}, each.text));
     this.list.replaceChildren(...(!live ? [] : [
       ...(hold.points ?? []).map((each) => row(each, "clear", { which: each.number })),
-      ...(hold.changes ?? []).map((each) => row(each, "back", { which: each.number }, each.edited ? "keep" : "")),
+      ...(hold.changes ?? []).map((each) => row(each, "undo", { which: each.number }, each.edited ? "keep" : "")),
       ...written.map((each) => row(each, "unwrite", { scope: each.scope, name: each.name }, "keep_value")),
     ]));
   }
@@ -91,11 +93,12 @@ class DebugBar {
   async press(what) {
     const page = this.page, path = this.path(page.fold, page.chosen);
     const hold = page.history.head.latest.hold ?? {};
-    const needs = !["into", "over", "back"].includes(what);
+    const needs = !["into", "over", "undo", "fork"].includes(what);
     if (this.box.hidden || (needs && !path) || ($("controls").hidden && !["why", "file"].includes(what))) return;
     if (what === "edit") { await this.edit(path); return; }
     if (what === "file") { await page.edited("edit", page.place(path)); return; }
     if (what === "why") { await this.ask(path); return; }
+    if (what === "fork") { await this.forked(page.fold.tick); return; }
     if (what === "break") {
       const point = (hold.points ?? []).find((each) => each.path === path);
       await page.command(point ? "clear" : "break", point ? { which: point.number } : { path });
@@ -103,9 +106,18 @@ class DebugBar {
     else await page.command(what, what === "to" ? { path } : {});
   }
 
+  // Goes on from a tick: what may not be repeated outside is told first.
+  async forked(tick, anyway = false) {
+    const refused = (wrong) => this.show([el("p", {}, wrong), el("button", { on: { click: () => this.forked(tick, true) } }, "The outside is as it was then: go on")]);
+    const made = await this.page.command("fork", { tick, anyway }, refused);
+    if (!made) return;
+    window.open(made.url, "_blank");
+    this.show([el("p", {}, `${made.said} `, el("a", { href: made.url, target: "_blank" }, "Its page"))]);
+  }
+
   // At the moment that is shown: of a recording, or of what a run has just done.
   async ask(path) {
-    const given = this.page.recorded ? { path, at: this.page.fold.tick || null } : { path };
+    const given = this.page.recorded || this.page.past !== null ? { path, at: this.page.fold.tick || null } : { path };
     const answer = await this.page.command("why", given);
     if (answer) this.show(answer.sentences.map((sentence) => el("p", {}, sentence)));
   }

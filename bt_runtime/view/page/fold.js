@@ -59,7 +59,7 @@ class Fold {
 
   on_start(event) {
     this.latest.start = event;
-    Object.assign(SIGNS, event.signs);
+    Object.assign(KIND_SIGNS, event.signs);
   }
 
   on_tick(event) {

@@ -5,7 +5,7 @@
 const ROW = 27, BOX = 22, GAP = 30, WIDE = 270, NARROW = 165, KIND = 165;
 const LEVEL = 46, BESIDE = 14, SHORT = 150, INDENT = 14; // from the top down
 const FONT = '13px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
-const SIGNS = {}; // of kinds: the registry's, as the server tells them
+const KIND_SIGNS = {}; // of kinds: the registry's, as the server tells them
 
 const measuring = document.createElement("canvas").getContext("2d");
 const measured = new Map();
@@ -37,7 +37,7 @@ function fitted(text, most) {
 function words(fold, node, widest) {
   const goal = fold.goals.get(node.id);
   const about = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");
-  const kind = SIGNS[node.kind] ? `${SIGNS[node.kind]} ${node.kind}` : node.kind;
+  const kind = KIND_SIGNS[node.kind] ? `${KIND_SIGNS[node.kind]} ${node.kind}` : node.kind;
   const left = fitted(kind, KIND);
   const right = about ? fitted(about, Math.max(70, widest - widthOf(left))) : "";
   return [left, right];

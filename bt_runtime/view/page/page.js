@@ -350,7 +350,7 @@ class Page {
       1: () => this.panel.open("node"), 2: () => this.panel.open("board"), 3: () => this.panel.open("world"), 4: () => this.panel.open("log"),
       "[": () => this.move(-1), "]": () => this.move(1), l: () => this.latest(), "?": () => $("keys").showModal(), Escape: () => this.choose(null),
       " ": () => ($("controls").hidden ? $("play").click() : $("pause").click()), ".": () => { if (!$("controls").hidden) $("step").click(); },
-      b: () => this.debug.press("break"), i: () => this.debug.press("into"), o: () => this.debug.press("over"), h: () => this.debug.press("to"), w: () => this.debug.press("why"), E: () => this.debug.press("file"), u: () => this.debug.press("back"),
+      b: () => this.debug.press("break"), i: () => this.debug.press("into"), o: () => this.debug.press("over"), h: () => this.debug.press("to"), w: () => this.debug.press("why"), E: () => this.debug.press("file"), u: () => this.debug.press("undo"),
       Enter: () => { if (this.chosen !== null) this.tree.toggle(this.chosen); },
       ArrowUp: null, ArrowDown: null, ArrowLeft: null, ArrowRight: null,
     }[e.key];

@@ -1,0 +1,26 @@
+"""What a model is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bt_runtime.language.spec import NodeSpec
+from bt_runtime.types import Json
+
+
+class Options(NamedTuple):
+    """The options of a model."""
+
+    inputs: Mapping[str, Json] = {}  # values that stay as they are
+    values: Mapping[str, Sequence[Json]] = {}  # the values that are tried for an entry or an output
+    sample: bool = False  # try some values where not all can be told apart, rather than leave them unknown
+    levels: int = 2  # how often a tree may contain itself
+    keep: Callable[[NodeSpec], bool] | None = None  # which parts are explored; of the others only the results are
+    gates: frozenset[str] = frozenset()  # paths of parts whose results are steered
+    entries: bool = False  # do the values of all entries matter; otherwise those that a test or a property reads
+    agents: bool = True  # are agents charged with all that they may decide
+    merge: bool = False  # are neighbours of which only results are known one part
+    apart: frozenset[int] = frozenset()  # specs, by identity, whose children are not merged
+    origins: Mapping[int, NodeSpec] = {}  # of copied specs, by identity: the spec that was loaded
+    memo: dict[str, Any] | None = None  # what is known of parts of trees, for many models of one tree
