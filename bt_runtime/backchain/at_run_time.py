@@ -99,7 +99,7 @@ class Moment:
 
     def holds(self, fact: str) -> bool:
         told = self.facts.holds(fact, {})
-        return bool(self.brought.facts.get(fact) if told is None else told)
+        return bool(self.brought.holds(fact) if told is None else told)
 
     def asked(self, wish: Wish) -> bool | None:
         """True when the wish is asked for now; None where that has to be looked up."""

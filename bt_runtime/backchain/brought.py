@@ -1,13 +1,13 @@
-"""What skills have brought in a run by their own words, for facts that nothing else can tell."""
+"""What skills have brought in a run by their own words, and told by outputs, for facts that nothing else can tell."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from bt_runtime.agents.facts import ABSENT, by_entry
-from bt_runtime.backchain.step import Step, effects_of
+from bt_runtime.backchain.step import NOT, Step, effects_of
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
@@ -19,18 +19,23 @@ from bt_runtime.types import Json
 
 
 class Brought:
-    """The facts that skills have brought or denied since the run began."""
+    """The facts that skills have brought or denied since the run began, and the latest output of each name."""
 
-    STATE = ("facts",)
+    STATE = ("facts", "latest")
 
     def __init__(self, context: Context) -> None:
         self.facts: dict[str, bool] = {}
+        self.latest: dict[str, Json] = {}
         self.kinds: dict[str, Kind] = {}
         self.answers: dict[tuple[str, tuple[tuple[str, Json], ...]], dict[str, Json]] = {}  # outputs, by what was done
         context.stream.listen(self.hear, SkillEnded)
 
     def know(self, kinds: Sequence[Kind]) -> None:
         self.kinds.update((kind.name, kind) for kind in kinds)
+
+    def holds(self, fact: str) -> bool | None:
+        """Whether a fact holds by what was brought, else by the latest outputs; None where neither says so."""
+        return held(fact, self.facts, self.latest)
 
     def told(self, fact: str, step: Step) -> bool | None:
         """Whether a fact holds by what this action has told; None before it was done."""
@@ -47,7 +52,17 @@ class Brought:
                 continue
             if told := outputs(kind, Ended(event.status, event.value)):
                 self.answers[kind.name, tuple(params.items())] = told
+                self.latest.update(told)
             self.facts.update(effects_of(entry.brings, params))
+
+
+def held(fact: str, facts: Mapping[str, bool], latest: Mapping[str, Json]) -> bool | None:
+    """Whether a fact holds by what skills have brought, else by the latest outputs; None where neither says so."""
+    known = facts.get(fact)
+    if known is not None:
+        return known
+    known = by_entry(fact.removeprefix(NOT), lambda name: latest.get(name, ABSENT))
+    return None if known is None else known != fact.startswith(NOT)
 
 
 _BROUGHT: WeakKeyDictionary[Context, Brought] = WeakKeyDictionary()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
@@ -25,6 +25,11 @@ class Holds(Node):
         self.brought = brought_in(context)
         self.told: Facts | None = None
 
+    def setup(self, **kwargs: Any) -> None:
+        """Learns the tree's skills before the first of them is done."""
+        super().setup(**kwargs)
+        self.brought.know(known_skills(self))  # type: ignore[arg-type]
+
     def update(self) -> Status:
         if self.told is None:
             kinds = known_skills(self)  # type: ignore[arg-type]
@@ -34,7 +39,7 @@ class Holds(Node):
         self.told.forget()
         known = self.told.holds(fact, {})
         if known is None:
-            known = self.brought.facts.get(fact)
+            known = self.brought.holds(fact)
         if known is None:
             known = bool(self.value("otherwise"))
             self.feedback_message = "nothing can tell"

@@ -14,7 +14,8 @@ HOLDS = Kind(
     (
         "The world is asked first, then a condition among the tree's skills, then an entry: `hand_free` for "
         "`hand free`.",
-        "Where none of them can tell, what the skills have brought in this run counts.",
+        "Where none of them can tell, what the skills have brought in this run counts, then the latest output of a "
+        "name: `state lent` is the output `state` with the value `lent`.",
     ),
     "holds: near fridge 1\n", bare="fact", impl="bt_runtime.backchain.holding:Holds", waits=False,
 )  # fmt: skip

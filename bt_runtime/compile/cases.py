@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bt_runtime.compile.goal import Reader
+from bt_runtime.compile.known import held_in
 from bt_runtime.compile.lexicon import Lexicon
 from bt_runtime.compile.procedure import Item, gaps, merge
 from bt_runtime.compile.rehearsal import Rehearsal, rehearsed
-from bt_runtime.compile.steps import Story, story
+from bt_runtime.compile.steps import Held, Story, story
 from bt_runtime.compile.trace import Trace
 
 _HOLE = re.compile(r"\{[^{}]*\}|<\w+>")
@@ -42,15 +43,18 @@ def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dic
     """Groups the stories of successful runs by the form of their goal; stories that ended in a loop or a budget are
     left out."""
     found: dict[str, list[Story]] = {}
+    facts: dict[str, list[Held]] = {}
     for trace in traces:
+        held = held_in(trace.done, lexicon)
+        facts[trace.name] = held
         for life in trace.every():
             if life.why in _ENDS and (life.why != "expanded" or life.succeeded):
                 goal = reader.read(life.goal)
-                found.setdefault(goal.form, []).append(story(life, goal, lexicon, trace.name, trace.task))
+                found.setdefault(goal.form, []).append(story(life, goal, lexicon, trace.name, trace.task, held=held))
     for form, told in found.items():
         always = _always(told)
         if always:
-            found[form] = [story(s.life, s.goal, lexicon, s.run, s.task, always) for s in told]
+            found[form] = [story(s.life, s.goal, lexicon, s.run, s.task, always, facts[s.run]) for s in told]
     return found
 
 

@@ -1,11 +1,11 @@
-"""Finds a test that separates the cases that did a step from those that did not: by possible actions or by
+"""Finds a test that separates the cases that did a step from those that did not: by possible actions, by facts or by
 observations."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime.compile.form import Form, form
@@ -19,11 +19,14 @@ SURE = 0.9  # of the cases that did the step: the condition has to hold in them
 MOST = 40  # forms of what was told that are looked at
 MOST_FORMS = 6  # forms of one condition
 FEW = 2  # cases that a form needs
+OFFERED, BROUGHT, TOLD, HEARD = "offered", "holds", "told", "heard"
+_NOT = "not "
+Test = tuple[str, tuple[str, ...]]
 
 
 class Condition(NamedTuple):
-    """A condition. `what`: offered or heard; `forms`: over the slots of the goal, one of which must be there. It was
-    right in `right` of `of` cases, and never held where the step was not done."""
+    """A condition. `what`: offered, holds, told or heard; `forms`: over the slots of the goal, one of which must be
+    there. It was right in `right` of `of` cases, and never held where the step was not done."""
 
     what: str
     forms: tuple[str, ...]
@@ -44,9 +47,10 @@ def separating(samples: Sequence[Sample], steps: Iterable[Step], held_out: froze
     kept = [each for each in samples if each.story.run in held_out]
     if len({each.done for each in learnt}) < 2:
         return None
-    offered = [("offered", (step.said,)) for step in steps if step.what == "act" and step.skill]
-    told = [("heard", forms) for forms in _heard(learnt)]
-    found = [(_missed(*each, learnt), at, each) for at, each in enumerate([*offered, *told])]
+    offered = [(OFFERED, (step.said,)) for step in steps if step.what == "act" and step.skill]
+    seen = [test for what, forms in READ.items() for test in _shared(what, learnt, forms)]
+    seen += [(BROUGHT, forms) for forms in _denied(learnt)]
+    found = [(_missed(*each, learnt), at, each) for at, each in enumerate([*offered, *seen])]
     missed, _, best = min(((m, at, each) for m, at, each in found if m is not None), default=(0, 0, None))
     if best is None or _missed(*best, kept) is None:
         return None
@@ -68,23 +72,58 @@ def _missed(what: str, forms: tuple[str, ...], samples: Sequence[Sample]) -> int
     return missed if missed <= (1 - SURE) * done else None
 
 
-def _heard(samples: Sequence[Sample]) -> Iterator[tuple[str, ...]]:
-    """Yields forms that only cases that did the step were told: each that nearly all of them were, and then the
-    fewest that together were told to all."""
+def _denied(samples: Sequence[Sample]) -> list[tuple[str, ...]]:
+    """Returns denials of facts that all cases but those that did the step had in common."""
+    done = {fact for each in samples if each.done for fact in brought(each)}
+    others = Counter(fact for each in samples if not each.done for fact in brought(each))
+    kept = sorted((f for f in others.keys() - done if others[f] >= FEW), key=lambda f: (-others[f], f))
+    return [(f"{_NOT}{fact}",) for fact in kept[:MOST]]
+
+
+def brought(sample: Sample) -> tuple[str, ...]:
+    """The facts of a moment that skills have brought, with the goal's values as slots."""
+    return tuple(sorted(_slotted(fact, sample.story.goal.slots) for fact in sample.moment.brought))
+
+
+def told(sample: Sample) -> tuple[str, ...]:
+    """The facts of a moment that outputs tell."""
+    return tuple(sorted(_slotted(fact, sample.story.goal.slots) for fact in sample.moment.told))
+
+
+def heard(sample: Sample) -> tuple[str, ...]:
+    return heard_forms(sample.moment.heard, sample.story)
+
+
+def _slotted(said: str, slots: Mapping[str, str]) -> str:
+    for slot, value in slots.items():
+        said = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", f"{{it.{slot}}}", said)
+    return said
+
+
+def node_of(what: str, form: str) -> tuple[str, object]:
+    """The node of a test and its value. What nobody has brought is not so."""
+    if what in (HEARD, OFFERED):
+        return what, form
+    return BROUGHT, {"fact": form, "otherwise": True} if form.startswith(_NOT) else form
+
+
+def _shared(what: str, samples: Sequence[Sample], forms_of: Callable[[Sample], tuple[str, ...]]) -> Iterator[Test]:
+    """Yields forms that only cases that did the step had: each that nearly all of them had, and then the fewest that
+    together all had."""
     done = [each for each in samples if each.done]
-    forms = [heard_forms(each.moment.heard, each.story) for each in done]
-    others = {shape for each in samples if not each.done for shape in heard_forms(each.moment.heard, each.story)}
+    forms = [forms_of(each) for each in done]
+    others = {shape for each in samples if not each.done for shape in forms_of(each)}
     counted = Counter(shape for shapes in forms for shape in shapes if shape not in others)
     usual = [shape for shape in sorted(counted, key=lambda each: (-counted[each], each)) if counted[shape] >= FEW]
-    pure = [shape for shape in usual[:MOST] if _missed("heard", (shape,), _undone(samples)) is not None]
-    yield from ((shape,) for shape in pure)
+    pure = [shape for shape in usual[:MOST] if _missed(what, (shape,), _undone(samples)) is not None]
+    yield from ((what, (shape,)) for shape in pure)
     left, chosen = [{*shapes} for shapes in forms], list[str]()
     for shape in pure:
         if any(shape in shapes for shapes in left):
             chosen.append(shape)
             left = [shapes for shapes in left if shape not in shapes]
     if 1 < len(chosen) <= MOST_FORMS:
-        yield tuple(chosen)
+        yield what, tuple(chosen)
 
 
 def _undone(samples: Sequence[Sample]) -> list[Sample]:
@@ -97,8 +136,7 @@ def heard_forms(heard: str, story: Story) -> tuple[str, ...]:
     found: list[str] = []
     for said in heard_texts(heard):
         if said and _MARKS.search(said) is None:
-            for slot, value in story.goal.slots.items():
-                said = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", f"{{it.{slot}}}", said)
+            said = _slotted(said, story.goal.slots)
             found += filter(None, (_beginning(said), _whole(said)))
     return tuple(dict.fromkeys(found))
 
@@ -126,8 +164,12 @@ def _filled(wanted: str, story: Story) -> Form:
 
 
 def holds(what: str, forms: tuple[str, ...], sample: Sample) -> bool:
-    """True when one of the forms is there at the sample's moment, as the nodes `offered` and `heard` read it."""
-    texts = sample.moment.offered if what == "offered" else heard_texts(sample.moment.heard)
+    """True when one of the forms is there at the sample's moment, as the nodes `offered`, `holds` and `heard` read
+    it."""
+    if what in (BROUGHT, TOLD):
+        held = {*brought(sample), *told(sample)}
+        return any((form.removeprefix(_NOT) in held) != form.startswith(_NOT) for form in forms)
+    texts = sample.moment.offered if what == OFFERED else heard_texts(sample.moment.heard)
     asked = [_filled(each, sample.story) for each in forms]
     return any(each.read(text) is not None for each in asked for text in texts)
 
@@ -137,3 +179,6 @@ def heard_texts(text: str) -> tuple[str, ...]:
     lines = [" ".join(line.split()) for line in text.split("\n")]
     sentences = [sentence for line in lines for sentence in _SENTENCE.split(line)]
     return tuple(dict.fromkeys([" ".join(text.split()), *filter(None, [*lines, *sentences])]))
+
+
+READ: Mapping[str, Callable[[Sample], tuple[str, ...]]] = {BROUGHT: brought, TOLD: told, HEARD: heard}

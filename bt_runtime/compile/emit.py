@@ -11,10 +11,11 @@ from typing import Any
 
 from bt_runtime.compile.calls import LEAVE, Calls, Inside, renamed
 from bt_runtime.compile.cases import Case
-from bt_runtime.compile.condition import Condition
+from bt_runtime.compile.condition import Condition, node_of
 from bt_runtime.compile.lexicon import Lexicon
 from bt_runtime.compile.procedure import FEW, Block, Choice, Gap, Item, Search, Unless
 from bt_runtime.compile.steps import (
+    ENTRIES,
     FREE,
     IT,
     Step,
@@ -34,7 +35,6 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.tidy import tidy
 
 MOST_NODES = 80
-_ENTRIES = frozenset(("goal", "form", "told", "tried", "found", "given_up", IT))
 
 
 @dataclass(slots=True)
@@ -263,7 +263,7 @@ class Writer:
 
     def entry(self, slot: str) -> str:
         """Returns the entry of a search's value: the slot's name, unless it means something else in this tree."""
-        return f"next_{slot}" if slot in _ENTRIES or slot in self.source.inputs else slot
+        return f"next_{slot}" if slot in ENTRIES or slot in self.source.inputs else slot
 
     def each(self, block: Block) -> list[N]:
         where = block.step.said
@@ -310,7 +310,7 @@ class Writer:
 
     def test(self, condition: Condition) -> N:
         known = [each if numbers_of({"": each}) <= self.sure else opened(each) for each in condition.forms]
-        tests = [N(condition.what, each) for each in known]
+        tests = [N(*node_of(condition.what, each)) for each in known]
         return tests[0] if len(tests) == 1 else N("fallback", tests)
 
 

@@ -56,10 +56,11 @@ def parted(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> list[Tr
         if len(segments) < 2 or not all(kept[each.skill] and all(map(each.values.get, kept[each.skill]))
                                         for each in segments):  # fmt: skip
             return life
-        ends = [(each.acts[0].offered, each.acts[0].heard) for each in segments[1:]] + [(life.offered, life.heard)]
+        ends: list[Act | Life] = [*(each.acts[0] for each in segments[1:]), life]
         parts = [_part(life, each, kept, apart, lexicon) for each in segments]
-        for part, (offered, heard) in zip(parts, ends, strict=True):
-            part.lives[0].offered, part.lives[0].heard = offered, heard
+        for part, end in zip(parts, ends, strict=True):
+            one = part.lives[0]
+            one.offered, one.heard, one.after = end.offered, end.heard, end.after
         return replace(life, acts=[*parts])
 
     return [replace(trace, lives=[lived(life) for life in trace.lives]) for trace in found]
@@ -129,7 +130,7 @@ def _part(
     first = each.acts[0]
     lived = Life(life.path, goal, list(each.acts), DONE, cut=True)
     leave = tuple(value for slot, value in each.goal.slots.items() if slot in apart[each.skill])
-    return Part("sequence", (goal,), [lived], first.offered, first.heard, leave)
+    return Part("sequence", (goal,), [lived], first.offered, first.heard, leave, first.after)
 
 
 def _said(template: str, values: dict[str, str]) -> str:

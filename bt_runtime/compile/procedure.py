@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bt_runtime.compile.condition import SURE, Condition, Sample, separating, several
+from bt_runtime.compile.condition import BROUGHT, OFFERED, SURE, Condition, Sample, separating, several
 from bt_runtime.compile.form import base
 from bt_runtime.compile.steps import Moment, Step, Story, Try
 
@@ -236,8 +236,8 @@ def _when(key: tuple[str, ...], rows: list[Row], held_out: frozenset[str]) -> Co
 
 def _rest(key: tuple[str, ...], others: list[Condition | None]) -> bool:
     """True when a way may be taken wherever no other applies: it searches everywhere, or the others are told by what
-    can be done, which is so or not. What is told may be anything."""
-    return key[0] == "each" or all(when is not None and when.what == "offered" for when in others)
+    can be done or was brought, which is so or not. What is told may be anything."""
+    return key[0] == "each" or all(when is not None and when.what in (OFFERED, BROUGHT) for when in others)
 
 
 def told(key: tuple[str, ...]) -> str:

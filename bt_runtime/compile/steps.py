@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,7 +18,11 @@ from bt_runtime.language.sentence import Sentence
 FREE = "<free>"
 NUMBER = "<number>"
 IT = "it"  # the entry with the slots of the goal
+ENTRIES = frozenset(("goal", "form", "told", "tried", "found", "given_up", IT))  # of every compiled tree
 _KNOWN_NUMBER = re.compile(r"\{the_\w+\.number(?:_\d+)?\}")
+
+
+Held = tuple[frozenset[str], frozenset[str]]  # facts: brought, and told by outputs
 
 
 class Moment(NamedTuple):
@@ -26,6 +30,8 @@ class Moment(NamedTuple):
 
     offered: tuple[str, ...]
     heard: str
+    brought: frozenset[str] = frozenset()  # the facts that skills had brought …
+    told: frozenset[str] = frozenset()  # … and that their latest outputs told
 
 
 class Try(NamedTuple):
@@ -83,15 +89,17 @@ class Story:
 
 
 def story(
-    life: Life, goal: Goal, lexicon: Lexicon, run: str = "", task: str = "", always: frozenset[str] = frozenset()
-) -> Story:
-    """Tells a life as steps. `always`: values that are the same whatever the goal."""
-    return _Teller(life, goal, lexicon, always).told(run, task)
+    life: Life, goal: Goal, lexicon: Lexicon, run: str = "", task: str = "", always: frozenset[str] = frozenset(),
+    held: Sequence[Held] = (),
+) -> Story:  # fmt: skip
+    """Tells a life as steps. `always`: values that are the same whatever the goal. `held`: the facts that held after
+    so many of the run's actions."""
+    return _Teller(life, goal, lexicon, always, held).told(run, task)
 
 
 class _Teller:
-    def __init__(self, life: Life, goal: Goal, lexicon: Lexicon, always: frozenset[str]) -> None:
-        self.life, self.goal, self.lexicon = life, goal, lexicon
+    def __init__(self, life: Life, goal: Goal, lexicon: Lexicon, always: frozenset[str], held: Sequence[Held]) -> None:
+        self.life, self.goal, self.lexicon, self.held = life, goal, lexicon, held
         self.known: dict[str, str] = {value: f"{{{IT}.{slot}}}" for slot, value in goal.slots.items()}
         self.always = always
         self.steps: list[Step] = []
@@ -105,8 +113,11 @@ class _Teller:
                 self.part(act)
             elif act.succeeded:
                 self.act(act)
-        end = Moment(self.life.offered, self.life.heard)
+        end = self.moment(self.life)
         return Story(self.life, self.goal, self.steps, tuple(self.tries), end, self.unread, run, task)
+
+    def moment(self, at: Act | Part | Life) -> Moment:
+        return Moment(at.offered, at.heard, *(self.held[at.after] if at.after < len(self.held) else ()))
 
     def act(self, act: Act) -> None:
         if self.arrived:
@@ -134,7 +145,7 @@ class _Teller:
             return
         key = ("act", deed.skill, *(f"{slot}={any_number(values[slot])}" for slot in sorted(values)))
         said = Sentence(self.lexicon.template(deed.skill)).say(spelled(values))
-        self.add(Step(key, "act", deed.skill, values, moment=Moment(act.offered, act.heard), said=said))
+        self.add(Step(key, "act", deed.skill, values, moment=self.moment(act), said=said))
         for slot, value in filled(values).items():
             if NUMBER in values[slot]:
                 self.known.setdefault(deed.values[slot], value)
@@ -152,7 +163,7 @@ class _Teller:
         if last is not None and (value in ("", last.value)) and skill != last.skill:
             self.tries[-1] = last._replace(inner=(*last.inner, (skill, slot)))
         else:
-            self.tries.append(Try(skill, slot, value, Moment(act.offered, act.heard)))
+            self.tries.append(Try(skill, slot, value, self.moment(act)))
             self.arrived = True
 
     def possible(self, value: str, offered: tuple[str, ...]) -> frozenset[tuple[str, str]]:
@@ -166,7 +177,7 @@ class _Teller:
             self.unread += 1
             return
         goals = tuple(self.replaced(goal) for goal in part.goals)
-        moment = Moment(part.offered, part.heard)
+        moment = self.moment(part)
         free = [self.loose(goal) for goal in goals]
         same = {form for form, _ in free}
         if part.control and len(goals) > 1 and len(same) == 1 and all(value for _, value in free):

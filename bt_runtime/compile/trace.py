@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -32,6 +32,7 @@ class Act:
     succeeded: bool
     offered: tuple[str, ...] = ()  # what could be done instead, in the order in which it was offered
     heard: str = ""  # the observation before it
+    after: int = 0  # how many of the run's actions had succeeded before
 
 
 @dataclass(slots=True)
@@ -45,6 +46,7 @@ class Life:
     detail: str = ""
     offered: tuple[str, ...] = ()  # what could be done when it ended
     heard: str = ""  # the last observation
+    after: int = 0  # how many of the run's actions had succeeded when it ended
     cut: bool = False  # a part that an agent without a plan did, found by what other agents did too
 
     @property
@@ -71,6 +73,7 @@ class Part:
     offered: tuple[str, ...] = ()
     heard: str = ""
     leave: tuple[str, ...] = ()  # values of the goal above that were never searched for it
+    after: int = 0
 
 
 @dataclass(slots=True)
@@ -93,6 +96,7 @@ class Trace:
     content: str = ""  # a digest of the task, whatever it is called
     look: str = ""  # what the world showed first
     given: tuple[Kind, ...] = ()  # skills that a program gave to the run, without a manifest
+    done: Sequence[tuple[str, Any]] = ()  # its successful actions in order, with what each returned
 
     @property
     def compiled(self) -> bool:
@@ -171,6 +175,7 @@ class _Reader:
         self.ended = True  # how the latest action ended
         self.jobs: dict[int, str] = {}
         self.loose: list[Act] = []  # of nodes of the tree
+        self.done: list[tuple[str, Any]] = []
         self.agents: set[str] = set()  # sentences that an agent has begun and not ended
         self.decisions = self.written = 0
         self.look = ""
@@ -195,7 +200,7 @@ class _Reader:
             self.recording.name, str(task.get("id") or ""), str(task.get("kind") or ""), goal, good,
             str(head.get("tree") or ""), self.decisions, self.top, text,
             str(world.get("suite") or ""), _listed(head), self.written, inputs, task_digest(task) if task else "",
-            self.look, kinds_of(head.get("kinds") or ()),
+            self.look, kinds_of(head.get("kinds") or ()), self.done,
         )  # fmt: skip
 
     def on_goal(self, body: dict[str, Any]) -> None:
@@ -239,11 +244,14 @@ class _Reader:
         sentence = self.jobs.pop(body["job"], "")
         value = body.get("value")
         self.ended = not (isinstance(value, list) and value and value[0] != "SUCCESS")
+        before = len(self.done)
+        if self.ended and sentence:
+            self.done.append((sentence, value[1] if isinstance(value, list) and len(value) > 1 else None))
         if sentence in self.agents:
             self.agents.discard(sentence)
         elif sentence:
             said = value[2] if isinstance(value, list) and len(value) > 2 else ""
-            self.loose.append(Act(sentence, str(said), self.ended, self.offered.get("", ())))
+            self.loose.append(Act(sentence, str(said), self.ended, self.offered.get("", ()), after=before))
 
     def on_step(self, body: dict[str, Any]) -> None:
         path, move = str(body["path"]), str(body["move"])
@@ -253,7 +261,8 @@ class _Reader:
         sentence, observation = str(body["text"]), str(body["observation"] or "")
         self.agents.discard(sentence)
         offered, heard = self.offered.get(path, ()), self.heard.get(path, "")
-        life.acts.append(Act(sentence, observation, self.ended, offered, heard))
+        before = len(self.done) - (self.ended and self.done[-1:] != [] and self.done[-1][0] == sentence)
+        life.acts.append(Act(sentence, observation, self.ended, offered, heard, before))
         self.heard[path] = observation
         self.ended = True
 
@@ -263,10 +272,11 @@ class _Reader:
             return
         control, goals = _planned(str(body["grafted"]))
         offered, heard = self.offered.get(life.path, ()), self.heard.get(life.path, "")
-        life.acts.append(Part(control, goals, [], offered, heard))
+        life.acts.append(Part(control, goals, [], offered, heard, after=len(self.done)))
 
     def on_end(self, body: dict[str, Any]) -> None:
         life = self.open.pop(str(body["path"]), None)
         if life is not None:
             life.why, life.detail = str(body["why"]), str(body.get("detail") or "")
             life.offered, life.heard = self.offered.get(life.path, ()), self.heard.get(life.path, "")
+            life.after = len(self.done)
