@@ -60,7 +60,8 @@ def travel_of(debugger: Debugger) -> Travel:
     if debugger.travel is None:
         hint = "start it with one; in a program: `with stepping(run)` of bt_runtime.replay.stepping"
         raise BtError("this run has no journal in which it could go back", hint)
-    return debugger.travel
+    found: Travel = debugger.travel
+    return found
 
 
 def latest(debugger: Debugger) -> Debugger:

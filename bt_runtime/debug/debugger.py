@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from py_trees.behaviour import Behaviour
 
@@ -44,7 +44,6 @@ class Debugger(Gate):
         self.stepped: StepOver | None = None
         self.made_again = False  # a journal is being replayed: there is nobody to pause for
         self.of_past = False  # is its run a recording that is looked at
-        self._travel: Travel | None = None
         self.number = 0
         self.closed = False
         self._deaf: Callable[[], None] | None = None  # ends its listening to growth
@@ -208,8 +207,8 @@ class Debugger(Gate):
         with suppress(BtError):
             self.take_back()
             self.clear()
-        if self._travel is not None:
-            self._travel.close()
+        if self.travel is not None:
+            self.travel.close()
         self.resume()
         self._unhear()
         with self.engine.between():
@@ -222,12 +221,9 @@ class Debugger(Gate):
 
     # Looking ---------------------------------------------------------------------------------
 
-    @property
-    def travel(self) -> Travel | None:
-        """Goes back in this run; None where nobody has provided for it (`bt_runtime.replay.stepping`)."""
-        if self._travel is None and (make := self.run.extensions.get(Travel)) is not None:
-            self._travel = make(self)  # type: ignore[operator]
-        return self._travel
+    travel: Any = property(
+        lambda self: self.run.extensions.get(Travel)
+    )  # goes back in this run, where it has a journal
 
     def look(self) -> None:
         """Starts to record the values that each test reads, so that `why` can show the values of that moment."""

@@ -15,6 +15,8 @@ from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.replay import rebuild
 from bt_runtime.run.run import Run
 
+BROKEN = "`btr runs show` tells what can still be read of it"
+
 
 class Replayed(NamedTuple):
     name: str
@@ -94,7 +96,7 @@ def replay(
     begun: Callable[[Any], None] = lambda run: None,
 ) -> Replayed:
     """Replays a journal. `see` is called after each tick with the run and the tick, `begun` with the run before the
-    first tick."""
+    first tick. Raises BtError where not even the first tick is whole: nothing was compared, so nothing is the same."""
     with Remade(journal) as again:
         begun(again.run)
         recording, done = again.recording, 0
@@ -109,8 +111,11 @@ def replay(
             return Replayed(recording.name, done, again.status, str(difference))
         except Over:
             why = "the journal reached its size limit there" if recording.full else "the recording ends within a tick"
-            return Replayed(recording.name, done, again.status, "", why)
-        return Replayed(recording.name, done, again.status, "", recording.damage)
+        else:
+            why = recording.damage
+        if why and not done and until != 0:
+            raise BtError(f"{recording.name} has no whole tick to replay: {recording.damage or why}", BROKEN)
+        return Replayed(recording.name, done, again.status, "", why)
 
 
 def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginning: bool = False) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from bt_runtime.debug.debugger import Debugger, debugger_of, debugging
+from bt_runtime.debug.debugger import Debugger, debugger_of
 from bt_runtime.debug.travel import Travel
 from bt_runtime.events import Debugged
 from bt_runtime.faults.diagnostic import BtError, message_of
@@ -28,16 +28,21 @@ PATIENCE = 5.0  # seconds for a fork that is told to end
 class Stepping:
     """The past of one run, and its fork."""
 
-    def __init__(self, debugger: Debugger, journal: Path, made: Callable[[str], Run], base: Past | None = None) -> None:
-        """`made` makes the fork of a tick, such as "12". `base`: the recording whose debugger this is."""
-        self.debugger, self.journal, self.made, self.base = debugger, journal, made, base
+    def __init__(self, run: Run, journal: Path, made: Callable[[str], Run], base: Past | None = None) -> None:
+        """`made` makes the fork of a tick, such as "12". `base`: the recording that `run` makes again."""
+        self.run, self.journal, self.made, self.base = run, journal, made, base
         self.past: Past | None = None
         self.fork: Debugger | None = None
         self.thread: threading.Thread | None = None
-        self._unhear = debugger.context.stream.listen(self._heard, Debugged)
+
+    @property
+    def debugger(self) -> Debugger:
+        return debugger_of(self.run)
 
     @property
     def shown(self) -> Debugger | None:
+        if self.past is not None and self.base is None and not self.debugger.paused:
+            self.leave()  # the run went on
         return self.past.debugger if self.past is not None else None
 
     @property
@@ -122,13 +127,8 @@ class Stepping:
     def _say(self, what: Literal["paused", "going on", "changed"], path: str, text: str) -> None:
         self.debugger.context.emit(Debugged(what, path, text))
 
-    def _heard(self, event: Debugged) -> None:
-        if event.what == "going on" and self.fork is None and not self.debugger.paused:
-            self.leave()
-
     def close(self) -> None:
         """Ends the fork, and forgets the past."""
-        self._unhear()
         if self.fork is not None:
             self.fork.run.halt("the run that it was forked from is closed", "debugger", for_good=True)
             assert self.thread is not None
@@ -150,13 +150,12 @@ def stepping(run: Run, clock: Any = None) -> Iterator[None]:
         return fork(path, at, edits, skills=run.tree.kinds, services=services, clock=clock, anyway=True)
 
     if path is not None:
-        run.extensions[Travel] = lambda debugger: Stepping(debugger, path, made)
+        run.extensions[Travel] = Stepping(run, path, made)
     try:
         yield
     finally:
-        run.extensions.pop(Travel, None)
-        if (debugger := debugging(run)) is not None and debugger.travel is not None:
-            debugger.travel.close()
+        if isinstance(found := run.extensions.pop(Travel, None), Stepping):
+            found.close()
 
 
 @contextmanager
@@ -171,9 +170,8 @@ def recorded(
             allow(past.recording)
             return fork(journal, at, anyway=True, **options)
 
-        past.remade.run.extensions[Travel] = lambda debugger: Stepping(debugger, journal, made, past)
+        past.remade.run.extensions[Travel] = found = Stepping(past.remade.run, journal, made, past)
         try:
             yield past.debugger
         finally:
-            if past.debugger.travel is not None:
-                past.debugger.travel.close()
+            found.close()

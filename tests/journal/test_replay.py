@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.layout import head_sum
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.regression_test import write_test
 from bt_runtime.replay.replay import replay
+from bt_runtime.run.run import Run, load
 from bt_runtime.skills.skill import Skill, skill
+from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read
 from tests.journal.forgery import rewrite
@@ -198,3 +202,16 @@ def test_failure_of_the_root_is_replayed_too(record):
     run = record("version: 1\ntree: t\nroot:\n  fail: {}\n")
     assert run.tick().status is FAILURE
     assert replay(read(run).path).status == "FAILURE"
+
+
+def test_a_journal_without_a_whole_tick_is_not_called_the_same(runs, capsys) -> None:
+    text = "version: 1\ntree: t\nroot: {sequence: [wait: 1, fail: done]}\n"
+    with Run(load(text), clock=Manual(), journal=runs) as run:
+        run.spin()
+    path = run.journal.path
+    assert replay(path).same
+    with contextlib.closing(sqlite3.connect(path)) as damaged, damaged:
+        damaged.execute("update events set body = '{}' where seq = (select min(seq) from events)")
+    assert main(["replay", str(path)]) != 0
+    told = capsys.readouterr()
+    assert "has no whole tick to replay: event 1 is damaged" in told.err and "the same" not in told.out
