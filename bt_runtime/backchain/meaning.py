@@ -82,7 +82,8 @@ def general(part: Part, slot: str, values: Sequence[Json]) -> list[Json]:
     """The values that a part means when it says `all`, or the plural of the slot's name or of a value's last word."""
     if part.plural(slot):
         return [*values]
-    of_kind = [value for value in values if part.plural(noun(value))]
+    several = [value for value in values if part.plural(noun(value))]
+    of_kind = [value for value in several if value in meant(part.text, values)] or several  # no water glass
     if of_kind or not part.every:
         return of_kind
     return [value for value in values if noun(value).lower() in part.text.lower()] or [*values]

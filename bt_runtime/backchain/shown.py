@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 WORDED = ("{act}.", "please {act}.", "I want that {said}.", "{said}, please.")
 BOUND = Bound(steps=1_000, sets=1_000)  # of one example's plan, which is made within a tick
+SEEN = 2_000  # facts that are looked at
 TRIED = 24  # goals that are planned for, at most
 LONGEST = 8  # acts of one example
 STEM = 4  # letters by which two words are the same
@@ -72,23 +73,23 @@ def worked(actions: Actions, goal: str, count: int, seed: int) -> list[Worked]:
     """At most so many examples of these actions, the same for each seed. No goal is the one asked for, and where there
     are other things than it names, the examples are of those."""
     kinds = actions.offered(actions.kinds)
-    facts = ground(actions, kinds, aims=False)
-    known = hashlib.sha256(repr((facts, operators(kinds), goal, count, seed)).encode()).digest()
+    facts = _shuffled(ground(actions, kinds, aims=False), seed)[:SEEN]
+    known = hashlib.sha256(repr((facts, [kind.data["entry"] for kind in kinds], goal, count, seed)).encode()).digest()
     if known not in _KEPT:
         if len(_KEPT) >= KEPT:
             _KEPT.clear()
-        _KEPT[known] = _made(facts, kinds, goal, count, seed)
+        _KEPT[known] = _made(facts, kinds, goal, count)
     return _KEPT[known]
 
 
 _KEPT: dict[bytes, list[Worked]] = {}  # by the digest of all that they are made of
 
 
-def _made(facts: Sequence[Fact], kinds: Sequence[Kind], goal: str, count: int, seed: int) -> list[Worked]:
+def _made(facts: Sequence[Fact], kinds: Sequence[Kind], goal: str, count: int) -> list[Worked]:
     """Those that share the most words with the goal, besides the things named; as long as there are others no skill
     ends two of them, and none begins two. The nearest stands last, where a small model heeds it most."""
     names = {kind.name: kind for kind in kinds}
-    found = list(_planned(_others(facts, goal, seed), names, values_of(facts)))
+    found = list(_planned(_others(facts, goal), names, values_of(facts)))
     chosen: list[Worked] = []
     while found and len(chosen) < count:
         first, last = [each.first for each in chosen], [each.last for each in chosen]
@@ -122,10 +123,10 @@ def _act(kind: Kind, step: Planned) -> tuple[str, str]:
     return Sentence(kind.data["entry"].sentence).say(params), words(kind, params, Ended(Status.SUCCESS)).text
 
 
-def _others(facts: Sequence[Fact], goal: str, seed: int) -> list[Fact]:
+def _others(facts: Sequence[Fact], goal: str) -> list[Fact]:
     """Facts of other things than the goal names; of the same things where there are no others."""
     named = {slot: meant(goal, values) for slot, values in values_of(facts).items()}
-    left = [*{fact.said: fact for fact in _shuffled(facts, seed) if not _asked(fact, goal)}.values()]
+    left = [*{fact.said: fact for fact in facts if not _asked(fact, goal)}.values()]
     left = [fact for fact in left if not any(value in named[slot] for slot, value in fact.values)] or left
     asked = _stems(goal)
     return sorted(left, key=lambda fact: -len(asked & _own(fact)))

@@ -95,7 +95,9 @@ class Cone:
                 return True
             if any(self.named(place, name) in self.entries for name in names(spec)):
                 return True
-        if spec.kind.asks and self.skills:
+        if (spec.kind.asks or spec.again is not None) and self.skills:
+            return True  # what it may do is not among the places
+        if spec.again is not None and any(path.startswith(f"{place.path}/") for path in self.paths):
             return True
         if self.reads and spec.kind.family != "skill":
             texts = [value for value in spec.values.values() if not isinstance(value, Mapping)]

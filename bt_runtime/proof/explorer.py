@@ -169,6 +169,8 @@ class Explorer:
             for number, acting in found:
                 if isinstance(acting, Acting) and (acting.watches or acting.contract is not None):
                     self.slots[number].lasting += ("target",)
+        for node in self.context.growth.requests:  # type: ignore[attr-defined]
+            self.slots[self.numbers[id(node)]].lasting += ("children",)
         self.scopes: dict[Any, int] = {}
         for scope in self.board.scopes.values():
             self.scopes[scope] = len(self.slots)

@@ -17,6 +17,7 @@ def unknown_names(tree: TreeSpec, atoms: Sequence[Atom]) -> Iterator[BtError]:
     """Returns the names in atoms that the tree does not have."""
     places = places_of(tree)
     nodes = {place.path for place in places}
+    grown = {place.path for place in places if place.spec.again is not None}
     skills = {place.spec.kind.name for place in places if place.spec.kind.family == "skill"}
     skills |= {kind.name for kind in tree.registry if kind.family == "skill"}
     for place in places:
@@ -25,7 +26,7 @@ def unknown_names(tree: TreeSpec, atoms: Sequence[Atom]) -> Iterator[BtError]:
     entries: set[str] | None = None
     for atom in atoms:
         for path in atom.paths:
-            if path not in nodes:
+            if path not in nodes and not any(path.startswith(f"{each}/") for each in grown):
                 yield _unknown(atom, path, f"no node is at {path}", sorted(nodes), "nodes")
         for watch in atom.watches.values():
             if watch.skill not in skills:

@@ -22,6 +22,7 @@ SEVEN = (
     "project with tasks of its own: `btr init my_arm --example arm`, and there `btr eval tasks.yaml --strategy tidy`."
 )
 CARD = Path(bt_runtime.__file__).parent / "llm" / "starter" / "README.md"
+TRADES = Path(__file__).parents[1] / "facts/results.md"  # of models that know none of the skills
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
 
 
@@ -37,6 +38,7 @@ def page(
         _overview(claims, found),
         *(_beside(claims, found, name, other) for name, other in others.items()),
         *_worlds(claims, found, pictures),
+        TRADES.read_text("utf-8").strip(),
         *(_section(claim, found, pictures.get(name, "")) for name, claim in claims.claims.items() if not claim.world),
         "## Why goals were missed",
         "ReAcTree's ten types, given by a rule where the journal tells, else `unlabelled`; `error` is what broke.",

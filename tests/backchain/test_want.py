@@ -335,7 +335,8 @@ def test_of_many_facts_those_that_the_goal_names_are_offered() -> None:
 
 
 def test_a_plural_means_the_things_of_its_kind_and_a_number_so_many_of_them() -> None:
-    slots = {"thing": ["apple 1", "apple 2", "apple 3", "cup 1"], "place": ["fridge 1", "table 1"]}
+    things = ["apple 1", "apple 2", "apple 3", "cup 1", "water glass 1", "wine glass 1", "wine glass 2"]
+    slots = {"thing": things, "place": ["fridge 1", "table 1"]}
     facts = [
         Fact(
             f"{thing} in {place}", f"put {thing} in {place}", "{thing} in {place}", (("thing", thing), ("place", place))
@@ -348,6 +349,7 @@ def test_a_plural_means_the_things_of_its_kind_and_a_number_so_many_of_them() ->
         "Put the apples in the fridge": [f"apple {n} in fridge 1" for n in (1, 2, 3)],
         "Put every apple in the fridge except apple 2": ["apple 1 in fridge 1", "apple 3 in fridge 1"],
         "Put an apple in the fridge": ["apple 1 in fridge 1"],
+        "Put two wine glasses on the table": ["wine glass 1 in table 1", "wine glass 2 in table 1"],
     }.items():
         (part,) = parts(text)
         assert [fact.said for fact in all_of(fitting(part, facts)[:1], part, facts)] == wanted

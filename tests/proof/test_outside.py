@@ -259,3 +259,18 @@ def test_a_part_that_is_left_out_may_break_where_a_try_waits_for_it() -> None:
         + "root:\n  try: {do: {sequence: [is_near: {}, arm: {}]}, catch: {set: {low: true}}, on: exception}\n"
     )
     assert one(load(text, skills=SKILLS), "low").outcome == "refuted"
+
+
+def test_what_a_tree_has_grown_into_itself_is_put_back(tmp_path: Path) -> None:
+    """Each state is explored with the nodes that it has: one round deep there is nothing of the second yet."""
+    again = (
+        "{if: {check: k > 0, then: {sequence: [{go: {}}, {tree: {file: r, with: {k: '{k - 1}'}}}]}, else: {arm: {}}}}"
+    )
+    tree = project(
+        tmp_path,
+        "root: {tree: {file: r, with: {k: 1}}}\n",
+        r=f"inputs: {{k: {{type: integer, default: 1, minimum: 0, maximum: 9}}}}\nroot: {again}\n",
+    )
+    assert one(tree, "arm is running").finding is not None
+    [result] = check(tree, ltl="(arm is idle) W (go is success)", properties=[])
+    assert result.outcome == "proved"
