@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 from py_trees import composites
 from py_trees.behaviour import Behaviour
@@ -16,7 +17,7 @@ from bt_runtime.agents.planner import Planner, planner_of, telling
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
 from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.language.emit.dialect import PlanLimits, forms
+from bt_runtime.language.emit.dialect import Form, PlanLimits, forms
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.decoding.plan_grammar import expansion
 from bt_runtime.llm.decoding.plan_lines import listed, numbered
@@ -137,20 +138,18 @@ class Growing(ModelNode):
             return Grammar("regex", _FACTS)
         if form != "dialect":
             return numbered(limits) if form == "steps" else listed(limits)
-        registry = self.context.growth.registry(self)
-        known = [f._replace(fields=()) for f in forms(registry) if f.shape in ("children", "sentence")]
-        skilled = any(kind.family == "skill" for kind in registry)
+        known, skilled = _written(self.context.growth.registry(self))
         acts = tuple(world.skills()) if skilled and world is not None else ()
         subgoals = bool(self.spec.values["leaf"])
         if not self.actions.kinds:
             return expansion(known, limits, acts, subgoals)
         offer, allowed = self.actions.planned(), tuple(self.actions.let(acts))
-        return expansion([*known, *offer.leaves], limits, (*allowed, *offer.sentences), subgoals, offer.open)
+        return expansion([*known, *offer.leaves], limits, [*allowed, *offer.sentences], subgoals, offer.open)
 
     def plans_acts(self) -> bool:
         """True when its plans may hold `act:` nodes: the tree or the world has skills to choose from."""
         world = self.context.services.world
-        skilled = any(kind.family == "skill" for kind in self.context.growth.registry(self))
+        skilled = _written(self.context.growth.registry(self)).skilled
         return bool(self.actions.kinds) or (skilled and world is not None and bool(world.skills()))
 
     def kinds(self) -> Registry:
@@ -165,6 +164,22 @@ class Growing(ModelNode):
             if said.strip():
                 return text_of(said)
         return ""
+
+
+class _Written(NamedTuple):
+    forms: tuple[Form, ...]  # of what stands around the parts of a plan
+    skilled: bool
+
+
+_KNOWN: WeakKeyDictionary[Registry, _Written] = WeakKeyDictionary()
+
+
+def _written(registry: Registry) -> _Written:
+    """Returns what a plan with these kinds is written with. Made once for each registry, whose kinds do not change."""
+    if registry not in _KNOWN:
+        known = tuple(f._replace(fields=()) for f in forms(registry) if f.shape in ("children", "sentence"))
+        _KNOWN[registry] = _Written(known, any(kind.family == "skill" for kind in registry))
+    return _KNOWN[registry]
 
 
 def _stops(form: str, held: bool) -> tuple[str, ...]:

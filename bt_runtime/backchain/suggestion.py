@@ -90,7 +90,7 @@ class Manifests:
     def chosen(self, kind: Kind, ways: Sequence[Effect]) -> tuple[Effect | None, str]:
         if not ways:
             return None, ""
-        if self.choose is None:
+        if self.choose is None or len(ways) == 1:
             return ways[0], f"`{_sentence(kind)}`: {ways[0].why}"
         at = self.choose(kind, [way.brings[0] for way in ways])
         return (None, "") if at is None else (ways[at], f"the model takes it for what `{_sentence(kind)}` brings")

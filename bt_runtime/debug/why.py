@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -11,17 +10,15 @@ from py_trees.common import Status
 
 from bt_runtime.debug.witness import Witness
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.describe.gist import kind_of
+from bt_runtime.tree.describe.gist import kind_of, worded
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, TRANSPARENT, Node, path_of, segment_of
 from bt_runtime.tree.nodes.parent import Parent
-from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.tree.engine import Engine
 
 MOST = 40  # sentences
 DEEP = 32  # reasons within reasons
-LONG = 80  # characters of a value
 SEVERAL = 4  # children of one node whose reasons are told
 _TESTS = frozenset({"when", "unless", "if", "check", "until", "expr"})
 _WORDS = {RUNNING: "is running", SUCCESS: "succeeded", FAILURE: "failed", INVALID: "was not reached, or was skipped"}
@@ -150,9 +147,9 @@ class Story:
             said = f"cannot be told ({error.message})"
         else:
             truth = found is True or found is False
-            said = ("holds" if found else "does not hold") if truth or field in _TESTS else f"is {_value(found)}"
+            said = ("holds" if found else "does not hold") if truth or field in _TESTS else f"is {worded(found)}"
         fixed = self.fixed(node)
-        parts = [f"`{name}` {'is' if name in fixed else 'was'} {_value(value)}" for name, value in values.items()]
+        parts = [f"`{name}` {'is' if name in fixed else 'was'} {worded(value)}" for name, value in values.items()]
         because = f": {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}" if parts else ""
         prefix = f"{field}: " if field != "expr" else ""
         return f"`{prefix}{expression.text}` of {path_of(node)} {said}{because}."
@@ -232,11 +229,3 @@ def _inside(node: Behaviour) -> Behaviour:
 
 def _word(status: Status) -> str:
     return "is" if status is RUNNING else "did" if status is SUCCESS else "has"
-
-
-def _value(value: Json) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=repr)
-    except (TypeError, ValueError):
-        text = repr(value)
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
-from bt_runtime.language.import_policy import places
+from bt_runtime.language.import_policy import CODE as REFUSED
+from bt_runtime.language.import_policy import FREE, ImportPolicy, places
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.spec import NodeSpec
 from bt_runtime.project import real
 from bt_runtime.types import Span
 
@@ -27,6 +29,22 @@ class Found(NamedTuple):
 
     faults: list[Diagnostic]
     sources: dict[str, str]
+
+
+def of_nodes(nodes: Iterable[NodeSpec], import_policy: ImportPolicy, folder: Path) -> Found:
+    """Returns the faults in the Python that a tree's own `py` nodes name."""
+    found = Found([], {})
+    for node in nodes:
+        name = str(node.values["class"])
+        refusal = import_policy.refusal(name, folder)
+        span = node.given["class"].span if "class" in node.given else node.span
+        if refusal is not None:
+            found.faults.append(Diagnostic(REFUSED, refusal.message, node.file, span, help=refusal.hint))
+        elif not name.startswith(FREE):
+            more = missing(name, folder, node.file, span)
+            found.faults.extend(more.faults)
+            found.sources.update(more.sources)
+    return found
 
 
 def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> Found:

@@ -10,16 +10,15 @@ from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import source
 from bt_runtime.language.checks import semantic
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of, says
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
-from bt_runtime.language.spec import DEFAULT_CAPS, Caps, NodeSpec, Step, TreeSpec
+from bt_runtime.language.spec import DEFAULT_CAPS, Caps, Step, TreeSpec
 from bt_runtime.project import real
-from bt_runtime.types import Span
 
 if TYPE_CHECKING:
     from bt_runtime.language.implementations import Found
@@ -98,7 +97,9 @@ class Loader:
             with PausedCollection():
                 return self.checked(self.load(found, ()))
         document = source.read(path, str(path), self.limits)  # says why there is no such file
-        label = self.tree_meant(str(path))
+        from bt_runtime.language import missing_file
+
+        label = missing_file.tree_meant(self, str(path))
         document.diagnostics = [d._replace(label=d.label or label) for d in document.diagnostics]
         return self.checked(self.tree(document, Path.cwd()))
 
@@ -106,25 +107,6 @@ class Loader:
         self.home = real(folder or Path.cwd())
         with PausedCollection():
             return self.checked(self.tree(source.parse(text, name, self.limits), self.home))
-
-    def fragment(self, text: str | bytes, tree: TreeSpec, name: str, kinds: tuple[Kind, ...] = ()) -> NodeSpec:
-        """Loads a node for a graft: checks it with the kinds and ports of the tree it goes into. Raises Faults."""
-        registry = tree.registry.with_kinds(kinds) if kinds else tree.registry
-        document = source.parse(text, name, self.limits)
-        self.home = tree.folder
-        self.diagnostics.sources[name] = document.text
-        self.diagnostics.add(*document.diagnostics)
-        if document.root is not None:
-            whole = TreeSpec(tree.name, name, document.text, tree.folder, registry)
-            whole.inputs, whole.outputs, whole.entries = tree.inputs, tree.outputs, tree.entries
-            root = NodeReader(name, registry, self.diagnostics, self.caps.depth).read(document.root)
-            if root is not None:
-                whole.root = root
-                self.foreign(whole)
-                self.subtrees(whole)
-                semantic.check_nodes(whole, self.diagnostics)
-                return self.checked(whole).sound().root
-        return self.checked(None).sound().root
 
     def checked(self, tree: TreeSpec | None) -> Checked:
         if tree is not None:
@@ -139,7 +121,7 @@ class Loader:
     # Files -----------------------------------------------------------------------------------
 
     def locate(self, name: str) -> Path | None:
-        if not _nameable(name, 4000):
+        if not project.nameable(name, 4000):
             return None
         direct = Path(name)
         return direct if direct.is_file() else self.named(name).path
@@ -168,7 +150,7 @@ class Loader:
 
     def include(self, name: str, folder: Path) -> Path | str:
         """Returns the file of a subtree, or a diagnostic."""
-        if not _nameable(name):
+        if not project.nameable(name):
             return "missing"
         beside = (c for c in (folder / name, folder / f"{name}.yaml") if c.is_file())
         found = next(beside, None)
@@ -196,20 +178,10 @@ class Loader:
         """Checks `py` nodes, whose Python the tree itself names."""
         nodes = [node for node in spec.root.walk() if node.kind.foreign and "class" in node.values]
         import_policy = self.import_policy(spec.folder) if nodes else None
-        if import_policy is None:
-            return
-        from bt_runtime.language.import_policy import CODE, FREE
+        if import_policy is not None:
+            from bt_runtime.language import implementations
 
-        for node in nodes:
-            name = str(node.values["class"])
-            refusal = import_policy.refusal(name, spec.folder)
-            span = node.given["class"].span if "class" in node.given else node.span
-            if refusal is not None:
-                self.diagnostics.error(CODE, refusal.message, node.file, span, help=refusal.hint)
-            elif not name.startswith(FREE):
-                from bt_runtime.language import implementations
-
-                self.python(implementations.missing(name, spec.folder, node.file, span))
+            self.python(implementations.of_nodes(nodes, import_policy, spec.folder))
 
     # Trees -----------------------------------------------------------------------------------
 
@@ -270,13 +242,17 @@ class Loader:
             return registry
         for item in node:
             name = item.text if isinstance(item, Scalar) else ""
-            path = project.find("skills", name, root=self.project) if _nameable(name) else None
+            path = project.find("skills", name, root=self.project) if project.nameable(name) else None
             if path is None:
-                self.no_manifest(name, spec.file, item.span)
+                from bt_runtime.language import missing_file
+
+                missing_file.no_manifest(self, name, spec.file, item.span)
                 self.unlisted.add(spec)
                 continue
             if not self.allowed(path, spec.folder):
-                self.not_included("outside", name, spec.file, item.span)
+                from bt_runtime.language import missing_file
+
+                missing_file.not_included(self, "outside", name, spec.file, item.span)
                 continue
             read = self.manifest(path, spec.folder)
             self.diagnostics.sources[self.shown(path)] = self.files[real(path)] = read.text
@@ -323,23 +299,11 @@ class Loader:
     def names(self, folder: project.Folder) -> list[str]:
         return list(project.names(folder, root=self.project))
 
-    def no_manifest(self, name: str, file: str, span: Span) -> None:
-        known = self.names("skills")
-        message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
-        self.diagnostics.error("BT040", message, file, span, did_you_mean(name, known), help)
-
     def manifest_with(self, kind: str) -> str:
         """Returns a hint for an unknown kind that is a skill of a manifest not listed by this tree."""
         from bt_runtime.language import manifest
-        from bt_runtime.project import disk
 
-        for name in project.names("skills", root=self.project):
-            path = project.find("skills", name, root=self.project)
-            if path is None or kind.encode() not in disk.read_or_nothing(path):
-                continue  # spares reading most of them
-            if any(k.name == kind for k in manifest.read(path).kinds):
-                return f"a skill of `{name}`: add `skills: [{name}]`"
-        return ""
+        return manifest.offering(kind, self.project)
 
     def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
@@ -349,7 +313,9 @@ class Loader:
             name = str(node.values["file"])
             found = self.include(name, spec.folder)
             if not isinstance(found, Path):
-                self.not_included(found, name, node.file, node.given["file"].span)
+                from bt_runtime.language import missing_file
+
+                missing_file.not_included(self, found, name, node.file, node.given["file"].span)
                 continue
             here = (*way, Step(path, spec, node))
             first = next((i for i, step in enumerate(here) if step.path == found), None)
@@ -367,20 +333,3 @@ class Loader:
                     spec.policies += tuple(each for each in node.subtree.policies if each not in spec.policies)
                     spec.shared |= node.subtree.shared
                     spec.watched |= node.subtree.watched
-
-    def tree_meant(self, name: str) -> str:
-        own = project.find_tree(name, self.project).own if _nameable(name) else ()
-        return f"did you mean `{own[0]}`?" if own else did_you_mean(name, self.names("trees"))
-
-    def not_included(self, why: str, name: str, file: str, span: Span) -> None:
-        if why == "outside":
-            message = f"`{name:.60}` lies outside the project"
-            self.diagnostics.error("BT041", message, file, span, help="move it into the project")
-        else:
-            message, help = f"there is no tree `{name:.60}`", "looked beside this file, in trees/ and among the shipped"
-            self.diagnostics.error("BT040", message, file, span, self.tree_meant(name), help)
-
-
-def _nameable(name: str, most: int = 240) -> bool:
-    """Returns True when the name can be a file name: the system would raise an exception for a longer one."""
-    return 0 < len(name.encode("utf-8", "surrogatepass")) <= most and "\0" not in name

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
+from bt_runtime import project
 from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language import agent_options, impls, source
 from bt_runtime.language.emit.manifests import manifest_schema
@@ -26,6 +27,7 @@ from bt_runtime.language.schema_quick import number
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.validate import Check
+from bt_runtime.project import disk
 from bt_runtime.types import Json, Span
 
 FAULT = "BT042"
@@ -63,6 +65,17 @@ def parse(
     text: str | bytes, name: str = "manifest", folder: Path | None = None, import_policy: ImportPolicy | None = None
 ) -> Manifest:
     return _Reader(source.parse(text, name), folder or Path.cwd(), import_policy).manifest()
+
+
+def offering(kind: str, root: Path | None) -> str:
+    """Returns a hint for an unknown kind that is a skill of one of the project's manifests."""
+    for name in project.names("skills", root=root):
+        path = project.find("skills", name, root=root)
+        if path is None or kind.encode() not in disk.read_or_nothing(path):
+            continue  # spares reading most of them
+        if any(k.name == kind for k in read(path).kinds):
+            return f"a skill of `{name}`: add `skills: [{name}]`"
+    return ""
 
 
 def of_world(root: Path | None) -> list[Kind]:

@@ -36,6 +36,20 @@ UNKNOWN = Kind("unknown", "control", "A node of no known kind.", (Field("childre
 SEGMENT_FORBIDDEN = set("/*?[]{}")
 
 
+class _Fields(NamedTuple):
+    """The fields of a kind, as they are asked for at each of its nodes."""
+
+    by_name: dict[str, Field]
+    required: frozenset[str]
+    defaults: tuple[tuple[str, Json], ...]
+
+
+def _fields(kind: Kind) -> _Fields:
+    needed = frozenset(f.name for f in kind.fields if f.required)
+    given = [f for f in kind.fields if not f.required and f.default is not None and f.type not in NODE_TYPES]
+    return _Fields({f.name: f for f in kind.fields}, needed, tuple((f.name, f.default) for f in given))
+
+
 class Place(NamedTuple):
     """A YAML node in the place of a tree node, with the spec that it belongs to."""
 
@@ -63,6 +77,7 @@ class NodeReader:
         self.source_of = source_of  # says of an unknown kind where it could come from
         self.unlisted = False  # a manifest is missing: its skills are no faults of their own
         self.whole = True  # was every node reached
+        self.known: dict[int, _Fields] = {}  # by the kind's identity
         self.lost: set[str] = set()  # words of what could not be read: they may name entries
 
     @cached_property
@@ -112,24 +127,33 @@ class NodeReader:
             inner.extend(Place(each, spec, "children") for each in self.faults.unknown_kind(key, value))
             return spec, spec
         spec = NodeSpec(kind, key.span, self.file)
+        known = self.known.get(id(kind)) or self.known.setdefault(id(kind), _fields(kind))
         misspelt: set[str] = set()
-        given = self.fields(kind, value, key, misspelt, spec, inner)
-        guard = self.take(spec, given, inner)
-        self.missing(spec, given.keys() | misspelt, key, value)
+        given = self.fields(kind, known.by_name, value, key, misspelt, spec, inner)
+        guard = self.take(spec, known.by_name, given, inner)
+        self.missing(spec, known, given.keys() | misspelt if misspelt else given.keys(), key, value)
         return (guard or spec), spec
 
     def fields(
-        self, kind: Kind, value: Node, key: Scalar, misspelt: set[str], spec: NodeSpec, inner: list[Place]
+        self,
+        kind: Kind,
+        known: dict[str, Field],
+        value: Node,
+        key: Scalar,
+        misspelt: set[str],
+        spec: NodeSpec,
+        inner: list[Place],
     ) -> dict[str, tuple[Scalar, Node]]:
         """Returns field name → (key, value); a bare value stands for the kind's bare field.
 
         Fields whose names were misspelt go to `misspelt`, so that they are not reported as missing as well."""
         if isinstance(value, Scalar) and value.value is None and value.plain:
             return {}
-        bare = kind.field(kind.bare) if kind.bare else None
+        bare = known.get(kind.bare or "")
         if bare is not None and self.is_bare(kind, bare, value):
-            if bare.type == "assignments" and isinstance(value, YamlMap):
-                value = self.without_fields(kind, bare, value)
+            entries = value if bare.type == "assignments" and isinstance(value, YamlMap) else None
+            if entries is not None and any(key.text in COMMON_NAMES for key, _ in entries):
+                value = self.faults.among_entries(kind, bare, entries)
             return {bare.name: (key, value)}
         if not isinstance(value, YamlMap):
             self.faults.no_mapping(kind, key, value)
@@ -142,23 +166,13 @@ class NodeReader:
             return {}
         given: dict[str, tuple[Scalar, Node]] = {}
         for name, inside in value:
-            if kind.field(name.text) is None and name.text not in COMMON_NAMES:
+            if name.text not in known and name.text not in COMMON_NAMES:
                 meant, below = self.faults.no_field(kind, value, name, inside)
                 misspelt |= meant
                 inner.extend(Place(node, spec, field) for field, node in below)
             else:
                 given[name.text] = (name, inside)
         return given
-
-    def without_fields(self, kind: Kind, bare: Field, value: YamlMap) -> YamlMap:
-        """Reports common fields among entries, as in `set: {l: 1, when: go}`: `when` may be a guard or an entry."""
-        common = [key for key, _ in value if key.text in COMMON_NAMES]
-        if not common:
-            return value
-        self.faults.among_entries(kind, bare, value, common)
-        rest = YamlMap(value.start)
-        rest.end, rest.pairs = value.end, [pair for pair in value if pair[0].text not in COMMON_NAMES]
-        return rest
 
     def is_bare(self, kind: Kind, bare: Field, value: Node) -> bool:
         if not isinstance(value, YamlMap):
@@ -170,17 +184,19 @@ class NodeReader:
             return kind.field(name) is None and name not in COMMON_NAMES
         return False
 
-    def take(self, spec: NodeSpec, given: dict[str, tuple[Scalar, Node]], inner: list[Place]) -> NodeSpec | None:
+    def take(
+        self, spec: NodeSpec, known: dict[str, Field], given: dict[str, tuple[Scalar, Node]], inner: list[Place]
+    ) -> NodeSpec | None:
         """Fills the spec from its fields; adds nested nodes to `inner`. Returns the guard around the node, if there is
         one."""
         guard: NodeSpec | None = None
         tests: list[Place] = []  # nodes that are asked come after the others
         for name, (key, value) in given.items():
-            field = spec.kind.field(name) or _COMMON[name]
+            field = known.get(name) or _COMMON[name]
             if field.type in NODE_TYPES:
                 inner.extend(self.places(spec, field, value))
                 continue
-            guards = name in _GUARDS and spec.kind.field(name) is None
+            guards = name in _GUARDS and name not in known
             if guards and guard is None:
                 guard = NodeSpec(GUARD, spec.span, self.file)
                 guard.add(spec, "child")
@@ -197,7 +213,7 @@ class NodeReader:
             if read is BAD:
                 spec.given[name] = value  # without a value: it was given, and is at fault
                 continue
-            if name == "name" and name in _COMMON and spec.kind.field(name) is None:
+            if name == "name" and name not in known:
                 spec.name = self.node_name(key, str(read), value)
             elif guards and guard is not None:
                 guard.values[name] = read
@@ -229,18 +245,18 @@ class NodeReader:
             for node in value:
                 yield Place(node, spec, field.name)
 
-    def missing(self, spec: NodeSpec, given: Set[str], key: Scalar, value: Node) -> None:
+    def missing(self, spec: NodeSpec, known: _Fields, given: Set[str], key: Scalar, value: Node) -> None:
         one_of = spec.kind.one_of
         if one_of and not given & set(one_of):
             needs = " or ".join(f"`{name}`" for name in one_of)
             self.error("BT015", f"`{spec.kind.name}` needs {needs}", key.span, help="both may be given")
-        for field in spec.kind.fields:
-            if field.name in given:
-                continue
-            if field.required:
-                self.faults.lacking(spec.kind, field, key, value)
-            elif field.default is not None and field.type not in NODE_TYPES:
-                spec.values[field.name] = field.default
+        for name, default in known.defaults:
+            if name not in given:
+                spec.values[name] = default
+        if not known.required <= given:
+            for field in spec.kind.fields:
+                if field.required and field.name not in given:
+                    self.faults.lacking(spec.kind, field, key, value)
 
     def node_name(self, key: Scalar, name: str, value: Node) -> str | None:
         if not name or name.isdigit() or name != name.strip() or SEGMENT_FORBIDDEN & set(name) or len(name) > 80:

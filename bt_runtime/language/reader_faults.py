@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from bt_runtime.faults.diagnostic import Fix, nearest
 from bt_runtime.language import fixes, foreign_fixes, typos
@@ -79,9 +79,12 @@ class NodeFaults:
             label, help = f'quote it: `{before} "{{{hole}}}"`', "a text that begins with a brace stands in quotes"
         self.error("BT016", f"`{{{hole}}}` without quotes is a mapping", value.span, label, help)
 
-    def among_entries(self, kind: Kind, bare: Field, value: YamlMap, common: Iterable[Scalar]) -> None:
-        """Reports common fields among entries, as in `set: {l: 1, when: go}`: `when` may be a guard or an entry."""
-        for name in common:
+    def among_entries(self, kind: Kind, bare: Field, value: YamlMap) -> YamlMap:
+        """Reports common fields among entries, as in `set: {l: 1, when: go}`: `when` may be a guard or an entry.
+        Returns the entries without them."""
+        rest = YamlMap(value.start)
+        rest.end, rest.pairs = value.end, [pair for pair in value if pair[0].text not in COMMON_NAMES]
+        for name in [key for key, _ in value if key.text in COMMON_NAMES]:
             self.error(
                 "BT013",
                 f"`{name.text}` is a field of any node, and here it stands among the entries of `{kind.name}`",
@@ -91,6 +94,7 @@ class NodeFaults:
                 f"written below `{bare.name}:` too",
                 fixes.apart(bare, value, COMMON_NAMES),
             )
+        return rest
 
     def lacking(self, kind: Kind, field: Field, key: Scalar, value: Node) -> None:
         """Reports a missing required field."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,14 +73,15 @@ class NodeSpec:
             return _NONE
         return frozenset(p for p in self.places if (f := self.kind.field(p)) is not None and f.asks)
 
-    def walk(self) -> Iterator[NodeSpec]:
-        """This node and all below, parents first, without entering subtrees."""
-        todo = [self]
+    def walk(self) -> list[NodeSpec]:
+        """Returns this node and all below, parents first, without entering subtrees."""
+        found, todo = [], [self]
         while todo:
             node = todo.pop()
-            yield node
+            found.append(node)
             if node.children:
                 todo.extend(reversed(node.children))
+        return found
 
     def at(self, place: str) -> NodeSpec | None:
         return next((c for c, p in zip(self.children, self.places, strict=True) if p == place), None)

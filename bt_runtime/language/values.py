@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
@@ -13,6 +14,7 @@ from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, unquoted
 from bt_runtime.types import Json, Span
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NESTED = frozenset("{}'\"")  # with one of these between its braces, a text may be more than one hole
 BAD = object()  # the value was at fault; the fault has been found
 
 
@@ -36,7 +38,9 @@ AN_OUTPUT = 'an output: give the entry that it writes, as "{entry}"'
 
 def is_entry(value: Json) -> bool:
     """True for a string that is one whole `{entry}`."""
-    return isinstance(value, Expression) and NAME.fullmatch(value.text.strip()) is not None
+    if value.__class__ is not Expression or value.part.how != "name":
+        return False
+    return NAME.fullmatch(value.text.strip()) is not None  # without brackets around it
 
 
 def _filled(shape: Json, scope: Json) -> Json:
@@ -94,8 +98,12 @@ class Values:
 
     def template(self, node: Scalar) -> Json:
         """Reads a template. A text without holes is a literal; one that is a single hole is an expression."""
+        text = node.text
+        if text[0] == "{" and text[-1] == "}" and _NESTED.isdisjoint(text[1:-1]) and not text[1:-1].isspace():
+            with suppress(ExpressionError):  # told below, with its place
+                return compile(text[1:-1])
         try:
-            template = Template(node.text)
+            template = Template(text)
         except ExpressionError as error:
             return self.at_column(node, error)
         if "${" in node.text or node.text.startswith("{{"):

@@ -129,3 +129,8 @@ def names(folder: Folder, suffix: str = ".yaml", root: Path | None = None) -> It
             if name not in seen:
                 seen.add(name)
                 yield name
+
+
+def nameable(name: str, most: int = 240) -> bool:
+    """Returns True when the name can be a file name: the system would raise an exception for a longer one."""
+    return 0 < len(name.encode("utf-8", "surrogatepass")) <= most and "\0" not in name

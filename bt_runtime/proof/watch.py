@@ -4,7 +4,7 @@ what a person grafts, is held against them before it is spliced."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from py_trees.behaviour import Behaviour
 
@@ -50,19 +50,29 @@ class Watched:
         return {each.property.name: Past(each.left, each.begun, each.since) for each in self.monitors}
 
 
+class Promises(Protocol):
+    """Properties that somebody else looks at after each tick."""
+
+    all: list[Property]
+
+    def monitors_of(self, run: Run) -> list[Monitor]: ...
+
+
 class Watch:
     """The watch over one run. `violations` are the properties that were broken, each with how."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.whole = Watched(Standing(run), run.spec.properties)
+    def __init__(self, run: Run, promises: Promises | None = None) -> None:
+        """`promises`: what grafts are held against in place of the tree's own properties; it is watched by others."""
+        self.run, self.promises = run, promises
+        self.whole = Watched(Standing(run), run.spec.properties if promises is None else tuple(promises.all))
         self.included: dict[Subtree, Watched] = {}
         self.running: set[Subtree] = set()
         self.violations: dict[str, str] = {}
         if any(spec.kind.asks for spec in walk(run.spec)):
             self.whole.grafts  # noqa: B018 - made before the first tick
-        self.ends = [run.listen(self.ticked, Tick), run.listen(self.grown, Grown)]
-        self.grown(None)
+        self.ends = [run.listen(self.ticked, Tick), run.listen(self.grown, Grown)] if promises is None else []
+        if promises is None:
+            self.grown(None)
         growth: Any = run.growth
         growth.review, growth.consider = self.review, self.consider
 
@@ -142,6 +152,11 @@ class Watch:
         if self.whole.properties:
             yield self.whole
 
+    def past(self, watched: Watched) -> dict[str, Past]:
+        if self.promises is not None:
+            watched.monitors = self.promises.monitors_of(self.run)
+        return watched.past
+
     def checks(self, node: Behaviour) -> Iterator[tuple[Watched, Grafts]]:
         for watched in self.above(node):
             yield watched, watched.grafts
@@ -149,7 +164,7 @@ class Watch:
     def review(self, node: Node, graft: NodeSpec, text: str) -> None:
         """Raises Refused for a plan that would break a property, or that is not decided in its time."""
         for watched, grafts in self.checks(node):
-            for answer in grafts.check(node, graft, watched.past):
+            for answer in grafts.check(node, graft, self.past(watched)):
                 why, hint = self.verdict(answer, watched.standing, node.path, "a plan")
                 if why:
                     self.run.context.emit(PlanRefused(node.path, ["property"], text))
@@ -165,9 +180,9 @@ class Watch:
             return
         for watched, grafts in self.checks(inner):
             if change.how == "insert":
-                answers = grafts.insertion(inner, change.index, graft, watched.past)
+                answers = grafts.insertion(inner, change.index, graft, self.past(watched))
             else:
-                answers = grafts.replacement(inner, graft, watched.past)
+                answers = grafts.replacement(inner, graft, self.past(watched))
             for answer in answers:
                 why, hint = self.verdict(answer, watched.standing, change.path, "the change")
                 if why:

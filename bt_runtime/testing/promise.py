@@ -69,14 +69,17 @@ class Promises:
         self.unread = {name for each in self.monitors for name in each.unread}
         self.unseen = {path for each in self.monitors for path in each.unseen}
 
+    def monitors_of(self, run: Run) -> list[Monitor]:
+        if run is not self.run:  # each run is watched from its beginning
+            self.run, self.monitors = run, [Monitor(each) for each in self.all]
+        return self.monitors
+
     def look(self, run: Run, when: str) -> None:
         """Raises Broken."""
         if not self.all:
             return
-        if run is not self.run:  # each run is watched from its beginning
-            self.run, self.monitors = run, [Monitor(each) for each in self.all]
         sight = Sight(run)
-        for monitor in self.monitors:
+        for monitor in self.monitors_of(run):
             why = monitor.look(sight, run.status is not RUNNING)
             if why:
                 raise Broken(monitor.property, f"{promised(monitor.property)} - broken {when}, {why}")

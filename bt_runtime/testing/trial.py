@@ -138,11 +138,13 @@ class Trial:
         return self.status
 
     def hold(self, promises: Promises) -> None:
-        """Looks at these promises after each tick, instead of the watch over the tree's own properties."""
+        """Looks at these promises after each tick, and holds grafts against them, instead of the tree's own watch."""
         self.promises = promises
         watch: Watch | None = self.run.extensions.get(Watch)  # type: ignore[assignment]
         if watch is not None:
             watch.end()
+        if promises.all:
+            self.run.extensions[Watch] = Watch(self.run, promises)
 
     def repeats(self, ticks: int) -> None:
         """Raises when a promise is broken in a run that goes through its latest ticks again and again."""

@@ -92,7 +92,10 @@ class Growth:
 
     def checked(self, path: str, text: str, tree: TreeSpec | None = None) -> NodeSpec:
         """Checks a text as nodes for this place; raises Faults."""
-        return self.loader().fragment(text, tree or self.owner(self.engine.find(path)).tree, f"graft at {path}")
+        from bt_runtime.language.fragment import load_fragment
+
+        tree = tree or self.owner(self.engine.find(path)).tree
+        return load_fragment(self.loader(), text, tree, f"graft at {path}")
 
     def stand(self, change: Request, spec: NodeSpec) -> Request:
         """Asks for checked nodes, in the scope that is around the place of the change."""
@@ -109,8 +112,10 @@ class Growth:
 
     def plan(self, node: Node, text: str, kinds: Sequence[Kind] = ()) -> Request:
         """Requests a model's plan below the node that asked, checked like any text. `kinds`: additional kinds."""
+        from bt_runtime.language.fragment import load_fragment
+
         tree = self.owner(node).tree
-        spec = self.loader().fragment(text, tree, f"plan of {node.path}", tuple(kinds))
+        spec = load_fragment(self.loader(), text, tree, f"plan of {node.path}", tuple(kinds))
         self.review(node, spec, text)
         request = Request("grow", node.path, text=text, name=spec.name or "")
         return self._ask(request, spec, lambda place: Site(node.inside, node.scope, tree.folder))

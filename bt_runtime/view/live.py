@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from bt_runtime.replay.stepping import stepping
 from bt_runtime.replay.why import why_recorded
 from bt_runtime.run.person import Person
 from bt_runtime.run.run import Run
+from bt_runtime.tree.describe.gist import worded
 from bt_runtime.types import Json
 from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.completing import completed
@@ -155,7 +155,11 @@ class View:
     def _tell_written(self) -> None:
         """Sends the entries that were written on the page."""
         rows = [
-            {"scope": scope, "name": name, "text": f"{name} was {_shown(before)}, and {_shown(value)} was written"}
+            {
+                "scope": scope,
+                "name": name,
+                "text": f"{name} was {worded(before, 60)}, and {worded(value, 60)} was written",
+            }
             for (scope, name), (before, value) in self.written.items()
         ]
         self.feed.put({"k": "written", "t": self.watch._now(), "rows": rows})
@@ -212,10 +216,6 @@ class View:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _shown(value: Json) -> str:
-    return clipped(json.dumps(value, ensure_ascii=False, default=repr), 60)
 
 
 def write(run: Run, about: Mapping[str, Json]) -> Json:

@@ -9,6 +9,7 @@ import pytest
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import read_plan
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.fragment import load_fragment
 from bt_runtime.run.run import load
 from bt_runtime.testing import FAILURE
 from bt_runtime.tree.budget import Budget
@@ -111,7 +112,7 @@ def test_ten_thousand_hostile_answers_raise_nothing_and_build_only_what_the_dial
             if objections(plan, at):
                 refused += 1
                 continue
-            spec = tree.loader().fragment(as_yaml(plan, "react", {}, tree.spec.registry), tree.spec, "plan")
+            spec = load_fragment(tree.loader(), as_yaml(plan, "react", {}, tree.spec.registry), tree.spec, "plan")
         except BtError:
             refused += 1
             continue

@@ -10,6 +10,7 @@ import pytest
 from bt_runtime.agents.expansion import as_yaml
 from bt_runtime.agents.loops import same_goal
 from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Unreadable, goals, read_plan
+from bt_runtime.language.fragment import load_fragment
 from bt_runtime.run.run import load
 
 
@@ -180,7 +181,7 @@ def test_every_expansion_of_the_released_trajectories_is_read_and_becomes_a_vali
                         continue
                     seen.add(plan)
                     grafted = as_yaml(plan, "reactree", {}, tree.spec.registry)
-                    spec = tree.loader().fragment(grafted, tree.spec, "plan")
+                    spec = load_fragment(tree.loader(), grafted, tree.spec, "plan")
                     assert [s.kind.name for s in spec.walk() if s.kind.name == "tree"].count("tree") == len(
                         list(goals(plan))
                     )

@@ -268,3 +268,26 @@ def test_an_anchor_is_not_mistaken_for_the_end_of_a_skill() -> None:
     text += "  b:\n    sentence: b\n    outputs: *o\n    takes: 2\n"
     made = with_fact(text, "b", "brings", "it is done")
     assert made == text.replace("    outputs: *o\n", "    outputs: *o\n    brings: [it is done]\n")
+
+
+HEAD = "version: 1\nskills: s\nkinds:\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("  a:\n    brings:  # todo\n", "  a:\n    brings: [it is done]  # todo\n"),
+        ("  a:\n    brings: []  # none\n", "  a:\n    brings: [it is done]  # none\n"),
+        ("  a:\n    brings: [\n      x,  # why\n      y  # and\n    ]\n",
+         "  a:\n    brings: [\n      x,  # why\n      y, it is done  # and\n    ]\n"),
+        ("  a: {}\n", "  a: {brings: [it is done]}\n"),
+        ("  a:\n    sentence: >\n      a long\n      sentence\n    takes: 1\n",
+         "  a:\n    sentence: >\n      a long\n      sentence\n    brings: [it is done]\n    takes: 1\n"),
+        ("  a:\r\n    takes: 1\r\n", "  a:\r\n    takes: 1\r\n    brings: [it is done]\r\n"),
+    ],
+)  # fmt: skip
+def test_a_fact_is_added_in_the_layout_that_the_skill_has(before: str, after: str) -> None:
+    head = HEAD.replace("\n", "\r\n") if "\r" in before else HEAD
+    made = with_fact(head + before, "a", "brings", "it is done")
+    assert made == head + after
+    assert "it is done" in manifest.parse(made).kinds[0].data["entry"].brings

@@ -110,6 +110,7 @@ WORDS: dict[str, list[list[str]]] = {
     "mcp": [["--help"], [ARGUMENT]],
     "compile": [[ARGUMENT], [ARGUMENT, "--out", "x.yaml"]],
     "diff": [["t", "bad"], [ARGUMENT, ARGUMENT]],
+    "skills": [["suggest", ARGUMENT], ["suggest", "bad.yaml"], ["suggest", "--json"]],
     "new": [["skill", ARGUMENT], ["tree", ARGUMENT], ["test", ARGUMENT]],
     "fuzz": [["t", "--never", ARGUMENT], [ARGUMENT]],
     "check": [["t", "--never", ARGUMENT], [ARGUMENT]],

@@ -10,6 +10,7 @@ import pytest
 
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language import manifest
+from bt_runtime.language.fragment import load_fragment
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.source.text import LINE_BREAK
@@ -82,7 +83,7 @@ def test_mutated_fragments_give_nodes_or_faults() -> None:
     sound = 0
     for number, text in enumerate(documents(2_000, 0, [kind.example for kind in shipped_kinds()])):
         try:
-            Loader().fragment(text, tree, "graft")
+            load_fragment(Loader(), text, tree, "graft")
             sound += 1
         except Faults as faults:
             assert all(d.span is not None and d.file == "graft" for d in faults.diagnostics)

@@ -15,6 +15,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.proof.watch import Watch
 from bt_runtime.run.run import Run, load
 from bt_runtime.testing import RUNNING, Trial
+from tests.proof.test_grafts import Played
 from tests.support.random_trees import SKILLS
 
 HEAD = """\
@@ -155,3 +156,14 @@ def test_a_run_that_breaks_a_property_of_an_included_tree_is_told_and_halted(tmp
         trial.go_on(10)
         assert list(trial.run.extensions[Watch].violations) == ["/outer/0: low"]
         assert trial.status.name == "INVALID" and trial.clock.now() < 2
+
+
+def test_promises_of_a_command_line_are_held_against_grafts() -> None:
+    """As the tree's own properties are: with `--never` of `btr fuzz`, and `never=` of a test."""
+    never = "full and grab is running"
+    with Trial(load(f"{HEAD.replace('properties:', '')}{WORK}", skills=SKILLS), allow="*", never=never) as trial:
+        trial.run.context.services.scripted_skills = Played()
+        trial.tick()
+        with pytest.raises(BtError, match="it may break never full and grab is running"):
+            trial.insert("/t", "sequence: [{set: {full: true}}, {grab: {}}]", -1)
+        trial.insert("/t", "sequence: [{set: {full: false}}, {grab: {}}]", -1)

@@ -10,6 +10,7 @@ import py_trees
 import pytest
 
 from bt_runtime import Run, load
+from bt_runtime.language.fragment import load_fragment
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Double, Script, after
 from bt_runtime.tree.request import Refused
 
@@ -346,7 +347,7 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
     t = make("sequence: [a: {}]", a=SUCCESS, options={"project": tmp_path})
     t.keep_no_more()  # the trial keeps every tick
     run, plan = t.run, "sequence:\n  - tree: sub\n  - py: {class: 'py_trees.behaviours:Success'}\n"
-    spec = run.tree.loader().fragment(plan, run.spec, "plan")
+    spec = load_fragment(run.tree.loader(), plan, run.spec, "plan")
 
     def cycles(count: int) -> None:
         from bt_runtime.tree.build import build_nodes

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.interop.lsp.entries import Entries, Place
 from bt_runtime.interop.lsp.text import Text
+from bt_runtime.language import missing_file
 from bt_runtime.language.checks import semantic
 from bt_runtime.language.checks.subtree_ports import check_border
 from bt_runtime.language.import_policy import ImportPolicy
@@ -184,7 +185,8 @@ class DocumentLoader(Loader):
         found = self.include(name, spec.folder)
         if not isinstance(found, Path):
             given = node.given.get("file")
-            self.not_included(found, name, node.file, given.span if isinstance(given, Scalar) else node.span)
+            span = given.span if isinstance(given, Scalar) else node.span
+            missing_file.not_included(self, found, name, node.file, span)
             return
         document.includes.append(Include(node, found, level))
         target = self.workspace.document(found)

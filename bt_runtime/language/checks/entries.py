@@ -82,14 +82,14 @@ def _written_inputs(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> No
 
 def _assignments(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     """Checks that values written to a typed entry have its type, as far as the text shows."""
-    ports = tree.ports
+    ports, known = tree.ports, declared(tree)
     for use in used.writes:
         port = ports.get(use.name)
         if port is None or use.name in tree.inputs:
             continue
         if use.field.type == "assignments":
             value = use.spec.values[use.field.name].get(use.name)
-            problem = "" if use.spec.kind.includes else _of_value(tree, port, value)
+            problem = "" if use.spec.kind.includes else _of_value(known, port, value)
         else:
             written = use.spec.values[use.field.name][use.name].type if use.field.type == "outputs" else use.field.type
             fits_type = written not in DATA_TYPES or flows(written, port.type)
@@ -103,8 +103,9 @@ def _assignments(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
 
 def _texts(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
     """Looks closer at texts that go into an entry of any type and look like something else: `k + 1`, `no`."""
+    ports = tree.ports
     for use in used.writes:
-        port = tree.ports.get(use.name)
+        port = ports.get(use.name)
         if use.field.type != "assignments" or use.spec.kind.includes or (port is not None and port.type != "any"):
             continue
         value = use.spec.values[use.field.name].get(use.name)
@@ -119,12 +120,12 @@ def declared(tree: TreeSpec) -> dict[str, str]:
     return {name: port.type for name, port in tree.ports.items() if port.type != "any"}
 
 
-def _of_value(tree: TreeSpec, port: Port, value: Json) -> str:
+def _of_value(known: Mapping[str, str], port: Port, value: Json) -> str:
     """Returns why the port cannot take this value; "" when it can or when the type is unknown."""
     if isinstance(value, Expression):
         from bt_runtime.language.checks import types
 
-        found = types.misfit(value, declared(tree), port.type)
+        found = types.misfit(value, known, port.type)
         return f"`{port.name}` is {an(port.type)}, and this is {an(found)}" if found is not None else ""
     return "" if isinstance(value, Computed) else unfit(port, value)
 

@@ -16,10 +16,17 @@ from bt_runtime.types import Json, Span
 
 class Use(NamedTuple):
     name: str
-    span: Span
+    at: Span | Node  # … with its place in a text
     spec: NodeSpec
     field: Field
     whole: bool = False  # the value is this entry and nothing else
+    part: tuple[int, int] | None = None
+
+    @property
+    def span(self) -> Span:
+        if isinstance(self.at, Span):
+            return self.at
+        return self.at.span if self.part is None else inside(self.at, *self.part)
 
 
 class PlacedExpression(NamedTuple):
@@ -47,18 +54,22 @@ def entry_named(value: Json) -> str | None:
     return value.text.strip() if is_entry(value) else None
 
 
-_WITH_NAMES = (Expression, Template, Nested, dict, list)
+_WITH_NAMES = frozenset({Expression, Template, Nested, dict, list})
 
 
 def usage(nodes: Sequence[NodeSpec]) -> Usage:
     """Collects the entries that the nodes of a tree read and write."""
     found = Usage([], [], any(s.kind.foreign or s.values.get("autoremap") for s in nodes), set(), set(), [])
+    fields: dict[int, dict[str, Field]] = {}  # of each kind
     for spec in nodes:
+        known = fields.get(id(spec.kind))
+        if known is None:
+            known = fields[id(spec.kind)] = {f.name: f for f in (*COMMON, *spec.kind.fields)}
         for name, node in spec.given.items():
             if name not in spec.values:
                 found.perhaps.update(_words(node))
                 continue
-            field = spec.kind.field(name) or next(f for f in COMMON if f.name == name)
+            field = known[name]
             if spec.kind.includes and name == "with":
                 _shared(spec, field, node, found)
             else:
@@ -73,7 +84,7 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
     if field.type == "assignments":
         assert isinstance(node, YamlMapping)
         for key, inner in node:
-            found.writes.append(Use(key.text, key.span, spec, field))
+            found.writes.append(Use(key.text, key, spec, field))
             _read(spec, field, value[key.text], inner, found)
     elif field.type == "inputs":
         assert isinstance(node, YamlMapping)
@@ -82,26 +93,28 @@ def _of_field(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usag
     elif field.type == "outputs":
         assert isinstance(node, YamlMapping)
         for key, inner in node:
-            found.writes.append(Use(key.text, key.span, spec, field))
+            found.writes.append(Use(key.text, key, spec, field))
             choices = inner.get("choices") if isinstance(inner, YamlMapping) else None
             if choices is not None:
                 _read(spec, field, value[key.text].choices, choices, found)
     elif field.writes:
         name = entry_named(value) if field.type in DATA_TYPES else value
         if isinstance(name, str):
-            found.writes.append(Use(name, node.span, spec, field))
+            found.writes.append(Use(name, node, spec, field))
             if field.reads:
                 found.asked.add(name)
     elif field.type == "key":
-        found.reads.append(Use(value, node.span, spec, field))
+        found.reads.append(Use(value, node, spec, field))
     else:
         _read(spec, field, value, node, found)
 
 
 def _read(spec: NodeSpec, field: Field, value: Json, node: Node, found: Usage) -> None:
-    if not isinstance(value, _WITH_NAMES):
+    if value.__class__ not in _WITH_NAMES:
         return  # most values are plain: nothing stands in them
-    if isinstance(value, Expression | Template | Nested):
+    if value.__class__ is Expression:
+        found.asked.update(value.asked)
+    elif isinstance(value, Template | Nested):
         found.asked.update(asked(value))
     found.reads.extend(_reads(spec, field, value, node, found.expressions))
 
@@ -137,7 +150,7 @@ def _shared(spec: NodeSpec, field: Field, node: Node, found: Usage) -> None:
         value = spec.values["with"].get(key.text)
         name = entry_named(value)
         if key.text in outputs and name is not None:
-            found.writes.append(Use(name, inner.span, spec, field))
+            found.writes.append(Use(name, inner, spec, field))
         else:
             _read(spec, field, value, inner, found)
 
@@ -168,4 +181,4 @@ def _reads(
         elif isinstance(value, Template):
             placed.extend(PlacedExpression(h.expression, node, h.at, spec, field, False) for h in value.holes)
         for name, (start, end) in value.names.items():
-            yield Use(name, inside(node, start + shift, end + shift), spec, field, whole)
+            yield Use(name, node, spec, field, whole, (start + shift, end + shift))

@@ -6,9 +6,7 @@ part, by which a fault in that line gets its place in the author's text."""
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
@@ -38,26 +36,72 @@ _SCALARS = frozenset({*NUMBERS, str, type(None)})
 _ORDER = frozenset({"<", "<=", ">", ">="})
 _EQUAL = {"==": "==", "is": "==", "!=": "!=", "is not": "!="}
 _BOOLEAN = frozenset({"comparison", "not", "exists"})
+_MOST_CODES = 1024
+_CODES: dict[tuple[Any, ...], CodeType] = {}  # by shape
 _LEAST, _FIRST = 1_000_000_000, 3  # a number that needs no bound; the line of a function at which its parts begin
 
 
 def function(root: Root) -> Run:
     """Returns the function of the scope. It raises ExpressionError, and nothing else, whatever the values are."""
+    shape: list[Any] = []
+    values: list[Value] = [root]
+    if isinstance(root, tuple):
+        for piece in root[0]:
+            if isinstance(piece, str):
+                shape.append(None)
+                values.append(piece)
+            else:
+                shape.append(Hole)
+                _look(piece.expression.part, shape, values)
+        values.append(max(MOST_TEXT, root[1]))
+    else:
+        _look(root, shape, values)
+    code = _CODES.get(key := tuple(shape))
+    if code is None:
+        if len(_CODES) >= _MOST_CODES:
+            _CODES.clear()
+        code = _CODES[key] = _compiled(root, len(values) - 1)
+    return FunctionType(code, _WORDS, "run", tuple(values))
+
+
+def _look(part: Part, shape: list[Any], values: list[Value]) -> None:
+    """Adds what the source of a part depends on to `shape`, and its arguments to `values`: its own, then those of its
+    operands."""
+    how = part.how
+    if how == "name" or how == "constant":
+        value = part.of[0]
+        shape.append(how if how == "name" else float if value.__class__ in NUMBERS else value.__class__)
+        values.append(value)
+        return
+    operands = part.of
+    if how == "chain" or how == "comparison":
+        signs = [sign for sign, _ in operands[1:]]
+        table: Mapping[str, Any] = ARITHMETIC if how == "chain" else COMPARISONS
+        shape.append((how, *signs))
+        values += [table[sign] for sign in signs]
+        operands = [operands[0], *(operand for _, operand in operands[1:])]
+    elif how == "either" or how == "not":
+        shape.append((how, part.operation, len(operands)))
+    elif how in _PARTS and how != "exists":
+        shape.append((how, len(operands)))
+    else:
+        shape.append((how == "exists", len(operands)))
+        values.append(part.operation)
+    for each in operands:
+        _look(each, shape, values)
+
+
+def _compiled(root: Root, arguments: int) -> CodeType:
     writer = _Writer()
     result = writer.whole(root)
-    names = "".join([f", k{i}" for i in range(len(writer.values))])
+    names = "".join([f", k{i}" for i in range(arguments)])
     body = "\n".join([line for line, *_ in writer.lines])
     source = (
         f"def run(s, root{names}):\n try:\n{body}\n  return {result}\n"
         " except (KeyError, Misfit, OverflowError, RecursionError) as reason:\n"
         "  raise located(reason, root, s) from None\n"
     )
-    return FunctionType(_code(source), _WORDS, "run", (root, *writer.values))
-
-
-@lru_cache(maxsize=1024)
-def _code(source: str) -> CodeType:
-    module = builtins.compile(source, "<expression>", "exec", dont_inherit=True)
+    module = compile(source, "<expression>", "exec", dont_inherit=True)
     return next(each for each in module.co_consts if isinstance(each, CodeType))
 
 
@@ -118,7 +162,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, Part | None, int, int]] = []  # … the part, and its place in the whole text
-        self.values: list[Value] = []  # of the arguments
+        self.arguments = 0  # in the order of `_look`
         self.level = 2
         self.count = 0  # variables
         self.shift = 0  # the place of the part's text in the whole text
@@ -129,9 +173,9 @@ class _Writer:
     def line(self, part: Part, text: str) -> None:
         self.lines.append((" " * self.level + text, part, part.start + self.shift, part.end + self.shift))
 
-    def argument(self, value: Value) -> str:
-        self.values.append(value)
-        return f"k{len(self.values) - 1}"
+    def argument(self) -> str:
+        self.arguments += 1
+        return f"k{self.arguments - 1}"
 
     def variable(self) -> str:
         self.count += 1
@@ -139,7 +183,7 @@ class _Writer:
 
     def operand(self, part: Part) -> str:
         if part.how == "constant":
-            return self.argument(part.of[0])
+            return self.argument()
         write: Callable[[_Writer, Part], str] = _PARTS.get(part.how, _Writer.call)
         return write(self, part)
 
@@ -149,7 +193,7 @@ class _Writer:
             word = self.operand(part)
             return word, word
         word = self.variable()
-        self.line(part, f"{word} = s[{self.argument(part.of[0])}]")
+        self.line(part, f"{word} = s[{self.argument()}]")
         return word, f"plain({word})"
 
     def name(self, part: Part) -> str:
@@ -158,23 +202,25 @@ class _Writer:
         return word
 
     def call(self, part: Part) -> str:
+        called = self.argument()
         words = [self.operand(each) for each in part.of]
         word = self.variable()
-        self.line(part, f"{word} = {self.argument(part.operation)}({', '.join(words)})")
+        self.line(part, f"{word} = {called}({', '.join(words)})")
         return word
 
     def exists(self, part: Part) -> str:
         word = self.variable()
-        self.line(part, f"{word} = exists(s, {self.argument(part.operation)})")
+        self.line(part, f"{word} = exists(s, {self.argument()})")
         return word
 
     def chain(self, part: Part) -> str:
         first, *rest = part.of
+        slow_ones = [self.argument() for _ in rest]
         (left, slow), number = self.loose(first), _number(first)
-        for sign, operand in rest:
+        for (sign, operand), called in zip(rest, slow_ones, strict=True):
             right, slow_right = self.loose(operand)
             word = self.variable()
-            slow_way = f"{word} = {self.argument(ARITHMETIC[sign])}({slow}, {slow_right})"
+            slow_way = f"{word} = {called}({slow}, {slow_right})"
             test = _all(_in("NUMBERS", left, number), _in("NUMBERS", right, _number(operand)))
             if sign in "+-" and test:
                 self.line(part, f"if {test}:")
@@ -190,6 +236,7 @@ class _Writer:
     def comparison(self, part: Part) -> str:
         level, word = self.level, self.variable()
         first, *rest = part.of
+        slow_ones = [self.argument() for _ in rest]
         left, slow = self.loose(first)
         for at, (sign, operand) in enumerate(rest):
             if at:
@@ -197,7 +244,7 @@ class _Writer:
                 self.level += 1
             right, slow_right = self.loose(operand)
             test, way = self.quickly(sign, first, left, operand, right)
-            slow_way = f"{word} = {self.argument(COMPARISONS[sign])}({slow}, {slow_right})"
+            slow_way = f"{word} = {slow_ones[at]}({slow}, {slow_right})"
             if test:
                 self.line(part, f"if {test}: {word} = {left} {way} {right}")
                 self.line(part, f"else: {slow_way}")
@@ -266,7 +313,7 @@ class _Writer:
         words = []
         for piece in pieces:
             if isinstance(piece, str):
-                words.append(self.argument(piece))
+                words.append(self.argument())
                 continue
             self.shift = piece.at
             words.append(word := self.operand(piece.expression.part))
@@ -276,7 +323,7 @@ class _Writer:
                 self.lines.append((line, None, piece.at, piece.at + len(piece.expression.text)))
         if len(words) == 1:
             return words[0]
-        whole, most = self.variable(), self.argument(max(MOST_TEXT, length))
+        whole, most = self.variable(), self.argument()
         line = f"  {whole} = fitting(f'{{{'}{'.join(words)}}}', {most})"
         self.lines.append((line, None, 0, length))
         return whole

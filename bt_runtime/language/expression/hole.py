@@ -8,6 +8,7 @@ from bt_runtime.language.expression.error import BOUND, HOLE, SYNTAX, Expression
 from bt_runtime.language.expression.expression import Expression, compile
 from bt_runtime.language.expression.token import LONGEST, scan
 
+_CLOSER = frozenset("{'\"")
 MOST_HOLES = 100
 _BRACE = re.compile(r"\{\{|\}\}|\{")
 
@@ -35,16 +36,30 @@ def cut(text: str) -> list[str | Hole]:
         holes += 1
         if holes > MOST_HOLES:
             raise ExpressionError(BOUND, "too many holes", f"at most {MOST_HOLES} in one text", brace.start(), at)
-        end = _closing(text, at)
+        end = text.find("}", at)
+        made = _plainly(text[at:end]) if end >= 0 else None
+        if made is None:
+            end = _closing(text, at)
+            made = _compiled(text[at:end], at)
         if plain:
             pieces.append(plain)
             plain = ""
-        pieces.append(Hole(_compiled(text[at:end], at), at))
+        pieces.append(Hole(made, at))
         at = end + 1
     plain += text[at:]
     if plain or not pieces:
         pieces.append(plain)
     return pieces
+
+
+def _plainly(text: str) -> Expression | None:
+    """Returns the expression of a hole without quotes and braces in it; None when it needs a closer look."""
+    if not _CLOSER.isdisjoint(text):
+        return None
+    try:
+        return compile(text)
+    except ExpressionError:
+        return None
 
 
 def _compiled(text: str, at: int) -> Expression:

@@ -170,6 +170,8 @@ class Registry:
 
     def with_kinds(self, kinds: tuple[Kind, ...]) -> Registry:
         """Returns a registry with more kinds. A name in use keeps its first meaning; the loader reports the clash."""
+        if not kinds:
+            return self
         larger = Registry(faults=self.faults)
         larger.kinds = {**{k.name: k for k in kinds}, **self.kinds}
         return larger

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import yaml
 
@@ -35,7 +37,12 @@ def expansion(
 
     `open`: sentences with slots that are written, as regular expressions of what stands between double quotes.
     """
-    return Grammar("lark", _Unrolled(forms, limits, skills, subgoals, open).grammar())
+    return _expansion(tuple(forms), limits, tuple(skills), subgoals, tuple(open))
+
+
+@lru_cache(maxsize=64)
+def _expansion(*given: Any) -> Grammar:
+    return Grammar("lark", _Unrolled(*given).grammar())
 
 
 def _plain(longest: int) -> str:

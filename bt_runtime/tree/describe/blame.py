@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.tree.describe.facts import names_of, tests_of
-from bt_runtime.tree.describe.gist import said
+from bt_runtime.tree.describe.gist import said, worded
 from bt_runtime.tree.node import Node, path_of
 
-LONGEST = 80  # characters of a value
 MOST = 6  # values that are told
 
 
@@ -52,6 +50,4 @@ def failed_test(node: Behaviour) -> str:
 def _told(node: Node, name: str) -> str:
     if name not in node.scope:
         return "was never written"
-    value: Any = node.scope.get(name)
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return f"is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
+    return f"is {worded(node.scope.get(name))}"

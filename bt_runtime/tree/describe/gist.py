@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -61,6 +62,15 @@ def _cut(text: str) -> str:
 def _data(value: Any) -> str:
     """Formats a value; a computed one is marked."""
     return f"{{{value.text}}}" if isinstance(value, Expression) else said(value)
+
+
+def worded(value: Any, most: int = 80) -> str:
+    """Returns a value of an entry as a sentence has it: JSON, cut when it is long."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def said(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 
@@ -10,12 +9,11 @@ from py_trees.common import Status
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
+from bt_runtime.tree.describe.gist import worded
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.conditions import ELSE
 from bt_runtime.tree.nodes.parent import Decorator, Turn
 from bt_runtime.types import Json
-
-LONGEST = 80  # characters of an item that is told
 
 
 class _Rounds(Decorator):
@@ -131,8 +129,7 @@ class ForEach(_Rounds):
         return None if status is SUCCESS and (self.status is not RUNNING or self.left()) else status
 
     def explain(self) -> str:
-        text = json.dumps(self.item, ensure_ascii=False, default=repr) if self.status is RUNNING else ""
-        return text and f"its item is {text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}"
+        return f"its item is {worded(self.item)}" if self.status is RUNNING else ""
 
     def verdict(self) -> Status:
         return SUCCESS if self.passed else INVALID
