@@ -1,1 +1,1 @@
-"""Proofs about trees: checks properties against a model of all runs, against grafts, and in a live run."""
+"""Proofs about trees: checks properties in all runs of a tree, against grafts, and in a live run."""

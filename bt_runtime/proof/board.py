@@ -151,7 +151,6 @@ class ProofBoard(Blackboard):
         self.now: dict[str, Json] = {}  # entries from outside, as this tick sees them
         self.written: dict[tuple[Scope, str], int] = {}  # in this tick: the number of the write
         self.touched: set[Scope] = set()
-        self.asked: set[str] = set()  # entries from outside that something waits for
         self.numbers: dict[Any, int] = {}
         self.items = AnyItems(self)
 
@@ -264,8 +263,6 @@ class ProofBoard(Blackboard):
 
     def stamp(self, home: Scope, name: str) -> int:
         """Numbers for writes: 1 for one before this tick. Nodes keep them; see `Slot`."""
-        if home is self.root and name in self.outside:
-            self.asked.add(name)  # it must hold what was written: the model is made again
         if name not in home.entries:
             return 0
         return Stamp(self.written.get((home, name), 1), (home, name))

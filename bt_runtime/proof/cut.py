@@ -36,12 +36,12 @@ class Cut:
         self.asked = {watch.skill for atom, _ in self.atoms for watch in atom.watches.values()}
         self.memo = memo = options.memo if options.memo is not None else {}
         grafted = memo.get("grafted", ())
-        self.specs = [*(memo["specs"] if "specs" in memo else walk(tree)), *grafted]
-        self.new = self.specs if "specs" not in memo else list(grafted)  # those that the memo does not know
+        self.new = list(grafted) if "tests" in memo else [*walk(tree), *grafted]  # those that the memo does not know
         self.writes = Writes(tree.root, memo.get("writes"))
-        self.breaks = any(s.kind.name == "try" and s.values.get("on") == "exception" for s in self.specs)
+        tries = [spec for spec in self.new if spec.kind.name == "try"]
+        self.breaks: bool = memo.get("breaks", False) or any(s.values.get("on") == "exception" for s in tries)
         self.ends: set[str] = set()  # paths of parts that end when all skills do
-        self.faults = {str(s.values["as"]) for s in self.specs if s.kind.name == "try"}  # entries that hold what broke
+        self.faults = {str(s.values["as"]) for s in tries} | memo.get("faults", set())  # entries that hold what broke
         self.tests = self._tests()
         self.read = self._read()
 
@@ -183,9 +183,11 @@ class Cut:
 def known_of(tree: TreeSpec, property: Property) -> dict[str, Any]:
     """What many models of one tree with one property have in common; see `Options.memo`."""
     cut = Cut(tree, (property,), Options(), lambda text: None)
-    parts_of = dict.fromkeys(map(id, cut.specs))
-    return {"specs": cut.specs, "tests": cut.tests, "made": cut.made, "read": frozenset(cut.read), "parts": parts_of,
-            "writes": cut.writes}  # fmt: skip
+    parts_of = dict.fromkeys(map(id, cut.new))
+    return {
+        "specs": cut.new, "breaks": cut.breaks, "faults": cut.faults, "tests": cut.tests, "made": cut.made,
+        "read": frozenset(cut.read), "parts": parts_of, "writes": cut.writes,
+    }  # fmt: skip
 
 
 def named(spec: NodeSpec) -> str:

@@ -111,7 +111,7 @@ class _Deciding:
         elif self.free:
             why = self.free
         else:
-            why = "the model has a story that the tree does not follow: some values or results are not known to it"
+            why = "it has found a story that the tree does not follow: some values or results are not known to it"
         return self.verdict("open", model, None, (why,))
 
     def cones(self) -> Iterator[tuple[Cone | None, bool]]:

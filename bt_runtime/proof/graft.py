@@ -25,7 +25,7 @@ from bt_runtime.proof.search import Limits, Search, automaton_of
 from bt_runtime.proof.shadow import Change, Copied, Shadow
 from bt_runtime.proof.standing import Standing
 from bt_runtime.proof.story import told, words
-from bt_runtime.tree.node import Node
+from bt_runtime.tree.node import INVALID, Node
 from bt_runtime.tree.nodes.sequences import _InOrder
 from bt_runtime.tree.request import Refused
 
@@ -44,7 +44,7 @@ class Past(NamedTuple):
 
 class Answer(NamedTuple):
     """`story` is how the property would be broken, "" when it is not; None: it was not decided in its time. `anyway`:
-    the tree may break the property without the graft as well. `rough`: the model of the story leaves parts out."""
+    the tree may break the property without the graft as well. `rough`: the story leaves parts out."""
 
     property: Property
     story: str | None
@@ -89,7 +89,7 @@ class Grafts:
             yield self.one(each, change, past[each.name], work)
 
     def work(self) -> Work:
-        return Work(self.seconds)
+        return Work(self.seconds, Sight(self.standing.run, standing=self.standing))
 
     def one(self, property: Property, change: Change | None, past: Past, work: Work) -> Answer:
         """Looks at the parts that matter, and at all of the tree where a story is told of what was left out."""
@@ -104,7 +104,7 @@ class Grafts:
     def looked(self, property: Property, change: Change | None, past: Past, work: Work, whole: bool) -> Answer:
         shadow = self.shadow(property, change, whole)
         since = [(past.begun, past.since)] if shadow.clocks else []
-        start = shadow.begin(still(self.standing, shadow), since)
+        start = shadow.begin(still(self.standing, shadow, work.sight), since)
         automaton = self.automata.get(property.name) or automaton_of(shadow, property)
         self.automata[property.name] = automaton
         work.of(shadow)
@@ -131,34 +131,40 @@ class Grafts:
         return Shadow(self.standing, copied, property, options, change)
 
 
-def still(standing: Standing, shadow: Shadow) -> dict[str, int]:
+def still(standing: Standing, shadow: Shadow, sight: Sight) -> dict[str, int]:
     """Returns what nodes and skills show that are not explored: they stay so while the graft is looked at."""
-    sight, found = Sight(standing.run, standing=standing), dict[str, int]()
-    seen: set[int] | None = None
+    found: dict[str, int] = {}
+    seen = {id(live) for live in shadow.live.values()}
+    last = behind(shadow)
     for reader in shadow.atoms:
         outside = [path for path, number in reader.paths.items() if number is None]
         for name in (*outside, *reader.skills):
-            if seen is None:
-                seen = {id(live) for live in shadow.live.values()} | {id(each) for each in behind(shadow)}
             watch = reader.atom.watches.get(name)
             nodes = sight.skills.get(watch.skill, []) if watch is not None else at(standing, name)
             shown = {
                 NUMBER[each.status]
                 for each in nodes
-                if id(each) not in seen and (watch is None or sight.meant(each, watch))
+                if each.status is not INVALID and id(each) not in seen and not below(each, last)
+                if watch is None or sight.meant(each, watch)
             }
             found[name] = next((status for status in (1, 2, 3) if status in shown), 0)
     return found
 
 
-def behind(shadow: Shadow) -> Iterator[Behaviour]:
-    """The nodes whose results are reset at the end of the tick in which a plan came: they stand behind it."""
+def behind(shadow: Shadow) -> set[int]:
+    """Returns the nodes, by identity, whose results and those below are reset at the end of the tick in which a plan
+    came: they stand behind it."""
     if shadow.change is None or not shadow.change.planned:
-        return
-    for node, below in pairwise(shadow.way):
-        if isinstance(node, _InOrder):
-            for each in node.children[node.children.index(below) + 1 :]:
-                yield from each.iterate()
+        return set()
+    pairs = [(node, node.children.index(child)) for node, child in pairwise(shadow.way) if isinstance(node, _InOrder)]
+    return {id(each) for node, place in pairs for each in node.children[place + 1 :]}
+
+
+def below(node: Behaviour, tops: set[int]) -> bool:
+    at: Behaviour | None = node
+    while at is not None and id(at) not in tops:
+        at = at.parent
+    return at is not None
 
 
 def at(standing: Standing, path: str) -> Sequence[Behaviour]:
@@ -173,8 +179,8 @@ class Work:
     """The time that a check takes, by the steps of its models: the same on each machine, so that a replay decides as
     the run did."""
 
-    def __init__(self, seconds: float) -> None:
-        self.before, self.seconds = 0.0, seconds
+    def __init__(self, seconds: float, sight: Sight) -> None:
+        self.before, self.seconds, self.sight = 0.0, seconds, sight
         self.model: Explorer | None = None
 
     def of(self, model: Explorer) -> None:

@@ -53,7 +53,7 @@ class Reader:
         self.explorer, self.atom, self.unset = explorer, atom, unset
         self.paths = {path: explorer.nodes.get(path) for path in atom.paths}
         self.skills = {key: self._nodes(watch) for key, watch in atom.watches.items()}
-        self.still: dict[str, int] = {}  # node paths and skills outside the model → what they show meanwhile
+        self.still: dict[str, int] = {}  # node paths and skills that are not explored → what they show meanwhile
         self.status = 0
 
     @property
