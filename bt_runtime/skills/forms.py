@@ -40,6 +40,7 @@ def lingers(target: object) -> bool:
 class OfSkill(Activity):
     STATE = ("target", "feedback", "value")
     lingers = in_thread = False
+    gives = False  # does the tree take any of its outputs
     future = None
     loop_of: asyncio.AbstractEventLoop | None = None
     answer: tuple[object] | BaseException | None = None  # to the poll of `quiet`, until `poll` tells it

@@ -142,7 +142,7 @@ class SkillNode(Node):
                 elif self._said != self._sentence:
                     self.feedback_message = self._sentence
                 self.activity = quick
-                if self.written:
+                if quick.gives:
                     self.gave = False
                     quick.before()
                 target.start(**params) if params else target.start()
@@ -152,14 +152,14 @@ class SkillNode(Node):
                     self.told(News(None, said))
                 else:
                     self.feedback_message = said
-            if self.written and (status is not SUCCESS or target.result.__class__ not in self.sure):
+            if quick.gives and (status is not SUCCESS or target.result.__class__ not in self.sure):
                 status = self.heard(quick, quick.told(status))
             elif status is RUNNING:
                 if not context.polled and not quick.wakes:
                     context.poll_again()
             elif status is SUCCESS or status is FAILURE:
                 self.activity = None
-                if self.written:
+                if quick.gives:
                     self.scope[self.only] = target.result
             else:
                 quick.told(status)  # says what it should have been
@@ -190,7 +190,7 @@ class SkillNode(Node):
             return
         activity = self.activity = form(target, self.filled(), context.wake, context.loop, self.declared)
         if type(activity) is OfSkill and not self.around:
-            self.quick = activity
+            self.quick, activity.gives = activity, bool(self.written)
             repeated = self.constant is not None or self.readers is not None
             told = hasattr(target, "feedback") and (not self.written or hasattr(target, "result"))
             self.plain = repeated and told and not self.follows
