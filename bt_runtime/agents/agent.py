@@ -37,7 +37,7 @@ _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 class Agent(Growing):
     ROUND = (
         "steps", "trail", "thoughtless", "omitted", "invalid", "moves", "system", "texts", "notes", "opening", "family",
-        "examples", "toolbox", "reasoned", "aloud", "around",
+        "examples", "toolbox", "reasoned", "aloud", "around", "withheld",
     )  # fmt: skip
     steps: list[Step]
     trail: list[tuple[Step, str]]  # each step with the state of the world after it: what repeats itself is a loop

@@ -16,6 +16,8 @@ Known = tuple[str, tuple[bool | None, ...]]  # the world's digest, and whether t
 class Withholding:
     """One agent's. It keeps back nothing of which it does not know that it leads nowhere."""
 
+    STATE = ("agent", "early", "idles", "idle", "meant")
+
     def __init__(self, agent: Any) -> None:
         self.agent = agent
         withheld = agent.value("withhold") if agent.spec.values.get("withhold") is not None else None

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 class Holds(Node):
     STATE, CACHES = ("brought",), ("told",)
+    looks_outside = True  # the world decides, of which a proof knows nothing
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)

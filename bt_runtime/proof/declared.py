@@ -50,8 +50,11 @@ def names_in_object(cls: Any) -> Names | None:
 
 
 def explorable(made: object) -> bool:
-    """True for a class of nodes that says what a tick leaves behind in it, and makes no other nodes."""
+    """True for a class of nodes that says what a tick leaves behind in it, makes no other nodes, and answers by entries
+    and its clock alone: one that asks a world says `looks_outside`."""
     if not isinstance(made, type) or not issubclass(made, Node) or made.copied:
+        return False
+    if getattr(made, "looks_outside", False):
         return False
     ours = made.__module__.startswith(("bt_runtime.tree.nodes.", "bt_runtime.proof."))
     return ours or "STATE" in vars(made) or "ROUND" in vars(made)

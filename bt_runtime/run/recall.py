@@ -67,6 +67,7 @@ class Recaller:
     """Answers recalls as skills: the actor of `impl: memory` in a manifest."""
 
     instant = True
+    STATE = ("working",)
 
     def __init__(self, working: WorkingMemory) -> None:
         self.working = working

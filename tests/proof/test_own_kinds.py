@@ -72,12 +72,23 @@ class Secretive(Node):
         return SUCCESS
 
 
+class Outward(Node):
+    """Asks a world that no proof has."""
+
+    ROUND = ()
+    looks_outside = True
+
+    def update(self):
+        return FAILURE if self.context.services.world is None else SUCCESS
+
+
 CHILD, CHILDREN = Field("child", "node", "", required=True), Field("children", "nodes", "")
 KINDS = (
     Kind("twice", "decorator", "", (CHILD,), bare="child", impl=Twice, waits=True),
     Kind("patience", "decorator", "", (CHILD,), bare="child", impl=Patience, waits=True),
     Kind("alternate", "control", "", (CHILDREN,), bare="children", impl=Alternate),
     Kind("secretive", "leaf", "", (), impl=Secretive),
+    Kind("outward", "leaf", "", (), impl=Outward),
 )
 
 
@@ -103,10 +114,12 @@ def tree(root: str) -> Tree:
          {"never": "tree is success and n == 1"}, "proved"),
         ("{sequence: [{fail: no}, {secretive: {}}, {go: {}}]}", {"never": "go is running"}, "proved"),
         ("{fallback: [{secretive: {}}, {go: {}}]}", {"never": "go is running"}, "open"),
+        ("{sequence: [{outward: {}}, {go: {}}]}", {"never": "go is running"}, "open"),
     ],
 )  # fmt: skip
 def test_its_class_is_ticked(root: str, promise: dict[str, str], outcome: str) -> None:
     [result] = check(tree(root), properties=[], **promise)
     assert result.outcome == outcome, result
     if outcome == "open":
-        assert "there is no model of `secretive` (/t/0)" in result.doubts[-1]
+        odd = "secretive" if "secretive" in root else "outward"
+        assert f"there is no model of `{odd}` (/t/0)" in result.doubts[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -189,15 +190,15 @@ def _export(args: argparse.Namespace) -> int:
 def _reembed(args: argparse.Namespace) -> int:
     if args.embedder is None and args.vectors is None:
         raise BtError("nothing is to be changed", "say --embedder NAME, --vectors NAME, or both")
-    with _opened(args, readonly=False) as store:
+    named = open_embedder(args.embedder) if args.embedder is not None else None
+    with ExitStack() as stack:
+        store = stack.enter_context(_opened(args, readonly=False))
+        kept = store.kept()
+        embedder = named or open_embedder(name_of(kept.fingerprint) if kept else default_name())
+        stack.callback(close, embedder)
         if args.vectors is not None:
             cache.choose(store, args.vectors)
-        kept = store.kept()
-        embedder = open_embedder(args.embedder or (name_of(kept.fingerprint) if kept else default_name()))
-        try:
-            done = reembed(store, embedder, lambda n: _say(f"{n} goals"))
-        finally:
-            close(embedder)
+        done = reembed(store, embedder, lambda n: _say(f"{n} goals"))
     if args.json:
         _print_json(done._asdict())
     else:
