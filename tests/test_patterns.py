@@ -33,6 +33,9 @@ MADE = {
     "bt_runtime.compile.condition": "the same",
     "bt_runtime.compile.fuzzing": "the same",
     "bt_runtime.compile.steps": "the same",
+    "bt_runtime.backchain.seen": "runs of one class of characters of recorded values",
+    "bt_runtime.skills.phrase": "the form that the author of a manifest writes for a slot, of plain parts alone",
+    "bt_runtime.language.agent_options": "the same",
     "bt_runtime.language.fixes": "a key of ours as it stands, at the beginning of a line",
 }
 

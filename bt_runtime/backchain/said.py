@@ -28,7 +28,7 @@ _STATES = {
 }  # fmt: skip
 _IRREGULAR: dict[str, str] = dict(
     re.findall(
-        r"(\w+):(\w+)",
+        r"\b(\w+):(\w+)",
         """bend:bent bind:bound bleed:bled bring:brought build:built burn:burnt buy:bought cut:cut dig:dug draw:drawn
         feed:fed find:found give:given grind:ground hang:hung keep:kept lead:led leave:left lend:lent let:let make:made
         mow:mown pay:paid put:put read:read ring:rung saw:sawn say:said see:seen sell:sold send:sent set:set sew:sewn

@@ -168,8 +168,9 @@ def call(words: list[str]) -> int:
 def _run(args: argparse.Namespace) -> int:
     from bt_runtime.project import beside, trust
 
-    runs_trees = getattr(args, "runs_trees", False)
-    before, trust.guard = trust.guard, _guard(runs_trees)
+    name = args.command or ""
+    runs_trees = name in RUNNING or (name not in COMMANDS and name and getattr(found(name), "runs_trees", False))
+    before, trust.guard = trust.guard, _guard(bool(runs_trees))
     try:
         with beside(_first_file(args)):
             if runs_trees:
@@ -238,7 +239,7 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
             command = found(name)
             vars(sub)["helped"] = not {"-h", "--help"}.isdisjoint(words)
             command.configure(sub)
-            sub.set_defaults(run=command.run, runs_trees=name in RUNNING or getattr(command, "runs_trees", False))
+            sub.set_defaults(run=command.run)
     top.set_defaults(run=lambda args: _bare(top, args))
     return top
 

@@ -67,6 +67,7 @@ WORDS: dict[str, list[list[str]]] = {
     "import": [["nothing.xml", "--out", "new"]],
     "export": [["t", "--format", "btcpp"]],
     "diff": [["t", "trees/t.yaml"], ["t", "btr:door"]],
+    "skills": [["suggest"]],
     "plan": [["near x", "--skills", "s"], ["near x", "--skills", "house", "--out", "new.yaml"]],
     "new": [["test", "t"], ["skill", "new"], ["tree", "parts/new"]],
     "fleet": [["ls", "--server", "nats://127.0.0.1:1"], ["send", "t", "--server", "nats://127.0.0.1:1"]],

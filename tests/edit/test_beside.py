@@ -92,7 +92,7 @@ def test_edited_yaml_is_kept_in_the_file_with_its_comments(view: View, project: 
     view.command("keep", {"which": change["number"]})
     assert text_of(view, project) == TREE.replace("wait: 100   # long", "wait: 2   # shorter")
     assert (project / "trees/main.yaml").read_text() == TREE
-    view.command("back", {"which": change["number"]})
+    view.command("undo", {"which": change["number"]})
     with pytest.raises(BtError, match="not in force"):
         view.command("keep", {"which": change["number"]})
 

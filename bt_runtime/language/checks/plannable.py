@@ -20,7 +20,7 @@ from bt_runtime.types import Span
 NOT = "not "
 _HELD = re.compile(r"(?:holding|carrying) \{(\w+)\}")
 _PLACED = re.compile(r"\{(\w+)\} (?:(?:is|lies|stands|hangs|sits) )?(?:in|on|at|inside|under|behind|beside)\b .+")
-_SO = re.compile(r"(.*\{(\w+)\}.*) is (\w+)")
+_SLOT = re.compile(r"\{(\w+)\}")
 _OPPOSITES = (
     "open closed", "full empty", "clean dirty", "wet dry", "locked unlocked", "hot cold", "on off", "up down",
     "lit out", "raised lowered", "docked undocked", "free taken", "warm cold",
@@ -99,8 +99,13 @@ def _named_alike(fact: str, brought: str) -> str:
 
 def _thing(fact: str) -> str:
     found = _HELD.fullmatch(fact) or _PLACED.fullmatch(fact)
-    state = _SO.fullmatch(fact)
-    return found[1] if found is not None else state[2] if state is not None else ""
+    return found[1] if found is not None else _SLOT.findall(_state(fact)[0])[-1] if _state(fact)[1] else ""
+
+
+def _state(fact: str) -> tuple[str, str]:
+    """Returns what has a state and the state, of `{door} is open`; two empty texts for another fact."""
+    thing, _, state = fact.rpartition(" is ")
+    return (thing, state) if _SLOT.search(thing) and state.isidentifier() else ("", "")
 
 
 def excludes(one: str, other: str) -> bool:
@@ -110,8 +115,8 @@ def excludes(one: str, other: str) -> bool:
     places = [(_HELD.fullmatch(each) is not None, _PLACED.fullmatch(each) is not None) for each in (one, other)]
     if {places[0], places[1]} == {(True, False), (False, True)}:
         return True
-    states = _SO.fullmatch(one), _SO.fullmatch(other)
-    return all(states) and states[0][1] == states[1][1] and _OPPOSITE.get(states[0][3]) == states[1][3]  # type: ignore[index]
+    (thing, state), (same, opposite) = _state(one), _state(other)
+    return bool(thing) and thing == same and _OPPOSITE.get(state) == opposite
 
 
 def told_by(need: str, kind: Kind) -> bool:
