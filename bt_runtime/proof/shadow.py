@@ -17,7 +17,7 @@ from bt_runtime.proof import parts
 from bt_runtime.proof.board import OUTSIDE
 from bt_runtime.proof.choices import Choices, State
 from bt_runtime.proof.cut import IN_ORDER, with_root
-from bt_runtime.proof.declared import names_of
+from bt_runtime.proof.declared import explorable, names_of
 from bt_runtime.proof.explorer import Explorer
 from bt_runtime.proof.options import Options
 from bt_runtime.proof.standing import Standing
@@ -99,16 +99,13 @@ class Copied:
         if last and self.change is None:
             return made
         if last and self.change is not None and self.change.planned:
-            grown = parts.replaced(live.spec, parts.GROWN, made.name or "")
-            graft = self.copy_of_graft(self.change.graft, str(live.born))
-            grown.add(graft, "child")
-            self.held.append(grown)
-            self.kept.add(id(grown))
-            return grown
+            return self.grown(live, made, self.copy_of_graft(self.change.graft, str(live.born)))
         if last and self.change is not None and self.change.how == "replace":
             self.kept |= {id(each) for each in live.spec.walk()}
             return made
         below = None if last else self.way[at + 1]
+        if below is not None and (live.spec.kind.asks or not explorable(type(live))):
+            return self.grown(live, made, self.node(at + 1))
         if isinstance(live, Subtree) and live.children:
             inner = with_root(live.tree, self.node(at + 1) if below is not None else spec_of(live.children[0]))
             inner.name = segment_of(live.children[0])
@@ -120,6 +117,14 @@ class Copied:
         if below is not None and self.change is not None and self.change.planned and live.HOLDS:
             self.hold(made, live.children.index(below))
         return made
+
+    def grown(self, live: Any, made: NodeSpec, child: NodeSpec) -> NodeSpec:
+        """A node that has grown others, and waits for this one of them."""
+        grown = parts.replaced(live.spec, parts.GROWN, made.name or "")
+        grown.add(child, "child")
+        self.held.append(grown)
+        self.kept.add(id(grown))
+        return grown
 
     def hold(self, made: NodeSpec, at: int) -> None:
         """What comes after a plan is not the plan's doing, and nothing else is ticked beside it."""
@@ -174,7 +179,7 @@ class Shadow(Explorer):
             node, live = todo.pop()
             self.live[self.numbers[id(node)]] = live
             self.beside[id(live)] = node
-            if isinstance(node, NOT_THEIRS):
+            if isinstance(node, parts.Part | parts.Rest):
                 continue
             if isinstance(node, Subtree) and live.children and not node.children:
                 self.context.growth.requests[node].made()  # type: ignore[attr-defined]

@@ -235,3 +235,23 @@ def test_a_changed_tree_goes_on_as_the_model_of_the_change_says() -> None:
         finally:
             beside.close()
     assert min(checked.values()) > CHANGES // 80, checked
+
+
+def test_a_plan_below_a_plan_is_held_against_the_properties_as_well() -> None:
+    """An agent that another agent's plan has brought expands in its turn: what breaks a property is refused."""
+    text = """\
+version: 1
+tree: t
+properties:
+  none: {never: lift is running}
+root: {agent: {goal: tidy, moves: [expand, act], leaf: reactree}}
+"""
+    outer = 'Expand:\nsequence:\n- "find the cup"\n'
+    for act, ended in (("lift: {}", True), ("go: {}", False)):
+        model = ScriptedModel([outer, f"Expand:\nsequence:\n- {act}\n", "Act: failure", "Act: failure"])
+        refused: list[PlanRefused] = []
+        with Run(load(text, skills=SKILLS), model=model) as run:
+            run.listen(refused.append, PlanRefused)
+            run.spin(ticks=60)
+            crashes = run.context.crashes
+        assert (not crashes, bool(refused), len(model.asked) > 2) == (True, ended, True)
