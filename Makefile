@@ -172,7 +172,7 @@ $(TORCH_THERE): $(TEST_STAMP)
 	@touch $@
 
 train-test: $(TORCH_THERE)
-	$(PYTEST) tests/distill tests/recipes tests/cli/test_distill.py
+	$(PYTEST) packages/lab/tests/distill tests/recipes tests/cli/test_distill.py
 
 # MINUTES= of training, PROCESSES= that share it
 starter: $(TORCH_THERE)
@@ -207,12 +207,12 @@ $(SOURCES): | $(VENV)/bin/python
 	tar -xzf .cache/llama_cpp_python-0.3.36.tar.gz -C .cache/llama.cpp --strip-components 3 --wildcards '*/vendor/llama.cpp/models'
 
 families: setup $(SOURCES)
-	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families tests/author/test_tokens.py
+	BTR_FAMILIES=all $(PY) -m pytest tests/llm/families packages/author/tests/sentence/test_tokens.py
 
 # a server of MCP's first SDK, in packages of its own
 old-mcp: setup
 	$(PY) -m pip install --quiet --target .cache/mcp-1 'mcp-server-sqlite==2025.4.25' 'mcp<2'
-	$(PY) -m pytest tests/mcp/test_first_sdk.py
+	$(PY) -m pytest packages/author/tests/mcp/test_first_sdk.py
 
 # on a machine with a GPU; without one it says so. GPU_LAYERS=0 tries the script on the processor, with a small file
 gpu-check: setup
@@ -220,14 +220,14 @@ gpu-check: setup
 
 # random sequences of gestures of the editor on shipped and made-up trees
 gestures: setup
-	BTR_GESTURES=$(or $(ROUNDS),10000) $(PYTEST) tests/edit/test_gestures.py
+	BTR_GESTURES=$(or $(ROUNDS),10000) $(PYTEST) packages/author/tests/edit/test_gestures.py
 
 soak: setup
 	BTR_SOAK=1 $(PY) -m pytest tests/llm/test_worker.py -k soak
 
 # starts a cluster of three nodes on this machine
 ray: setup
-	BTR_RAY=1 $(PY) -m pytest tests/bench/test_cluster.py
+	BTR_RAY=1 $(PY) -m pytest packages/lab/tests/bench/test_cluster.py
 
 arm: setup
 	BTR_ARM=1 $(PY) -m pytest tests/packaging/test_arm.py
@@ -277,7 +277,7 @@ kills: setup
 
 # ALFWorld's engine: all recorded games, and 200 made-up ones (wants the extra alfworld, and BTR_DATA)
 alfworld: setup
-	BTR_ALFWORLD=1 $(PY) -m pytest tests/envs/alfworld
+	BTR_ALFWORLD=1 $(PY) -m pytest envs/tests/alfworld
 
 FORKS ?= 28
 FIRST ?= 0
@@ -304,7 +304,7 @@ generated: setup
 	mv docs/faults.md.new docs/faults.md
 	$(PY) -m bt_runtime._public > docs/api.md.new
 	mv docs/api.md.new docs/api.md
-	$(PY) -m bt_runtime.edit.table docs/editing.md
+	$(PY) -m bt_author.edit.table docs/editing.md
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)
@@ -347,11 +347,11 @@ docs: $(DOCS_THERE)
 # What has passed with the same code is skipped, so that a run that was stopped goes on. PART=chance: the tests of that name.
 proofs: setup
 	PROOFS_KEPT=.cache/proofs BESIDE_TREES=100000 BESIDE_PROJECTS=100000 SOUND_TREES=10000 BRUTE_TREES=1000 CHANCE_TREES=500 CHANCE_RUNS=2000 GRAFTS=1000 MUTATIONS=100 \
-		CHANGES=4000 PYTHONPATH=$(STORM) $(PY) -m pytest -q tests/proof $(if $(PART),-k "$(PART)")
+		CHANGES=4000 PYTHONPATH=$(STORM) $(PY) -m pytest -q packages/author/tests/proof $(if $(PART),-k "$(PART)")
 
 # A table of what a fleet does, beside what it must: ONLY=plans,speed,chaos takes rows. The rows with kills take long.
 fleet: setup
-	$(PY) -m tests.fleet.figures $(if $(ONLY),--only $(ONLY)) $(if $(TASKS),--tasks $(TASKS)) $(if $(KILLS),--kills $(KILLS)) \
+	$(PY) -m packages.fleet.tests.figures $(if $(ONLY),--only $(ONLY)) $(if $(TASKS),--tasks $(TASKS)) $(if $(KILLS),--kills $(KILLS)) \
 		$(if $(ROBOTS),--robots $(ROBOTS)) $(if $(SEED),--seed $(SEED))
 
 # AgentDojo's attacks and tasks by its own checks, and notes planted where a model reads; docs/policies.md shows the

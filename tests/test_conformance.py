@@ -80,7 +80,7 @@ def test_our_worlds_pass(name: str) -> None:
 def test_our_connection_to_ros_passes() -> None:
     pytest.importorskip("zenoh", reason="needs the ros extra")
     pytest.importorskip("rosbags", reason="needs the ros extra")
-    from bt_runtime.ros.zenoh import Zenoh
+    from bt_robots.ros.zenoh import Zenoh
 
     with Zenoh(listen=["tcp/127.0.0.1:0"], domain=0) as transport:
         check_transport(transport)

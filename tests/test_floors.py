@@ -1,17 +1,23 @@
-"""Who may import whom: a module imports only from its own floor downward, the outside worlds never meet, and no two
-files need each other. What only a type checker sees counts as well."""
+"""Who may import whom: the runtime imports none of the packages beside it, a module imports only from its own floor
+downward, the outside worlds never meet, and no two files need each other. What only a type checker sees counts too."""
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "bt_runtime"
-PAGE = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text("utf-8")
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "bt_runtime"
+# the wheels of the workspace: the folder of each one's code
+WHEELS = {"bt_runtime": PACKAGE, "bt_envs": ROOT / "envs" / "bt_envs",
+          **{f.name: f for f in sorted(ROOT.glob("packages/*/bt_*"))}}  # fmt: skip
+PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```")[0]
 # from the bottom: in each line of the page's table the names before the gap
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
@@ -19,24 +25,35 @@ LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
 OUTSIDE = {"llm", "memory", "envs"}
 EXAMPLES = PACKAGE / "project" / "init" / "example-projects"  # what a user writes, who imports the face
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if EXAMPLES not in path.parents)
+ALL = [*FILES, *(path for name, home in WHEELS.items() if name != "bt_runtime" for path in sorted(home.rglob("*.py")))]
 # The package's own face gathers what is public, and hands it out when it is asked for.
 FACE = PACKAGE / "__init__.py"
 
 
+def wheel_of(path: Path) -> str:
+    return next(name for name, home in WHEELS.items() if home in path.parents)
+
+
+def short(path: Path) -> str:
+    """Returns the path as this page writes it: `tree/node.py` of the runtime, `bt_fleet/link.py` of another wheel."""
+    wheel = wheel_of(path)
+    return path.relative_to(PACKAGE if wheel == "bt_runtime" else WHEELS[wheel].parent).as_posix()
+
+
 def named(path: Path) -> str:
     """`bt_runtime/llm/__init__.py` → bt_runtime.llm"""
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    parts = path.relative_to(WHEELS[wheel_of(path)].parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {named(path): path for path in FILES}
+MODULES = {named(path): path for path in ALL}
 
 
 def meant(node: ast.ImportFrom | ast.Import) -> Iterator[str]:
     """The modules of ours that a statement imports."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names if alias.name in MODULES)
-    elif node.module and node.module.split(".")[0] == "bt_runtime":
+    elif node.module and node.module.split(".")[0] in WHEELS:
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
             yield whole if whole in MODULES else node.module
@@ -57,22 +74,44 @@ def part_of(module: str) -> str:
 def test_a_module_imports_only_from_its_own_floor_downward(path: Path) -> None:
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     assert own in LEVEL, f"say on which floor {own} stands"
-    parts = {part_of(name) for name in imports(path)}
+    parts = {part_of(name) for name in imports(path) if name.partition(".")[0] == "bt_runtime"}
     assert "" not in parts, "it imports the face of the package"
     assert not {part for part in parts if LEVEL[part] > LEVEL[own]}
     assert not {part for part in parts if part != own and {part, own} <= OUTSIDE}
 
 
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_a_wheel_imports_only_what_its_own_file_says_that_it_needs(wheel: str) -> None:
+    """The runtime needs none of the others, and no two need each other."""
+    home = ROOT if wheel == "bt_runtime" else WHEELS[wheel].parent
+    needed = tomllib.loads((home / "pyproject.toml").read_text("utf-8"))["project"].get("dependencies", [])
+    allowed = {wheel, *(re.split(r"[^\w]", each)[0] for each in needed)}
+    for path in (path for path in ALL if wheel_of(path) == wheel):
+        assert {name.partition(".")[0] for name in imports(path)} <= allowed, path
+
+
+def test_the_wheels_have_one_version_and_need_exactly_that() -> None:
+    """They are released together: one that is older or newer than the others never meets them."""
+    homes = [ROOT if name == "bt_runtime" else home.parent for name, home in WHEELS.items()]
+    projects = [tomllib.loads((home / "pyproject.toml").read_text("utf-8"))["project"] for home in homes]
+    (version,) = {project["version"] for project in projects}
+    for project in projects:
+        extras = project.get("optional-dependencies", {}).values()
+        lines = [*project.get("dependencies", []), *(line for listed in extras for line in listed)]
+        ours = [line for line in lines if re.match(r"bt_(?!runtime\[)", line)]
+        assert all(line.endswith(f"=={version}") for line in ours), ours
+
+
 def test_no_world_needs_another_world() -> None:
     """What two of them need is in a folder that belongs to neither."""
     shared = {"alfred"}
-    worlds = {file.parent.name for file in (PACKAGE / "envs").glob("*/__init__.py")} - shared
+    home = WHEELS["bt_envs"]
+    worlds = {file.parent.name for file in home.glob("*/__init__.py")} - shared
+    assert "house" in worlds
     for world in (*worlds, *shared):
-        used = {name.split(".")[2] for file in (PACKAGE / "envs" / world).glob("*.py") for name in imports(file)
-                if name.startswith("bt_runtime.envs.")}  # fmt: skip
+        used = {name.split(".")[1] for file in (home / world).glob("*.py") for name in imports(file)
+                if name.startswith("bt_envs.")}  # fmt: skip
         assert not used & worlds - {world}, world
-    assert not {name for file in (PACKAGE / "envs").glob("*.py") for name in imports(file)
-                if name.startswith("bt_runtime.envs.") and name.split(".")[2] in worlds | shared}  # fmt: skip
 
 
 @pytest.mark.parametrize("room", ["tree", "journal", "language", "skills", "project", "faults"])
@@ -112,19 +151,21 @@ def test_no_files_need_each_other() -> None:
 
 # What is imported when a function is called, and why; anything else of ours is imported at the top of a file.
 LATE = {
-    "fleet/bundle.py": "an agent loads no tree but to check a version that has come: its process stays small",
-    "fleet/replica.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
-    "fleet/link.py": "keys are read only where one is given: an agent's process stays small",
-    "fleet/surroundings.py": "an agent names the variables; only its runs join the fleet by them",
+    "bt_fleet/bundle.py": "an agent loads no tree but to check a version that has come: its process stays small",
+    "bt_fleet/replica.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
+    "bt_fleet/link.py": "keys are read only where one is given: an agent's process stays small",
+    "bt_fleet/surroundings.py": "an agent names the variables; only its runs join the fleet by them",
     "language/implementations.py": "only a project with skills in Python has files to look at",
     "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
-    "bench/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
-    "bench/forks/forking.py": "forks of a run without a memory load no database",
-    "bench/run/readonly_memory.py": "an evaluation without a memory loads no database",
-    "bench/run/training.py": "an evaluation without a memory loads no database",
-    "distill/parity.py": "llama.cpp",
-    "interop/lsp/proofs.py": "an editor that opens no tree with properties starts without the prover",
-    "interop/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
+    "bt_lab/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
+    "bt_lab/forks/forking.py": "forks of a run without a memory load no database",
+    "bt_lab/run/readonly_memory.py": "an evaluation without a memory loads no database",
+    "bt_lab/run/training.py": "an evaluation without a memory loads no database",
+    "bt_lab/distill/parity.py": "llama.cpp",
+    "bt_author/edit/beside.py": "the page of a run loads no editor before somebody asks for one",
+    "bt_robots/exports.py": "a format is loaded when a run is written in it",
+    "bt_author/lsp/proofs.py": "an editor that opens no tree with properties starts without the prover",
+    "testing/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
     "language/expression/expression.py": "a tree without an expression needs no parser of one",
     "language/expression/template.py": "most texts have no hole",
     "language/checks/entries.py": "a tree without an expression, or without declared types, needs no types of one",
@@ -167,9 +208,15 @@ def late(path: Path) -> bool:
 
 
 def test_what_is_imported_late_has_a_reason() -> None:
-    found = {str(path.relative_to(PACKAGE)) for path in FILES if path != FACE and late(path)}
-    assert {name for name in found if name not in LATE and name.partition("/")[0] not in LATE} == set()
+    found = {short(path) for path in ALL if path != FACE and late(path)}
+    commands = {name for name in found if "cli" in name.split("/")[:2]}
+    assert {name for name in found - commands if name not in LATE} == set()
 
 
 def test_no_reason_stands_there_that_nothing_needs() -> None:
-    assert [name for name in LATE if name.endswith(".py") and not late(PACKAGE / name)] == []
+    assert [name for name in LATE if name.endswith(".py") and not late(_file(name))] == []
+
+
+def _file(name: str) -> Path:
+    wheel = name.partition("/")[0]
+    return WHEELS[wheel].parent / name if wheel in WHEELS else PACKAGE / name

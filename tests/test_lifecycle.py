@@ -146,7 +146,7 @@ def test_a_lock_that_cannot_be_made_is_told_in_words(models, left, tmp_path, mon
 
 def test_btr_run_opens_no_world_for_a_tree_with_wrong_inputs(tmp_path, monkeypatch, capsys):
     opened: list[str] = []
-    monkeypatch.setattr("bt_runtime.envs.textcraft.suite.TextCraftSuite.open", lambda *a, **k: opened.append("world"))
+    monkeypatch.setattr("bt_envs.textcraft.suite.TextCraftSuite.open", lambda *a, **k: opened.append("world"))
     (tmp_path / "t.yaml").write_text(TREE)
     assert main(["run", str(tmp_path / "t.yaml"), "--env", "textcraft"]) != 0
     assert "BT020" in capsys.readouterr().err and not opened

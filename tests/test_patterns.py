@@ -17,16 +17,16 @@ PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 METHODS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 # Patterns that are made of what only a call knows, by module: why they cannot take long, or where they are tried.
 MADE = {
-    "bt_runtime.envs.house.speech": "kept in a mapping, and tried from there; its slots are found in our own text",
-    "bt_runtime.envs.textcraft.invent": "four words of a list each, one after another",
+    "bt_envs.house.speech": "kept in a mapping, and tried from there; its slots are found in our own text",
+    "bt_envs.textcraft.invent": "four words of a list each, one after another",
     "bt_runtime.llm.chat.chat": "one of so many letters: the first ones of the vocabulary's markers",
     "bt_runtime.llm.server.key": "one of so many texts as they stand: the guises of the key",
     "bt_runtime.language.schema_quick": "the names that our own schemas allow: runs of one class of characters",
     "bt_runtime.debug.pattern": "what an author writes about the paths of their own tree",
     "bt_runtime.language.checks.entries": "a name as it stands, between two ends of words",
-    "bt_runtime.interop.lsp.outline": "the same",
-    "bt_runtime.edit.across": "the same",
-    "bt_runtime.distill.called": "the marks of a template's calls as they stand, with the texts between them",
+    "bt_author.lsp.outline": "the same",
+    "bt_author.edit.across": "the same",
+    "bt_lab.distill.called": "the marks of a template's calls as they stand, with the texts between them",
     "bt_runtime.language.properties.atom": "what an author writes in a property",
     "bt_runtime.compile.asking": "words of recorded sentences as they stand, with slots between them",
     "bt_runtime.compile.calls": "a recorded goal as it stands, with holes between its words",

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from bt_author.proof.check import check
 from bt_runtime.cli import main
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import Trial
-from bt_runtime.testing.check import check
 from bt_runtime.testing.fuzz import fuzz
 
 MANIFEST = """\
@@ -197,7 +197,7 @@ def test_a_search_whose_time_is_up_tells_how_many_states_were_seen_and_tells_its
     one(ENDLESS, never="n < 0", states=100, told=lambda states, left: seen.append(states))
     assert seen and seen[-1] <= 200
     (robot / "trees" / "counts.yaml").write_text(ENDLESS)
-    monkeypatch.setattr("bt_runtime.cli.authoring.check.EVERY", 0.0)
+    monkeypatch.setattr("bt_author.cli.check.EVERY", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert main(["check", "counts", "--never", "n < 0", "--states", "100"]) == 4
     assert "of them are yet to be continued" in capsys.readouterr().err

@@ -18,8 +18,9 @@ if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     from bt_runtime.project.plugins import Entry
     from bt_runtime.project.trust import Guard
 
-# command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`.
-# Each folder of this package is one group: its title, and its commands with a sentence and their module there.
+# command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`. `+author`: the command
+# comes with that extra, by an entry point. Each folder of this package is one group: its title, and its commands with a
+# sentence and their module there.
 GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "authoring": (
         "Author trees",
@@ -27,19 +28,19 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "init": ("Start a project: trees, skills, and something that runs.", "init"),
             "validate": ("Check trees and skill manifests, and show every fault.", "validate"),
             "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "fuzz"),
-            "check": ("Go through every state of a tree, and show how it breaks a promise.", "check"),
-            "edit": ("Make and change trees in the browser.", "edit"),
+            "check": ("Go through every state of a tree, and show how it breaks a promise.", "+author"),
+            "edit": ("Make and change trees in the browser.", "+author"),
             "fmt": ("Lay out trees, manifests and project files alike.", "fmt"),
-            "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "lsp"),
-            "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "assistant"),
+            "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "+lsp"),
+            "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "+mcp"),
             "render": ("Draw a tree: text, dot, svg, pdf or mermaid.", "render"),
             "import": ("Make a project of a tree of BehaviorTree.CPP.", "importing"),
             "export": ("Write a tree as XML of BehaviorTree.CPP.", "exporting"),
             "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),
             "diff": ("Compare two trees, node by node.", "diff"),
             "plan": ("Make a tree that reaches a goal, from what skills need and bring, without a model.", "plan"),
-            "skills": ("Suggest what skills could say that they need and bring.", "skills"),
-            "new": ("Write a skill, a tree or a test to go on from.", "new"),
+            "skills": ("Suggest what skills could say that they need and bring.", "+author"),
+            "new": ("Write a skill, a tree or a test to go on from.", "+author"),
             "explain": ("Tell what a fault means, or what a kind of node does.", "explain"),
         },
     ),
@@ -67,20 +68,20 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "agents": (
         "Agents and evaluations",
         {
-            "play": ("Play a task of a world in the terminal.", "play"),
+            "play": ("Play a task of a world in the terminal.", "+lab"),
             "tasks": ("Print tasks of a world.", "tasks"),
-            "eval": ("Measure strategies on many tasks of a world.", "eval"),
-            "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "optimise"),
+            "eval": ("Measure strategies on many tasks of a world.", "+lab"),
+            "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "+lab"),
             "memory": ("Look at, add to and repair what was learned from earlier runs.", "memory"),
             "prompt": ("Show what an agent would ask its model.", "prompt"),
-            "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "distill"),
-            "finetune": ("Teach a local model your recorded runs: an adapter as a GGUF file.", "finetune"),
+            "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "+lab"),
+            "finetune": ("Teach a local model your recorded runs: an adapter as a GGUF file.", "+lab"),
         },
     ),
     "fleet": (
         "Fleets",
         {
-            "fleet": ("Send trees to many robots, and look at them: up, join, send, ls, show.", "fleet"),
+            "fleet": ("Send trees to many robots, and look at them: up, join, send, ls, show.", "+fleet"),
         },
     ),
     "setup": (
@@ -94,7 +95,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     ),
 }
 COMMANDS: dict[str, tuple[str, str]] = {
-    name: (text, f"bt_runtime.cli.{group}.{module}")
+    name: (text, module if module[0] == "+" else f"bt_runtime.cli.{group}.{module}")
     for group, (_, commands) in GROUPS.items()
     for name, (text, module) in commands.items()
 }
@@ -245,11 +246,17 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
 
 
 def found(name: str) -> Any:
-    """Imports a command of ours, or of a plugin: a module or an object with `configure(parser)` and `run(args)`."""
-    if name in COMMANDS:
-        return import_module(COMMANDS[name][1])
+    """Imports a command of ours, or of a plugin: a module or an object with `configure(parser)` and `run(args)`.
+    Raises MissingExtra when the package that brings it is not installed."""
+    module = COMMANDS[name][1] if name in COMMANDS else "+"
+    if module[0] != "+":
+        return import_module(module)
     from bt_runtime.project import plugins
 
+    if module != "+" and plugins.find(name, "commands") is None:
+        from bt_runtime.faults.extra import Extra
+
+        raise Extra(module[1:], f"`btr {name}`").missing()
     return of_entry(plugins.named(name, "commands"))
 
 

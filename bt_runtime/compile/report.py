@@ -3,18 +3,17 @@ trials."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bt_runtime.compile.cases import replayed
 from bt_runtime.compile.compiling import Compiled
 from bt_runtime.compile.rehearsal import Rehearsal
-from bt_runtime.compile.trial import Trial
 
 MOST = 8  # lines of one list
 
 
-def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) -> dict[str, Any]:
+def account(compiled: Compiled, fuzzed: str = "", trial: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Returns the report as plain values, for programs."""
     goals = sum(compiled.by_form.values())
     whole = replayed(compiled.cases, goals)
@@ -39,7 +38,7 @@ def account(compiled: Compiled, fuzzed: str = "", trial: Trial | None = None) ->
         "no room": [form for case in compiled.left for form in case.forms],
         "unexplained": [{"form": case.forms[0], "times": case.lives, "why": case.gap} for case in compiled.unexplained],
         "fuzz": fuzzed,
-        "trial": trial.to_json() if trial is not None else None,
+        "trial": trial,
     }  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import lock, outage
 from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.project import plugins
 
 RUNS = "runs"
 EVENTS = ".jsonl"  # a file of a page's events
-FOREIGN = ".btlog"  # a log of BehaviorTree.CPP
 UNFINISHED = (".rebuilding", ".rebuilt")  # what a process that was killed while it rebuilt a journal leaves beside it
 MOST_NAME = 200  # bytes of a file's name, without its suffix
 
@@ -63,10 +63,15 @@ def last_begun(folder: Path) -> Path | None:
     return next((path for path in reversed(journals(folder)) if begun(path)), None)
 
 
+def foreign() -> tuple[str, ...]:
+    """Returns the suffixes of other tools' recordings that installed plugins read; BehaviorTree.CPP's always."""
+    return tuple(dict.fromkeys([".btlog", *(f".{name}" for name in plugins.names("recordings"))]))
+
+
 def is_path(name: str) -> bool:
     """Returns True when a word names a file and not a run. A bare name never refers to a file in the working
     directory."""
-    return os.sep in name or name.endswith((SUFFIX, EVENTS, FOREIGN))
+    return os.sep in name or name.endswith((SUFFIX, EVENTS, *foreign()))
 
 
 def after(path: Path) -> list[Path]:

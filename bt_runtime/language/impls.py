@@ -19,10 +19,12 @@ _NAME = re.compile(r"(?!world/)[^\W\d]\w*/(?:[^\W\d]\w*|[^\W\d]\w*/[A-Za-z0-9_.\
 
 
 class Implementation(NamedTuple):
-    """`make` and `check` are module:Name, imported when they are needed.
+    """`make`, `check` and `reasons` are module:Name, imported when they are needed.
 
     make: called with the kind and the run's context, gives what is started: a Skill, a function, … (of an `instant`
     one a plain function). check: called with the kind, gives what is wrong with it: key, message, way out.
+    reasons: called with pairs of an `impl` and the folder of its manifest, gives what running them starts or sends, for
+    the question about trust.
     """
 
     about: str
@@ -31,6 +33,7 @@ class Implementation(NamedTuple):
     required: tuple[str, ...] = ()
     check: str = ""
     instant: bool = False
+    reasons: str = ""
 
 
 def named_so(impl: str) -> bool:

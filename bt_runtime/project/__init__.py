@@ -24,7 +24,7 @@ def packaged(folder: Folder) -> Path:
 
 def installed(folder: Folder) -> list[Path]:
     """The shipped folder, then that of each distribution that brings content (an entry point `bt_runtime.content`)."""
-    brought = (plugins.package_folder(entry) for entry in plugins.entries("content") if not entry.ours)
+    brought = (plugins.package_folder(e) for e in plugins.entries("content") if e.value != f"{plugins.OURS}._content")
     return [place for place in (packaged(folder), *(at / folder for at in brought if at is not None)) if place.is_dir()]
 
 

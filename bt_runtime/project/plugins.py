@@ -17,11 +17,13 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 
 Group = Literal[
     "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners",
-    "embedders", "vectors", "memories", "connections", "monitors", "commands",
+    "embedders", "vectors", "memories", "connections", "monitors", "commands", "options", "exports", "recordings",
+    "provers", "editors", "persons", "trials",
 ]  # fmt: skip
 GROUPS: tuple[Group, ...] = get_args(Group)
-PREFIX = "bt_runtime."  # of the groups: `bt_runtime.suites`
-OURS = "bt_runtime"  # the distribution whose names nobody else can take
+OURS, PREFIX = "bt_runtime", "bt_runtime."  # PREFIX: of the groups' names, such as `bt_runtime.suites`
+# the distributions of the workspace, whose names nobody else can take
+WORKSPACE = (OURS, "bt_envs", "bt_author", "bt_robots", "bt_fleet", "bt_lab", "bt_starter")
 
 _CALLED: dict[str, str] = {  # where this is another word than the group's
     "servers": "server flavour", "kinds": "nodes", "impls": "skills", "journal": "journal's part", "content": "content",
@@ -39,7 +41,7 @@ class Entry(NamedTuple):
 
     @property
     def ours(self) -> bool:
-        return self.distribution.partition(" ")[0] == OURS
+        return self.distribution.partition(" ")[0] in WORKSPACE
 
     @property
     def said(self) -> str:
@@ -56,7 +58,7 @@ class PluginFault(BtError):
 
 
 def entries(group: Group) -> tuple[Entry, ...]:
-    """Returns all entries of a group: ours first, then by distribution and name."""
+    """Returns all entries of a group: the workspace's first, then by distribution and name."""
     return _entries(tuple(sys.path)).get(group, ())
 
 
@@ -74,8 +76,7 @@ def find(name: str, *groups: Group) -> Entry | None:
 
 
 def named(name: str, group: Group, *more: str) -> Entry:
-    """Returns the entry of this name; raises with the nearest name when there is none. `more`: names that are no
-    entries, for the hint."""
+    """Returns the entry of this name, or raises and names the nearest; `more`: further names for the hint."""
     entry = find(name, group)
     if entry is None:
         known = [*names(group), *more]
@@ -87,8 +88,8 @@ def named(name: str, group: Group, *more: str) -> Entry:
 
 def versions() -> dict[str, str]:
     """Returns the versions of the other distributions with plugins."""
-    theirs = {entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours}
-    return {name: version for name, _, version in (each.partition(" ") for each in sorted(theirs))}
+    theirs = sorted({entry.distribution for group in GROUPS for entry in entries(group) if not entry.ours})
+    return {name: version for name, _, version in (each.partition(" ") for each in theirs)}
 
 
 def load(entry: Entry, wanted: str = "", fits: Callable[[Any], bool] = callable) -> Any:
@@ -126,9 +127,6 @@ def package_folder(entry: Entry) -> Path | None:
     return None
 
 
-# Metadata ------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=4)
 def _entries(path: tuple[str, ...]) -> Mapping[str, tuple[Entry, ...]]:
     found: list[Entry] = []
@@ -146,22 +144,25 @@ Groups = Mapping[str, Mapping[str, str]]
 def _distributions(path: Iterable[str]) -> Iterator[tuple[str, Groups]]:
     """Yields each distribution with plugins once, with its groups."""
     seen: set[str] = set()
-    own = _checkout()
-    if own is not None:
-        seen.add(OURS)
-        yield OURS, own
+    for name, own in _checkout():
+        seen.add(name)
+        yield name, own
     for folder in path:
         for name, version, file in _described(folder):
             plain = name.replace("-", "_").replace(".", "_").lower()
             groups = _parsed(file) if plain not in seen else {}
             seen.add(plain)
             if groups:
-                yield f"{OURS if plain == OURS else name} {version}".strip(), groups
+                yield f"{plain if plain in WORKSPACE else name} {version}".strip(), groups
 
 
-def _checkout() -> Groups | None:
-    """Reads our own entry points from pyproject.toml when the package is not installed or runs from its sources."""
-    return _parsed(str(Path(__file__).parents[2] / "pyproject.toml")) or None
+def _checkout() -> Iterator[tuple[str, Groups]]:
+    """Reads entry points from the files pyproject.toml of a checkout; of packages that can be imported."""
+    for name in WORKSPACE:
+        folder = {OURS: "", "bt_envs": "envs/"}.get(name, f"packages/{name[3:]}/")
+        groups = _parsed(f"{Path(__file__).parents[2]}/{folder}pyproject.toml")
+        if groups and importlib.util.find_spec(name) is not None:
+            yield name, groups
 
 
 def _described(folder: str) -> Iterator[tuple[str, str, str]]:

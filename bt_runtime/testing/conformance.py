@@ -354,7 +354,7 @@ def _solved(kept: Promises, suite: Suite, task: Task, world: World, acts: int, o
 
 
 def check_transport(transport: Any, seconds: float = 20.0) -> None:
-    """Checks an open connection to ROS (`bt_runtime.ros.transport.Transport`), by what it sends to itself."""
+    """Checks an open connection to ROS (`bt_robots.ros.transport.Transport`), by what it sends to itself."""
     kept, topic, kind = Promises(transport), "/conformance/words", "std_msgs/msg/String"
     with kept.step("a message that is published arrives"):
         heard: list[Any] = []

@@ -10,7 +10,7 @@ from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.outside import written
 from bt_runtime.language.properties.property import Property, of
-from bt_runtime.proof.monitor import Monitor, Sight
+from bt_runtime.monitoring.monitor import Monitor, Sight
 from bt_runtime.tree.node import RUNNING
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bt_runtime.debug.pattern import matches
 from bt_runtime.debug.script import Act, Double, Later, Script
 from bt_runtime.events import Applied, Crash, Line, Notice, Tick
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.proof.watch import Watch
+from bt_runtime.monitoring.watch import Watch
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
 from bt_runtime.testing.promise import Promises, named

@@ -20,7 +20,6 @@ from bt_runtime.run.run import Run
 from bt_runtime.tree.describe.gist import worded
 from bt_runtime.types import Json
 from bt_runtime.view.ace import ace_folder
-from bt_runtime.view.completing import completed
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.plain import clipped
 from bt_runtime.view.server import Server
@@ -82,8 +81,6 @@ class View:
             return {}
         debugger = debugger_of(self.run)
         debugger.look()
-        if name == "complete":
-            return self.complete(given)
         if name == "fork":
             return self.fork(given)
         if name == "why" and type(given.get("at")) is int and given["at"] != self.run.engine.count:
@@ -123,18 +120,6 @@ class View:
         made.extra = dict(self.extra)
         self.forks.append(made)
         return {"url": made.url, "said": said}
-
-    def complete(self, given: Mapping[str, Json]) -> Json:
-        """Returns what may stand in the YAML that a person types in a node's place."""
-        path, text, line, character = (given.get(name) for name in ("path", "text", "line", "character"))
-        if (
-            not isinstance(path, str)
-            or not isinstance(text, str)
-            or type(line) is not int
-            or type(character) is not int
-        ):
-            raise BtError("`complete` needs a path, a text, a line and a character", "")
-        return {"items": completed(debugger_of(self.run).tree_at(path), text, line, character)}
 
     def _write(self, given: Mapping[str, Json]) -> None:
         """Writes an entry, and keeps the value before it so that it can be taken back."""

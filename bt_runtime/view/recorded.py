@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.faults.format import visible
 from bt_runtime.journal.codec import WORKING_MEMORY, patched
-from bt_runtime.journal.folder import is_live
+from bt_runtime.journal.folder import foreign, is_live
 from bt_runtime.journal.layout import Event as Entry
 from bt_runtime.journal.layout import NodeRow, TickRow, changes_of
 from bt_runtime.journal.notes import Note
 from bt_runtime.journal.reading import MOST_TOLD, Recording
+from bt_runtime.project import plugins
 from bt_runtime.types import Json
-from bt_runtime.view import foreign
 from bt_runtime.view.event import Event, ended, started
 from bt_runtime.view.feed import Feed, read_lines
 from bt_runtime.view.older import Older
@@ -29,14 +30,24 @@ EVERY = 0.05  # seconds between two looks at a journal that is being written
 
 
 def events_of(path: Path) -> Iterator[Event]:
-    """Yields all events of a journal, of a file of events (`.jsonl`), or of BehaviorTree.CPP's log."""
+    """Yields all events of a journal, of a file of events (`.jsonl`), or of another tool's recording that a plugin
+    reads (an entry point `bt_runtime.recordings`, named as the file's suffix)."""
     if path.suffix == ".jsonl":
         yield from _lines(path)
         return
-    if path.suffix == ".btlog":
-        yield from foreign.events_of(path)
+    if path.suffix in foreign():
+        yield from _reader(path.suffix)(path)
         return
     yield from Reader(path).more()
+
+
+def _reader(suffix: str) -> Callable[[Path], Iterable[Event]]:
+    """Returns the function that reads recordings with this suffix. Raises MissingExtra when nothing installed does."""
+    entry = plugins.find(suffix[1:], "recordings")
+    if entry is None:
+        raise Extra("robots", f"reading {suffix}").missing()
+    read: Callable[[Path], Iterable[Event]] = plugins.load(entry, "a function that reads a file as events")
+    return read
 
 
 def _lines(path: Path) -> Iterator[Event]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench.report.statistics import mcnemar, wilson
+from bt_lab.report.statistics import mcnemar, wilson
 
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]  # by trade and goal
 

@@ -13,14 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.bench.report.plots import draw_by_depth
-from bt_runtime.bench.report.summary import groups
-from bt_runtime.bench.run import provenance
-from bt_runtime.bench.run import results_file as ledger
-from bt_runtime.bench.run.backend import Local
+from bt_lab.cli.progress import Progress
+from bt_lab.report.plots import draw_by_depth
+from bt_lab.report.summary import groups
+from bt_lab.run import provenance
+from bt_lab.run import results_file as ledger
+from bt_lab.run.backend import Local
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
-from bt_runtime.cli.agents.progress import Progress
 from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.failure import told

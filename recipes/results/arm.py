@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bt_lab.run.case import Case
+from bt_lab.run.source import Source, find
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.run.case import Case
-from bt_runtime.bench.run.source import Source, find
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.project import disk, init
 from bt_runtime.types import Question

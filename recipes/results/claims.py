@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.run.case import Strategy
+from bt_lab.run.case import Strategy
 from bt_runtime.envs.content import TEXT, TEXTS, by_name, check_of, read_yaml
 from bt_runtime.envs.registry import Split
 from bt_runtime.faults.diagnostic import BtError, nearest

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.report.statistics import (
+from bt_lab.report.statistics import (
     Estimate,
     bootstrap,
     mcnemar,
@@ -16,7 +16,7 @@ from bt_runtime.bench.report.statistics import (
     unpaired,
     wilson,
 )
-from bt_runtime.bench.run.outcome import Outcome
+from bt_lab.run.outcome import Outcome
 from bt_runtime.types import Json
 from recipes.results.claims import Figure
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from bt_runtime.bench.run.case import Case
+from bt_lab.run.case import Case
 from bt_runtime.compile.compiling import of_traces
 from bt_runtime.compile.trace import Trace, read
 from bt_runtime.project import disk

@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from bt_lab.run.backend import Models
+from bt_lab.run.case import Case
+from bt_lab.run.source import Source, find
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.run.backend import Models
-from bt_runtime.bench.run.case import Case
-from bt_runtime.bench.run.source import Source, find
 from bt_runtime.envs.content import TEXT, TEXTS, by_name, check_of, read_yaml
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.types import Question

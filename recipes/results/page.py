@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import bt_runtime
-from bt_runtime.bench.report.table import number, signed
+from bt_lab.report.table import number, signed
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation
 from recipes.results.finding import SHARES, Finding
@@ -72,7 +72,7 @@ def _compared(claims: Claims, made: Mapping[str, Any]) -> str:
     ours = (
         f"**Our model is trained on these worlds**: `{file}` has read {trained} of lessons by these worlds' own "
         "teachers, in the forms of these very prompts, and its acts are constrained "
-        "([its card](../bt_runtime/llm/starter/README.md))."
+        "([its card](../packages/starter/bt_starter/starter/README.md))."
         if trained
         else "Our model is the one that is named above; its acts are constrained."
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.bench.report.summary import groups
+from bt_lab.report.summary import groups
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Json
 from recipes.results.claims import Claim, Claims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from bt_runtime.bench.run.outcome import Outcome
+from bt_lab.run.outcome import Outcome
 from bt_runtime.faults.diagnostic import BtError
 from recipes.results.claims import ANY, Claim, Claims, Evaluation, Figure
 

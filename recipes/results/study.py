@@ -13,18 +13,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from bt_lab.optimise.loop import optimise
+from bt_lab.optimise.plan_versions import best
+from bt_lab.optimise.setup import Setup as Optimised
+from bt_lab.run import evaluation, provenance
+from bt_lab.run.backend import Backend, Local
+from bt_lab.run.case import Setup, Strategy, cases
+from bt_lab.run.evaluation import Again
+from bt_lab.run.outcome import Outcome
+from bt_lab.run.results_file import RESULTS, read
+from bt_lab.run.source import Source, find
+from bt_lab.run.training import train
 from bt_runtime import project
-from bt_runtime.bench.optimise.loop import optimise
-from bt_runtime.bench.optimise.plan_versions import best
-from bt_runtime.bench.optimise.setup import Setup as Optimised
-from bt_runtime.bench.run import evaluation, provenance
-from bt_runtime.bench.run.backend import Backend, Local
-from bt_runtime.bench.run.case import Setup, Strategy, cases
-from bt_runtime.bench.run.evaluation import Again
-from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.bench.run.results_file import RESULTS, read
-from bt_runtime.bench.run.source import Source, find
-from bt_runtime.bench.run.training import train
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.journal.sources import versions
 from bt_runtime.project import trust

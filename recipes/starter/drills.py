@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
-from bt_runtime.distill.documents import Document
+from bt_lab.distill.documents import Document
 from recipes.starter.textcraft.names import Names
 
 

@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from bt_runtime.envs.house.catalogue import Catalogue
-from bt_runtime.envs.house.state import HANDS
+from bt_envs.house.catalogue import Catalogue
+from bt_envs.house.state import HANDS
 from bt_runtime.envs.phrases import plural
 from bt_runtime.types import Task
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from bt_runtime.distill.documents import Document
+from bt_lab.distill.documents import Document
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Model, Task, World
 from recipes.starter.errand import Errand

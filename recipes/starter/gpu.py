@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bt_lab.distill import checkpoint, documents, gguf_file, pretrained, tokenizer
+from bt_lab.distill.checkpoint import LATEST
+from bt_lab.distill.schedule import Schedule
+from bt_lab.distill.size import SIZES, Size
+from bt_lab.distill.stages import Order, described
+from bt_lab.distill.training import Training
 from bt_runtime.cli.failure import told
-from bt_runtime.distill import checkpoint, documents, gguf_file, pretrained, tokenizer
-from bt_runtime.distill.checkpoint import LATEST
-from bt_runtime.distill.schedule import Schedule
-from bt_runtime.distill.size import SIZES, Size
-from bt_runtime.distill.stages import Order, described
-from bt_runtime.distill.training import Training
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
 

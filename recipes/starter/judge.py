@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
+from bt_envs.house.notes import is_a
+from bt_envs.house.suite import load_content
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import THINK
 from bt_runtime.agents.verify import ASKED, NO, YES
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.house.notes import is_a
-from bt_runtime.envs.house.suite import load_content
 from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, understood
 from recipes.starter.textcraft.scene import Wanted, read_bag, read_goal

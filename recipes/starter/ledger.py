@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from bt_runtime.distill import documents
+from bt_lab.distill import documents
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.types import Task
 from recipes.starter.data import read

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND
 from bt_runtime.agents.surroundings import DONE
-from bt_runtime.distill.documents import Document
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The starter model anew, from the root of a checkout: lessons, training, file. What is there is gone on with.
-# The weights that come with the package were made like this; see bt_runtime/llm/starter/README.md
+# The weights that come with the package were made like this; see packages/starter/bt_starter/starter/README.md
 set -e
 python=${1:-python3}
 "$python" -m recipes.starter drills:1800 house:1900 lookups:6500 textcraft:9000 guided:640 trials:2100 judged:2800 \

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bt_runtime.distill import checkpoint, gguf_file, pretrained
-from bt_runtime.distill.checkpoint import LATEST
-from bt_runtime.distill.schedule import Schedule
-from bt_runtime.distill.size import Size
-from bt_runtime.distill.stages import Order, described
+from bt_lab.distill import checkpoint, gguf_file, pretrained
+from bt_lab.distill.checkpoint import LATEST
+from bt_lab.distill.schedule import Schedule
+from bt_lab.distill.size import Size
+from bt_lab.distill.stages import Order, described
 from bt_runtime.faults.diagnostic import BtError
 
 

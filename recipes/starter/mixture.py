@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
 
+from bt_lab.distill.documents import Document, read, shards, write
 from bt_runtime.cli.failure import told
-from bt_runtime.distill.documents import Document, read, shards, write
 from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.data import read as data
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import ACT
-from bt_runtime.distill.documents import Document
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget

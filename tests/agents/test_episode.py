@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from bt_envs.textcraft.world import TextCraft
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.services import agent_services
 from bt_runtime.envs.registry import open_suite
-from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.replay import replay
 from bt_runtime.replay.resume import resume

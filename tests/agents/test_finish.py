@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bt_lab.distill.journals import of_run
 from bt_runtime.agents.finish import OPENING
-from bt_runtime.distill.journals import of_run
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
 from bt_runtime.run.run import Run, load

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from bt_lab.distill import journals
 from bt_runtime import Run, load, skill
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.distill import journals
 from bt_runtime.events import Expanded
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.replay.replay import replay

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bt_runtime as bt
+from bt_envs.house.state import HANDS
 from bt_runtime import project
 from bt_runtime.backchain.limits import Limits
 from bt_runtime.backchain.offered import known_by
@@ -13,7 +14,6 @@ from bt_runtime.backchain.planning import planned
 from bt_runtime.backchain.relevant import NoPlan
 from bt_runtime.backchain.step import Step
 from bt_runtime.backchain.tree_text import Head
-from bt_runtime.envs.house.state import HANDS
 from bt_runtime.envs.registry import open_suite, open_world
 from bt_runtime.events import SkillEnded
 from bt_runtime.language import manifest

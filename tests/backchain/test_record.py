@@ -17,7 +17,7 @@ ATTEMPTS = [(30.0, True), (50.0, False), (10.0, True)]
 def test_a_robot_s_bid_and_a_plan_s_cost_are_the_same_for_the_same_attempts(tmp_path: Path) -> None:
     """Seconds of all attempts over the successes, with the manifest's `takes` as one more success."""
     pytest.importorskip("nats", reason="the fleet's packages")
-    from bt_runtime.fleet.held import Held
+    from bt_fleet.held import Held
 
     held = Held(tmp_path / "held.db")
     for seconds, success in ATTEMPTS:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
+from bt_author.cli import skills as command
+from bt_author.edit.skill_keys import with_fact, with_param
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.backchain.said import effects
 from bt_runtime.backchain.seen import Done, bound_of, ended_by, form_of, needs_of
 from bt_runtime.cli import main
-from bt_runtime.cli.authoring import skills as command
-from bt_runtime.edit.skill_keys import with_fact, with_param
 from bt_runtime.language import manifest
 from bt_runtime.language.agent_options import formless
 

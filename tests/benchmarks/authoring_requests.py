@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from bt_runtime.mcp.tools.scripted import play
+from bt_author.mcp.tools.scripted import play
+from bt_author.proof.check import check
 from bt_runtime.run.run import Tree, load
-from bt_runtime.testing.check import check
 
 MANIFEST = """\
 version: 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bt_author.proof.cone import places_of
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.proof.cone import places_of
 from bt_runtime.run.run import Tree, load
 
 

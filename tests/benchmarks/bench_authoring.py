@@ -24,7 +24,7 @@ ONLY = int(os.environ.get("REQUESTS", "0")) or len(REQUESTS)
 
 
 def rows() -> Iterator[Row]:
-    from bt_runtime.author.drafting import MOST_TOKENS, ROUNDS, Author, Refused
+    from bt_author.sentence.drafting import MOST_TOKENS, ROUNDS, Author, Refused
     from bt_runtime.llm import open_model
     from bt_runtime.llm.settings import find_model
 
@@ -72,7 +72,7 @@ def others(path: Path, name: str, rounds: int, tokens: int, seconds: float | Non
 
 
 def measured(path: Path, model: Any, rounds: int, tokens: int, seconds: float | None) -> Iterator[Row]:
-    from bt_runtime.author.drafting import Author, Refused
+    from bt_author.sentence.drafting import Author, Refused
 
     listed = btgenbot.rows(path, ONLY)
     sound = right = 0

@@ -17,7 +17,7 @@ from decision_points import WORLDS, Form, collected
 from rows import Row
 from scored_points import ENDS, Measure, Scored
 
-from bt_runtime.bench.report.statistics import Estimate, mcnemar, wilson
+from bt_lab.report.statistics import Estimate, mcnemar, wilson
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rows import Row
 
-from bt_runtime.cli.authoring.lsp import files, sort
-from bt_runtime.edit.serving import Editor
+from bt_author.cli.lsp import files, sort
+from bt_author.edit.serving import Editor
 from tests.view.browser import Browser, missing
 
 TOOK = """

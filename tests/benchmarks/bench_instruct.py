@@ -15,9 +15,9 @@ from typing import Any
 
 from rows import Row
 
-from bt_runtime.bench.report.judgements import judged
-from bt_runtime.bench.report.statistics import wilson
-from bt_runtime.bench.run.own_cases import answers, judge_of, read
+from bt_lab.report.judgements import judged
+from bt_lab.report.statistics import wilson
+from bt_lab.run.own_cases import answers, judge_of, read
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
 from bt_runtime.run.run import load

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from rows import Row
 
-from bt_runtime.bench.report.judgements import Judgement, judged
-from bt_runtime.bench.report.statistics import wilson
-from bt_runtime.bench.report.temperature import fitted
-from bt_runtime.bench.run.own_cases import answers, judge_of, read
+from bt_lab.report.judgements import Judgement, judged
+from bt_lab.report.statistics import wilson
+from bt_lab.report.temperature import fitted
+from bt_lab.run.own_cases import answers, judge_of, read
 from bt_runtime.llm import open_model
 from bt_runtime.run.run import load
 

@@ -64,7 +64,7 @@ def rows() -> Iterator[Row]:
 
 
 def _measured(root: Path) -> Iterator[Row]:
-    from tests.editor.lsp import Server
+    from packages.author.tests.editor.lsp import Server
 
     name, text = f"trees/part{EDITED}.yaml", part(EDITED)
     server = Server([sys.executable, "-m", "bt_runtime.cli", "lsp"], root)

@@ -22,8 +22,8 @@ from typing import Any
 
 from rows import Row
 
-from bt_runtime.bench.run.backend import Local
-from bt_runtime.bench.run.case import Setup, Strategy, cases
+from bt_lab.run.backend import Local
+from bt_lab.run.case import Setup, Strategy, cases
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.language.emit.dialect import Form, FormField
 from bt_runtime.language.kinds.kind import Field as SkillField

@@ -15,7 +15,7 @@ from typing import Any
 from decision_points import collected
 from rows import Row
 
-from bt_runtime.bench.report.statistics import wilson
+from bt_lab.report.statistics import wilson
 from bt_runtime.llm import open_model
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2

@@ -80,9 +80,9 @@ def _late(folder: Path, what: str) -> list[float]:
             return _paced(lambda: None)
         run = stack.enter_context(Run(load(small_robot.text()), journal=folder))
         if what == "on":
-            from bt_runtime.interop.groot2.publisher import Groot2
-            from bt_runtime.interop.mcap import Mcap
-            from bt_runtime.interop.metrics import Metrics
+            from bt_robots.groot2.publisher import Groot2
+            from bt_robots.mcap import Mcap
+            from bt_robots.metrics import Metrics
 
             run.follow(Mcap(folder / "run.mcap"))
             stack.enter_context(Metrics(run))

@@ -9,11 +9,11 @@ from typing import Any
 
 from rows import Row, best
 
-from bt_runtime.envs.thor.actions import act
-from bt_runtime.envs.thor.rooms import read_room
-from bt_runtime.envs.thor.scene import Scene
-from bt_runtime.envs.thor.suite import SUITE
-from bt_runtime.envs.thor.world import Thor
+from bt_envs.thor.actions import act
+from bt_envs.thor.rooms import read_room
+from bt_envs.thor.scene import Scene
+from bt_envs.thor.suite import SUITE
+from bt_envs.thor.world import Thor
 from bt_runtime.types import Task
 
 COUNT = 28  # tasks whose scripts are acted again and again

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.interop.btcpp import document
+from bt_robots.btcpp import document
 
-NAV2 = Path(__file__).parents[1] / "interop" / "nav2" / "follow_point.xml"
+NAV2 = Path(__file__).parents[2] / "packages" / "robots" / "tests" / "interop" / "nav2" / "follow_point.xml"
 
 
 def test_the_command_writes_a_project_and_the_report(btr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

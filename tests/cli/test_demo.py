@@ -37,8 +37,6 @@ from tests.cli.screen import Screen, Terminal
 
 HOUSE, BOOK = demo.ACTS
 LLAMA = pytest.mark.skipif(not find_spec("llama_cpp") or not find_spec("llguidance"), reason="needs the llm extra")
-# The one test here that wants the real weights: it runs as soon as they are in the package.
-WEIGHTS = pytest.mark.skipif(not settings._STARTER_FILE.is_file(), reason="the starter's weights are not here yet")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +63,6 @@ def test_a_model_that_knows_nothing_fails_both_tasks_and_the_demo_says_so(btr: B
 
 
 @LLAMA
-@WEIGHTS
 def test_the_starter_solves_both_tasks_and_the_demo_says_so(btr: Btr, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the model that comes along both tasks are solved, as the README says."""
     monkeypatch.setattr(demo, "BUDGET", demo.BUDGET._replace(seconds=math.inf, decisions=40))
@@ -99,7 +96,7 @@ def test_without_llama_or_weights_the_engine_is_what_can_be_shown(
         monkeypatch.setattr(settings, "_STARTER_FILE", tmp_path / "none.gguf")
     said = btr("demo")
     assert said.code == 2
-    assert ("`llm` extra" if absent == "extra" else "starter model is not part") in said.err
+    assert ("`llm` extra" if absent == "extra" else "`starter` extra") in said.err
     assert "btr demo --engine" in said.err
     assert said.out == ""
 

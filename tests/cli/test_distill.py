@@ -13,10 +13,10 @@ pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
 import torch
 
+from bt_lab.distill.documents import write
 from bt_runtime.cli import main
-from bt_runtime.distill.documents import write
 from bt_runtime.llm.local.header import read_header
-from tests.distill.errands import errands
+from packages.lab.tests.distill.errands import errands
 
 TOY = ["--size", "toy", "--vocab", "400", "--context", "256", "--batch", "1024"]
 

@@ -20,7 +20,7 @@ def test_every_example_validates_strictly_and_runs(
     assert btr("init", "mine", "--example", example).code == 0
     monkeypatch.chdir(here / "mine")
     assert btr("validate", "--strict").code == 0
-    if example != "ros2":  # that one needs a robot: tests/ros/test_run.py has one
+    if example != "ros2":  # that one needs a robot: packages/robots/tests/ros/test_run.py has one
         assert btr("run", "main", "--seconds", 300).code == 0
     assert btr("schema", "--check").code == 0
 

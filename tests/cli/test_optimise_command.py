@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.optimise import plan_versions
-from bt_runtime.bench.optimise.plan_versions import Version
-from bt_runtime.bench.optimise.setup import Setup
-from bt_runtime.cli.agents.optimise import command, configure, evaluating, line, set_up
+from bt_lab.cli.optimise import command, configure, evaluating, line, set_up
+from bt_lab.optimise import plan_versions
+from bt_lab.optimise.plan_versions import Version
+from bt_lab.optimise.setup import Setup
 from bt_runtime.language import guide
 from bt_runtime.language.guide import Guide
 from bt_runtime.language.settings import Settings

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bt_lab.cli.play import completer
 from bt_runtime.cli import Exit, main
-from bt_runtime.cli.agents.play import completer
 from bt_runtime.envs.registry import open_suite
 
 

@@ -60,9 +60,9 @@ WORDS: dict[str, list[list[str]]] = {
     "explain": [[], ["BT049"], ["go"], ["kinds"]],
     "fmt": [["trees/t.yaml"], ["--check"]],
     "finetune": [["--base", "nothing.gguf", "--from", "nothing", "--out", "x.gguf"]],
-    "edit": [["nothing"]],  # served in tests/edit
-    "lsp": [["--help"]],  # spoken to in tests/editor, also in a folder that is not trusted
-    "mcp": [["--help"]],  # spoken to in tests/mcp, also in a folder that is not trusted
+    "edit": [["nothing"]],  # served in packages/author/tests/edit
+    "lsp": [["--help"]],  # spoken to in packages/author/tests/editor, also in a folder that is not trusted
+    "mcp": [["--help"]],  # spoken to in packages/author/tests/mcp, also in a folder that is not trusted
     "attach": [["nothing"]],
     "import": [["nothing.xml", "--out", "new"]],
     "export": [["t", "--format", "btcpp"]],

@@ -14,10 +14,9 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.cli import main
 from bt_runtime.compile.emit import MOST_NODES
-from bt_runtime.llm import settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "compile.md").read_text("utf-8")
-STARTER = find_spec("llama_cpp") and find_spec("llguidance") and settings._STARTER_FILE.is_file()
+STARTER = find_spec("llama_cpp") and find_spec("llguidance")
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

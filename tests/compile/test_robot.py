@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.bench.run.backend import Local
-from bt_runtime.bench.run.case import Setup, Strategy, cases
-from bt_runtime.bench.run.source import Source, find
+from bt_lab.run.backend import Local
+from bt_lab.run.case import Setup, Strategy, cases
+from bt_lab.run.source import Source, find
 from bt_runtime.compile.compiling import compiled
 from bt_runtime.envs.registry import Wanted
 from bt_runtime.tree.budget import Budget

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bt_lab.compiled_trial import held_out, tried
+from bt_lab.run.source import Source
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.run.source import Source
 from bt_runtime.compile.compiling import Compiled
 from bt_runtime.compile.trace import Trace
-from bt_runtime.compile.trial import held_out, tried
 from bt_runtime.envs.registry import Wanted
 from tests.compile.pantry import task
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from bt_envs.house.catalogue import Catalogue, read_catalogue
+from bt_envs.house.chores import read_chores
+from bt_envs.house.home_file import read_home
+from bt_envs.house.rulebook import read_rulebook
+from bt_envs.house.tasks import read_errands
+from bt_envs.textcraft.book_file import read_book
 from bt_runtime.envs.content import by_name, check_of, read_yaml
-from bt_runtime.envs.house.catalogue import Catalogue, read_catalogue
-from bt_runtime.envs.house.chores import read_chores
-from bt_runtime.envs.house.home_file import read_home
-from bt_runtime.envs.house.rulebook import read_rulebook
-from bt_runtime.envs.house.tasks import read_errands
-from bt_runtime.envs.textcraft.book_file import read_book
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.project import packaged
 

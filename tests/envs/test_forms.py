@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.run.source import find
-from bt_runtime.envs.alfred import trials
+from bt_envs.alfred import trials
+from bt_lab.run.source import find
 from bt_runtime.envs.outline import ENDS, PEEK, outline
 from bt_runtime.envs.registry import Wanted, open_suite, open_world
 from bt_runtime.faults.diagnostic import BtError

@@ -29,7 +29,7 @@ def test_a_world_that_is_not_there_is_an_error_with_a_way_out() -> None:
 
 def test_a_world_of_someone_else_is_on_the_same_footing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An entry point is found by name and listed; it cannot take the place of one of ours."""
-    named = dict.fromkeys(("greenhouse", "house"), "bt_runtime.envs.textcraft.suite:SUITE")
+    named = dict.fromkeys(("greenhouse", "house"), "bt_envs.textcraft.suite:SUITE")
     plug(monkeypatch, tmp_path, "greenhouse-1.0", {"suites": named})
     assert "greenhouse" in suite_names()
     assert (open_suite("greenhouse").name, open_suite("house").name) == ("textcraft", "house")

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
+from bt_envs.house.home_file import read_home
+from bt_envs.house.suite import load_content
 from bt_runtime import Run, load
-from bt_runtime.envs.house.home_file import read_home
-from bt_runtime.envs.house.suite import load_content
 from bt_runtime.faults import explain
 from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, guide, manifest, source

@@ -67,7 +67,7 @@ class Running:
         return self.idle >= IDLE
 
 
-COLD = ("bt_runtime.distill", "bt_runtime.llm.local.worker", "bt_runtime.bench", "bt_runtime.bench.optimise")
+COLD = ("bt_lab.distill", "bt_runtime.llm.local.worker", "bt_lab", "bt_lab.optimise")
 
 
 def warmed() -> None:

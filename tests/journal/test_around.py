@@ -20,7 +20,7 @@ from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Task
-from tests.bench.worlds import Doors, DoorsSuite
+from packages.lab.tests.bench.worlds import Doors, DoorsSuite
 from tests.plugged import plug
 from tests.support.abandoned import abandoned
 from tests.support.oracles import acting

@@ -84,7 +84,7 @@ def test_a_templates_text_is_what_the_model_would_be_asked(tmp_path, monkeypatch
     script = oracle()
     model = recorded(tmp_path / "runs", script, template=TEMPLATE)
     chat = Chat.of(TEMPLATE, ("<|over|>", "<|assistant|>", "<|user|>", "<|system|>"))
-    monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (chat, True))
+    monkeypatch.setattr("bt_lab.cli.lessons._form", lambda given: (chat, True))
     (row,) = exported(tmp_path, "--format", "sft", "--model", "x.gguf")
     assert [row["text"][a:b] for a, b in row["spans"]] == [f"{line}<|over|>" for line in script]
     assert {row["text"][:start] for start, _ in row["spans"]} <= {ask.prompt for ask in model.asked}
@@ -93,7 +93,7 @@ def test_a_templates_text_is_what_the_model_would_be_asked(tmp_path, monkeypatch
 def test_a_base_models_text_is_the_document(tmp_path, monkeypatch):
     """A file without a template is given the prompts as they are."""
     model = recorded(tmp_path / "runs", oracle())
-    monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (None, True))
+    monkeypatch.setattr("bt_lab.cli.lessons._form", lambda given: (None, True))
     (row,) = exported(tmp_path, "--format", "sft", "--model", "x.gguf")
     assert {row["text"][:start] for start, _ in row["spans"]} <= {ask.prompt for ask in model.asked}
 
@@ -188,7 +188,7 @@ def test_rows_teach_the_form_in_which_each_strategy_asks(tmp_path, monkeypatch, 
     loaded, runs = load(tree), tmp_path / "runs"
     with Run(loaded, inputs=given, world=world, task=task, model=model, clock=Manual(), journal=runs) as run:
         run.spin(ticks=500)
-    monkeypatch.setattr("bt_runtime.cli.recorded.lessons._form", lambda given: (chat, True))
+    monkeypatch.setattr("bt_lab.cli.lessons._form", lambda given: (chat, True))
     rows = exported(tmp_path, "--format", "sft", "--model", "x.gguf", "--failed")
     asked = {ask.prompt for ask in model.asked}
     spans = [(row["text"], *span) for row in rows for span in row["spans"]]

@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from bt_lab.distill import called, chats, journals
+from bt_lab.run.oracle_model import OracleModel
 from bt_runtime.agents.agent import Agent
-from bt_runtime.bench.run.oracle_model import OracleModel
 from bt_runtime.cli import main
-from bt_runtime.distill import called, chats, journals
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.reading import Recording
@@ -175,7 +175,7 @@ def test_conversations_by_real_templates_are_read_back() -> None:
 def test_rows_of_calls_are_cut_between_calls_for_training(tmp_path: Path) -> None:
     """Every call is in one piece, and each piece lists the tools."""
     pytest.importorskip("torch", reason="needs the distill extra")
-    from bt_runtime.distill import finetune
+    from bt_lab.distill import finetune
 
     path, _, agent = recorded(tmp_path, "Hermes")
     chat, letters = chat_of(FORMATS["Hermes"]), SimpleNamespace(count=lambda texts: [len(text) for text in texts])

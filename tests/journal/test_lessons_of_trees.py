@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.run.oracle_model import OracleModel
-from bt_runtime.distill import chats, journals
+from bt_lab.distill import chats, journals
+from bt_lab.run.oracle_model import OracleModel
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.journal.reading import Recording

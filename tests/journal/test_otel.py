@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from bt_robots.otel import AGENT, EXECUTE_TOOL, INVOKE_AGENT, NODE, OPERATION, TEXT
 from bt_runtime.cli import main
-from bt_runtime.interop.otel import AGENT, EXECUTE_TOOL, INVOKE_AGENT, NODE, OPERATION, TEXT
 
 
 def spans_of(journal, tmp_path):

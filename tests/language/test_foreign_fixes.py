@@ -9,7 +9,7 @@ import py_trees
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.interop.btcpp import importer
+from bt_robots.btcpp import importer
 from bt_runtime.language import foreign_names
 from bt_runtime.language.fixes import fixable
 from bt_runtime.language.loader import Loader

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bt_robots.btcpp import importer
 from bt_runtime.faults.diagnostic import Diagnostic
-from bt_runtime.interop.btcpp import importer
 from bt_runtime.language import manifest
 from bt_runtime.language.checks.free_slots import free_slots
 from bt_runtime.language.expression.scope import WORDS

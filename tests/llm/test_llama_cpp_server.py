@@ -27,7 +27,7 @@ from bt_runtime.events import AgentEnded, Trimmed
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.model_wrapper import WrappedModel
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.llm.settings import _STARTER_FILE
+from bt_runtime.llm.settings import starter
 from bt_runtime.project import child
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.budget import Budget
@@ -37,7 +37,6 @@ from tests.support.room import Room
 WAIT = 60
 CONTEXT = 768
 OPTIONS = [" find the egg", " open the sink"]
-pytestmark = pytest.mark.skipif(not _STARTER_FILE.is_file(), reason="the starter's weights are not here yet")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def address() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    words = [sys.executable, "-P", "-m", "llama_cpp.server", "--model", str(_STARTER_FILE), "--port", str(port)]
+    words = [sys.executable, "-P", "-m", "llama_cpp.server", "--model", str(starter()), "--port", str(port)]
     more = ["--n_ctx", str(CONTEXT), "--n_threads", "1", "--model_alias", "starter"]
     process = child.start([*words, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

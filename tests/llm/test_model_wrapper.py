@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from bt_lab.run.free import Free
+from bt_lab.run.metered_model import MeteredModel, Tally
 from bt_runtime import Run, load
-from bt_runtime.bench.run.free import Free
-from bt_runtime.bench.run.metered_model import MeteredModel, Tally
 from bt_runtime.faults.diagnostic import BtError, TooLong
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.job import Answer

@@ -92,12 +92,11 @@ def test_the_word_starter_is_the_model_that_comes_along_wherever_it_is_said(proj
 
 def test_without_its_weights_the_starter_is_a_fault_that_says_what_else_there_is(project, monkeypatch, tmp_path):
     monkeypatch.setattr(settings, "_STARTER_FILE", tmp_path / "none.gguf")
-    with pytest.raises(BtError, match="starter model is not part") as raised:
+    with pytest.raises(BtError, match="`starter` extra") as raised:
         find_model(STARTER)
     assert "--model FILE.gguf" in raised.value.hint
 
 
-@pytest.mark.skipif(not settings._STARTER_FILE.is_file(), reason="the starter's weights are not here yet")
 def test_the_starter_says_what_it_is_and_fits():
     """Name, licence, a context of 2,048 tokens or more, at most 32 MB, a card beside it. NEEDS THE WEIGHTS."""
     header = read_header(find_model(STARTER))

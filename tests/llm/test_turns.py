@@ -159,7 +159,7 @@ def test_an_option_may_end_by_whatever_ends_a_turn():
 
 def test_a_recorded_conversation_is_told_as_a_base_model_would_be_asked():
     """For lessons that are made of recorded runs: the text, without what the template put around its turns."""
-    from bt_runtime.distill.journals import plain
+    from bt_lab.distill.journals import plain
 
     prompt = agent_prompt("S", "leave", "A room.", STEPS)
     for template in (PLAIN, SWITCH, OPEN, CHANNEL):

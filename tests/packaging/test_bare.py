@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bt_fleet.cli.fleet import WORDS
 from bt_runtime.cli import COMMANDS
-from bt_runtime.cli.fleet.fleet import WORDS
 from bt_runtime.faults.extra import extra_of
 
 BARE = Path(__file__).with_name("bare")

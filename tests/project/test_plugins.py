@@ -64,8 +64,10 @@ def test_what_is_ours_is_registered_as_anybody_s_is() -> None:
     assert suite_names() == ["alfworld", "field", "hotpotqa", "house", "textcraft", "thor", "webshop"]
     assert plugins.names("models") == ["gguf", "http", "https", "smollm2"]
     assert list(installed()) == list(shipped_kinds())
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
-    ours = sum(len(project["entry-points"].get(f"bt_runtime.{group}", {})) for group in plugins.GROUPS)
+    root = Path(__file__).parents[2]
+    files = [root / "pyproject.toml", root / "envs" / "pyproject.toml", *root.glob("packages/*/pyproject.toml")]
+    projects = [tomllib.loads(file.read_text("utf-8"))["project"].get("entry-points", {}) for file in files]
+    ours = sum(len(each.get(f"bt_runtime.{group}", {})) for each in projects for group in plugins.GROUPS)
     assert [entry.ours for group in plugins.GROUPS for entry in plugins.entries(group)] == [True] * ours
 
 
@@ -145,12 +147,12 @@ def test_worlds_and_models_that_cannot_be_had_are_told_when_they_are_asked_for(
         "the suite `five` of loud 2.1 is not a suite, or the class of a world",
     ]
     assert set(told.values()) == {"warn"}
-    assert "the suite `house` of loud 2.1 has the name of the suite `house` of bt_runtime" in told
+    assert "the suite `house` of loud 2.1 has the name of the suite `house` of bt_envs" in told
 
 
 def test_two_of_one_name_are_both_named_and_neither_is_taken(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     for name in ("one-1.0", "two-3.0"):
-        plug(monkeypatch, folder / name, name, {"suites": {"twin": "bt_runtime.envs.house.suite:SUITE"}})
+        plug(monkeypatch, folder / name, name, {"suites": {"twin": "bt_envs.house.suite:SUITE"}})
     with pytest.raises(BtError, match=r"the suite `twin` of one 1.0 and the suite `twin` of two 3.0"):
         open_suite("twin")
 
@@ -182,7 +184,7 @@ def test_content_of_a_package_is_found_after_the_project_s_and_ours(
 
 def test_a_world_is_known_by_the_name_it_was_opened_by(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """With its options; one that a program made by its class by the one suite of its package."""
-    named = {"mine": "bt_runtime.envs.house.suite:SUITE"}
+    named = {"mine": "bt_envs.house.suite:SUITE"}
     world = open_world("house", feedback="terse")
     assert origin_of(world) == ("house", {"feedback": "terse"})
     assert origin_of(open_suite("house").open()).name == "house"
@@ -193,7 +195,7 @@ def test_a_world_is_known_by_the_name_it_was_opened_by(monkeypatch: pytest.Monke
 
 def test_a_class_alone_is_a_world_with_one_task(folder: Path) -> None:
     (Path.cwd() / "sim.py").write_text(
-        "from tests.bench.worlds import Doors\nclass Sim(Doors):\n    def __init__(self, size=1):\n"
+        "from packages.lab.tests.bench.worlds import Doors\nclass Sim(Doors):\n    def __init__(self, size=1):\n"
         "        super().__init__()\n        self.size = size\nNOT = 5\nclass Half:\n    def act(self, s): ...\n"
     )
     suite = open_suite("sim.py:Sim")

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from bt_runtime.envs.alfworld import pool
-from bt_runtime.envs.alfworld.game import KINDS, kind_of, read
-from bt_runtime.envs.alfworld.suite import SUITE
-from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_envs.alfworld import pool
+from bt_envs.alfworld.game import KINDS, kind_of, read
+from bt_envs.alfworld.suite import SUITE
+from bt_envs.alfworld.world import AlfWorld
 from bt_runtime.envs.registry import in_split
 from bt_runtime.run.run import load
 from recipes.starter.alfworld.homes import lesson_task, lessons

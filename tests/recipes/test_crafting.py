@@ -12,10 +12,10 @@ from statistics import mean
 
 import pytest
 
-from bt_runtime.envs.textcraft.invent import invent
-from bt_runtime.envs.textcraft.recipes import NAMESPACE, Book, Ingredient, read_line
-from bt_runtime.envs.textcraft.suite import SUITE, books
-from bt_runtime.envs.textcraft.world import TextCraft
+from bt_envs.textcraft.invent import invent
+from bt_envs.textcraft.recipes import NAMESPACE, Book, Ingredient, read_line
+from bt_envs.textcraft.suite import SUITE, books
+from bt_envs.textcraft.world import TextCraft
 from bt_runtime.run.run import load
 from bt_runtime.types import Task
 from recipes.starter.lesson import teach

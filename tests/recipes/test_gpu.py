@@ -11,8 +11,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("gguf", reason="needs the distill extra")
 
-from bt_runtime.distill import documents, pretrained  # noqa: E402
-from bt_runtime.distill.schedule import Schedule  # noqa: E402
+from bt_lab.distill import documents, pretrained  # noqa: E402
+from bt_lab.distill.schedule import Schedule  # noqa: E402
 from bt_runtime.faults.diagnostic import BtError  # noqa: E402
 from recipes.starter.drills import drills  # noqa: E402
 from recipes.starter.gpu import CODE, LESSONS, WEIGHTS, main, pack, train, write  # noqa: E402
@@ -32,7 +32,7 @@ def parcel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_parcel_holds_lessons_code_and_tokens_and_no_weights(parcel: Path) -> None:
     with tarfile.open(parcel / CODE) as code:
         names = code.getnames()
-    assert {"bt_runtime/distill/training.py", "recipes/starter/gpu.py"} <= set(names)
+    assert {"packages/lab/bt_lab/distill/training.py", "recipes/starter/gpu.py"} <= set(names)
     assert not [name for name in names if name.endswith(".gguf")]
     assert (parcel / LESSONS).stat().st_size < 40_000
     assert sum(file.stat().st_size for file in parcel.iterdir() if file.is_file()) < 4_000_000

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
+from bt_envs.house.rules import PROCESSES, Rules, Way, describe
+from bt_envs.house.suite import SUITE, load_content
+from bt_lab.distill.documents import Document
 from bt_runtime.agents import autoplan
 from bt_runtime.agents.prompt import guided
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.house.rules import PROCESSES, Rules, Way, describe
-from bt_runtime.envs.house.suite import SUITE, load_content
 from recipes.starter.guide import appliance_facts as facts
 from recipes.starter.guide import chores, follower, guidance, reviewer
 from recipes.starter.guide.appliance_facts import Guide, Known

@@ -10,9 +10,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the distill extra")
 pytest.importorskip("gguf", reason="needs the distill extra")
 
-from bt_runtime.distill import checkpoint, gguf_file, pretrained, tokenizer  # noqa: E402
-from bt_runtime.distill.network import Network  # noqa: E402
-from bt_runtime.distill.size import SIZES  # noqa: E402
+from bt_lab.distill import checkpoint, gguf_file, pretrained, tokenizer  # noqa: E402
+from bt_lab.distill.network import Network  # noqa: E402
+from bt_lab.distill.size import SIZES  # noqa: E402
 from bt_runtime.faults.diagnostic import BtError  # noqa: E402
 from recipes.starter.mean import main, mean  # noqa: E402
 

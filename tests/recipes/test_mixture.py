@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from bt_runtime.distill.documents import Document
+from bt_lab.distill.documents import Document
 from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.data import read
 from recipes.starter.mixture import chosen

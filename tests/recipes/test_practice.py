@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from bt_lab.distill import documents
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND, THINK
-from bt_runtime.distill import documents
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
 from bt_runtime.types import Question

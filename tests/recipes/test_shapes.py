@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs the distill extra")
 
-from bt_runtime.distill.documents import Document, write
+from bt_lab.distill.documents import Document, write
 from recipes.starter import shapes
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.distill import documents
-from bt_runtime.distill.sources import gathered
+from bt_lab.distill import documents
+from bt_lab.distill.sources import gathered
 from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.drills import drills
 from recipes.starter.teachers import SHARD, TEACHERS, course, shards

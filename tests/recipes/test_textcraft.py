@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bt_envs.textcraft.suite import SUITE
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.textcraft.suite import SUITE
 from recipes.starter.lesson import Slips, Taught, teach
 from recipes.starter.seen import read
 from recipes.starter.textcraft.crafting import MIXTURE

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
+from bt_envs.webshop import invent
+from bt_envs.webshop.catalogue import known
+from bt_envs.webshop.suite import SUITE
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.webshop import invent
-from bt_runtime.envs.webshop.catalogue import known
-from bt_runtime.envs.webshop.suite import SUITE
 from bt_runtime.run.run import load
 from bt_runtime.types import Question
 from recipes.starter import data

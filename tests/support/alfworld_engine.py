@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.envs.alfworld.game import CHANGING, KINDS, kind_of, parts, read
+from bt_envs.alfworld.game import CHANGING, KINDS, kind_of, parts, read
 from bt_runtime.envs.worker_pool import Plays
 from bt_runtime.envs.worker_process import main
 

@@ -7,15 +7,15 @@ from collections import deque
 from random import Random
 from typing import Any
 
+from bt_author.proof.board import LATER, MISSING, OUTSIDE, UNKNOWN
+from bt_author.proof.choices import BAD, BREAKS, OK, RUN, WORDS, Choices, State
+from bt_author.proof.explorer import Explorer
+from bt_author.proof.options import Options
+from bt_author.proof.shadow import Change, Copied, Shadow
+from bt_author.proof.times import Time
+from bt_author.proof.zone import tightened
 from bt_runtime.language.properties.property import of
-from bt_runtime.proof.board import LATER, MISSING, OUTSIDE, UNKNOWN
-from bt_runtime.proof.choices import BAD, BREAKS, OK, RUN, WORDS, Choices, State
-from bt_runtime.proof.explorer import Explorer
-from bt_runtime.proof.options import Options
-from bt_runtime.proof.shadow import Change, Copied, Shadow
-from bt_runtime.proof.standing import Standing
-from bt_runtime.proof.times import Time
-from bt_runtime.proof.zone import tightened
+from bt_runtime.monitoring.standing import Standing
 from bt_runtime.run.run import Tree
 from bt_runtime.skills.skill import Skill
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial

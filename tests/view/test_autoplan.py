@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from bt_lab.optimise.loop import optimise
+from bt_lab.optimise.setup import Setup, draw
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.optimise.loop import optimise
-from bt_runtime.bench.optimise.setup import Setup, draw
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import events_of
 from bt_runtime.view.watch import Watch
-from tests.bench.optimise.learner import KNOWS, Learner
+from packages.lab.tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.pictures import as_it_is, as_shown
 
 SETUP = Setup("textcraft", "depth 1", batch=2, validation=1, seed=1)

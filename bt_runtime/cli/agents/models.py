@@ -6,14 +6,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bt_runtime.language.settings import Settings
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.llm.local.header import INSTRUCT, STARTER
-
-if TYPE_CHECKING:
-    from bt_runtime.bench.cluster.bundle import Named
 
 
 def add_register(parser: argparse._ActionsContainer) -> None:
@@ -69,12 +66,3 @@ def open_models(settings: Settings, stack: ExitStack, **how: Any) -> dict[str, A
         opened[where] = open_model(where, **how)
         stack.callback(opened[where].close)
     return {role: opened[where] for role, where in found.items()}
-
-
-def named_models(settings: Settings, **how: Any) -> dict[str, Named]:
-    """Returns the models by name only, for other machines to open."""
-    from bt_runtime.bench.cluster.bundle import named
-
-    found = places(settings)
-    sent = {where: named(where, **how) for where in dict.fromkeys(found.values())}
-    return {role: sent[where] for role, where in found.items()}

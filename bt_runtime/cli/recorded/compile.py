@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.cli import Exit
+from bt_runtime.cli.agents.models import open_models
 from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.envs.registry import Wanted
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.faults.extra import Extra
 from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
+from bt_runtime.language.settings import Settings
+from bt_runtime.project import plugins
 
 if TYPE_CHECKING:
     from bt_runtime.compile.compiling import Compiled
     from bt_runtime.compile.keeping import Kept
-    from bt_runtime.compile.trial import Trial
 
 FUZZED = 50  # random cases
 
@@ -127,24 +132,15 @@ def _fuzzed(found: Compiled) -> str:
     return fuzzed(found, FUZZED)
 
 
-def _tried(args: argparse.Namespace, found: Compiled) -> Trial:
-    from bt_runtime.cli.agents.models import open_models
-    from bt_runtime.cli.agents.progress import Progress
-    from bt_runtime.compile.trial import tried
-    from bt_runtime.envs.registry import Wanted
-    from bt_runtime.language.settings import Settings
-
+def _tried(args: argparse.Namespace, found: Compiled) -> Mapping[str, Any]:
+    """Returns how the tree did on held-out tasks beside the strategy, as the installed laboratory found it."""
+    entry = plugins.find("paired", "trials")
+    if entry is None:
+        raise Extra("lab", "`--try`").missing()
     if args.out is None or args.dry:
         raise BtError("a tree that is tried has to be in a file", "name it: --out trees/NAME.yaml")
-    left = 2 * args.trial
     with ExitStack() as stack:
         models: dict[str, Any] = open_models(Settings({"model": args.model}), stack)
-        with Progress("try", "auto") as progress:
-
-            def heard(outcome: Any) -> None:
-                nonlocal left
-                left -= 1
-                progress.told(outcome, left)
-
-            wanted = Wanted(args.seed, args.trial)
-            return tried(str(args.out), found.traces, wanted, models, heard=heard, tasks=args.tasks)
+        wanted = Wanted(args.seed, args.trial)
+        trial: Mapping[str, Any] = plugins.load(entry)(str(args.out), found.traces, wanted, models, args.tasks)
+        return trial

@@ -11,7 +11,8 @@ from typing import Any
 from bt_runtime.agents import rewording
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.cli.recorded import fork_folder, sweep
+from bt_runtime.cli.options import add_options
+from bt_runtime.cli.options import instead as instead_of
 from bt_runtime.cli.recorded.resume import trusted
 from bt_runtime.cli.running import person
 from bt_runtime.cli.running.log_lines import LogLines
@@ -56,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     edits.add_argument("--prompt", action="append", default=[], metavar="NAME=FILE", help=text)
     text = "another tree in the place of the root, with the inputs that both have"
     edits.add_argument("--strategy", metavar="TREE", help=text)
-    sweep.configure(parser)
+    add_options(parser, "fork")
     text = "ask the model, begin no action, keep no journal: stop before the first action, and name it"
     parser.add_argument("--dry", action="store_true", help=text)
     text = "what was done outside is as it was at that moment: I have put it back"
@@ -73,22 +74,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    many, of_folder = sweep.wanted(args), fork_folder.wanted(args)
-    if of_folder:
-        key.named(args.model)
-        return fork_folder.run(args)
+    code = instead_of(args, "fork")
+    if code is not None:
+        return code
+    if args.at is None:
+        raise BtError("name the moment to fork at", "--at 12 (a tick), or --at decision:3")
     path = folder.find(args.journal, reading(args))
     recording = Recording(path)
-    if many:
-        trusted(path, recording, args.model)
-        key.named(args.model)
-        return sweep.run(args, path, _services(recording))
     edits = _edits(args, recording)
     trusted(path, recording, args.model)
     key.named(args.model)
     if args.dry:
         return _dry(args, path, edits)
-    services = _services(recording)
+    services = services_of(recording)
     with (
         printed_apart(args.json),
         fork(path, args.at, edits, services=services, changed=args.changed, anyway=args.anyway) as going,
@@ -104,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)
 
 
-def _services(recording: Recording) -> dict[str, Any]:
+def services_of(recording: Recording) -> dict[str, Any]:
     return {"person": person.AtTerminal()} if "person" in recording.head["given"].get("services", ()) else {}
 
 

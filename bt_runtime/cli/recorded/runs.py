@@ -6,23 +6,22 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.cli.recorded import lessons
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder, opening
 from bt_runtime.journal.compare import compare
+from bt_runtime.journal.export import Export, of_entry
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.story import told
 from bt_runtime.journal.summary import Summary, summary
-from bt_runtime.project import disk, real
+from bt_runtime.project import disk, plugins, real
 
-FORMATS = ("jsonl", "mcap", "btlog", "otlp", "rosbag2", *lessons.FORMATS)
 NOTHING = 5
 
 
@@ -39,12 +38,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one.add_argument("--json", action="store_true", help="print JSON")
     one = what.add_parser("export", help="a run in another format, or what runs teach")
     one.add_argument("journal", nargs="*", metavar="RUN", help="one; sft and preference: any number (default: all)")
-    lessons.configure(one)
-    one.add_argument("--format", choices=FORMATS, default="jsonl")
-    one.add_argument(
-        "--storage", choices=("mcap", "sqlite3"), default="mcap", help="storage format of the rosbag2; default: mcap"
-    )
-    one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl only)")
+    formats = plugins.names("exports")
+    one.add_argument("--format", choices=("jsonl", *formats), default="jsonl")
+    one.add_argument("-o", "--output", type=Path, help="the file; - is standard output (jsonl, sft, preference)")
+    for name in formats:
+        _export_format(name).configure(one)
     one = what.add_parser("copy", help="a journal as one whole file, though its run may go on")
     one.add_argument("journal", metavar="RUN")
     one.add_argument("to", type=Path, metavar="DEST", help="a new file, or a folder")
@@ -114,38 +112,39 @@ def diff(args: argparse.Namespace) -> int:
 
 
 def export(args: argparse.Namespace) -> int:
-    if args.format in lessons.FORMATS:
-        return lessons.export(args)
-    if len(args.journal) != 1:
+    made = _export_format(args.format) if args.format != "jsonl" else None
+    if made is not None and made.many:
+        recordings = list(_recordings(args))
+    elif len(args.journal) != 1:
         raise BtError(f"{args.format} is of one run", "name it, such as `last`")
-    recording = Recording(folder.find(args.journal[0], reading(args)))
-    path: Path = args.output or Path(f"{folder.file_name(recording.name)}.{args.format}")
-    if recording.damage:
-        print(f"damaged: {recording.damage}; what is whole is exported", file=sys.stderr)
-    if args.format == "jsonl":
-        return _json_lines(recording, path)
-    if str(path) == "-":
-        raise BtError(f"{args.format} is not a text", "name a file: -o FILE")
-    if args.format == "mcap":
-        from bt_runtime.interop import mcap
-
-        count = mcap.write(lines(recording), path)
-    elif args.format == "rosbag2":
-        from bt_runtime.interop import rosbag
-
-        count = rosbag.write(lines(recording), path, args.storage)
-    elif args.format == "otlp":
-        from bt_runtime.interop import otel
-
-        count = otel.write(lines(recording), path)
     else:
-        from bt_runtime.interop import btlog
-
-        nodes = [(n.number, n.path, n.kind, n.name) for n in recording.nodes]
-        changes = ((recording.times[t], n, s) for t in sorted(recording.ticks) for n, s in recording.changes(t))
-        count = btlog.write(str(recording.head["tree"]), nodes, changes, float(recording.head["started"]), path)
-    print(f"{path}: {count:,} records", file=sys.stderr)
+        recordings = [Recording(folder.find(args.journal[0], reading(args)))]
+        if recordings[0].damage:
+            print(f"damaged: {recordings[0].damage}; what is whole is exported", file=sys.stderr)
+    own = args.format if made is not None and made.many else folder.file_name(recordings[0].name)
+    path: Path = args.output or Path(f"{own}.{'jsonl' if own == args.format else args.format}")
+    if made is None:
+        return _json_lines(recordings[0], path)
+    if str(path) == "-" and not made.text:
+        raise BtError(f"{args.format} is not a text", "name a file: -o FILE")
+    print(f"{path}: {made.write(recordings, path, args):,} {made.unit}", file=sys.stderr)
     return 0
+
+
+def _export_format(name: str) -> Export:
+    return of_entry(plugins.named(name, "exports", "jsonl"))
+
+
+def _recordings(args: argparse.Namespace) -> Iterator[Recording]:
+    """Reads the named journals, or all of the folder; one of those that cannot be read is left out, and named."""
+    runs = reading(args)
+    for path in [folder.find(name, runs) for name in args.journal] or folder.journals(runs):
+        try:
+            yield Recording(path)
+        except BtError as fault:
+            if args.journal:
+                raise
+            print(f"left out: {fault.message}", file=sys.stderr)
 
 
 def _json_lines(recording: Recording, path: Path) -> int:

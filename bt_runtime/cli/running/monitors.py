@@ -15,8 +15,8 @@ from bt_runtime.project import plugins
 from bt_runtime.run.run import Run
 
 if TYPE_CHECKING:
-    from bt_runtime.interop.monitor import Monitor
     from bt_runtime.journal.record import Recorder
+    from bt_runtime.run.monitor import Monitor
 
 
 def add_monitors(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def monitored(run: Run, args: argparse.Namespace, settings: Settings) -> Iterato
     """Connects the monitors within `with`; they are closed before the result is shown."""
     with ExitStack() as stack:
         for name, made, where in chosen(args):
-            from bt_runtime.interop.monitor import Access
+            from bt_runtime.run.monitor import Access
 
             access = Access(args.host, args.anyone, args.breakpoints, str(settings["robot"] or "") or None)
             shown = stack.enter_context(made.open(run, where, access))
@@ -70,7 +70,7 @@ def _monitor(name: str) -> Monitor:
 
 
 def of_entry(entry: plugins.Entry) -> Monitor:
-    from bt_runtime.interop.monitor import Monitor
+    from bt_runtime.run.monitor import Monitor
 
     wanted = "an object of a class derived from `Monitor`"
     monitor: Monitor = plugins.load(entry, wanted, lambda found: isinstance(found, Monitor))

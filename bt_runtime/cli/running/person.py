@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from bt_runtime.events import Notice
 from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import plugins
 from bt_runtime.run.person import Person, Reply
 from bt_runtime.tree.nodes.interlocks import allows
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Tree
 
+BY = "BTR_PERSON"  # the variable that names the plugin by which a run asks persons (entry points `bt_runtime.persons`)
 SILENCE = ""  # what is answered once nothing more can be typed
 
 
@@ -94,12 +96,9 @@ def drain(lines: TextIO) -> None:
 def at_hand(tree: Tree, page: bool = False) -> dict[str, Any]:
     """Returns the service that asks a person, if a terminal or a page is available and the tree may ask."""
     terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    if os.environ.get("BTR_FLEET_ROBOT") and asks(
-        tree
-    ):  # started by a robot's agent: whoever looks at the fleet is asked
-        from bt_runtime.fleet.asking import person
-
-        return {"person": person()}
+    named = os.environ.get(BY)
+    if named and asks(tree):  # started by a robot's agent: whoever looks at the fleet is asked
+        return {"person": plugins.load(plugins.named(named, "persons"), "a function that returns a person")()}
     if not (terminal or page) or not asks(tree):
         return {}
     return {"person": AtTerminal() if terminal else Person()}

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bt_runtime.cli import Exit
+from bt_runtime.cli import Exit, options
 from bt_runtime.cli.agents.models import add_register, decides, places
 from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.agents.worlds import Opened, add_task, begin
@@ -24,7 +24,6 @@ from bt_runtime.cli.running.debugging import add_debugging, debugged
 from bt_runtime.cli.running.log_lines import LEVELS
 from bt_runtime.cli.running.monitors import add_monitors, monitored, noted
 from bt_runtime.cli.running.result import CutShort, Result, recorded, result, show
-from bt_runtime.cli.running.ros import Ros, add_ros
 from bt_runtime.cli.running.serving import add_serving
 from bt_runtime.cli.running.watch import watched
 from bt_runtime.cli.setup import trust_prompt
@@ -70,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--view", action="store_true", help="watch it in the browser")
     add_serving(parser)
     add_monitors(parser)
-    add_ros(parser)
+    options.add_options(parser, "run")
     add_color(parser)
 
 
@@ -89,8 +88,11 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         stack.enter_context(printed_apart(args.json))
         inputs, task = begin(args, settings, tree.spec, stack)
-        ros = Ros(args, stack)
-        services = {**person.at_hand(tree, args.view), **ros.services, "prompts": settings["prompts"] or ""}
+        added = options.opened(args, stack)
+        services = person.at_hand(tree, args.view)
+        for each in added:
+            services |= each.services
+        services["prompts"] = settings["prompts"] or ""
         made = stack.enter_context(
             Run(
                 tree,
@@ -103,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
                 budget=budget(args),
                 recall=not args.no_recall,
                 services=services,
-                clock=ros.clock,
+                clock=next((each.clock for each in added if each.clock is not None), None),
                 journal=noted(args, writing(settings)),
                 journal_policy=settings["journal"],
                 strict=settings["strict"],
@@ -111,7 +113,8 @@ def run(args: argparse.Namespace) -> int:
                 slow=settings["slow"] or SLOW,
             )
         )
-        ros.attach(made)
+        for each in added:
+            each.attach(made)
         end = spin(made, settings, args, task)
     if end is None:
         return recorded(made, Exit.FAILURE)

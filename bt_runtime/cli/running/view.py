@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, of_project, reading
-from bt_runtime.cli.running.beside import EDITABLE, Beside, Command
 from bt_runtime.cli.running.scoring import Scoring
 from bt_runtime.cli.running.serving import PORT, add_serving
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.folder import EVENTS, FOREIGN
+from bt_runtime.journal.folder import EVENTS, foreign
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.language.settings import Settings
 from bt_runtime.project import disk
 from bt_runtime.project.address import Busy
 from bt_runtime.run.run import Run
 from bt_runtime.view import Feed, View
+from bt_runtime.view import beside as editors
+from bt_runtime.view.beside import EDITABLE, Beside, Command
 from bt_runtime.view.page import whole
 from bt_runtime.view.recorded import Following, Reader, events_of
 from bt_runtime.view.server import Server
@@ -64,10 +65,10 @@ def run(args: argparse.Namespace) -> int:
         args.run_names = [str(each) for each in near]
         return listed(args, "page.html?run=1")
     feed, follow = Feed(most=None), None
-    recorded = path.suffix not in (".jsonl", ".btlog")
+    recorded = path.suffix not in (EVENTS, *foreign())
     asked: Command | None = partial(answered, path) if recorded else None
-    beside, scoring = Beside(), Scoring(args.model or os.environ.get("BTR_MODEL"))
-    own = [EDITABLE] if asked is not None and not args.anyone else []
+    beside, scoring = editors.opened(), Scoring(args.model or os.environ.get("BTR_MODEL"))
+    own = [EDITABLE] if beside.editable and asked is not None and not args.anyone else []
     if asked is not None:
         asked = scoring.of_journal(path, beside.of_journal(path, asked) if own else asked)
     if recorded and (reader := Reader(path)).live:
@@ -116,16 +117,16 @@ def listed(args: argparse.Namespace, first: str = "") -> int:
     if args.html:
         raise BtError("a list of runs is not one file", "name one run: btr view RUN --html FILE")
     places = [of_project(Path(name)) if is_folder(name) else find(name, reading(args)) for name in args.run_names]
-    foreign = next((place for place in places if place.is_file() and place.suffix in (EVENTS, FOREIGN)), None)
-    if foreign is not None:
-        raise BtError(f"{foreign} is no journal, and has no place in a list", f"open it alone: btr view {foreign}")
+    other = next((place for place in places if place.is_file() and place.suffix in (EVENTS, *foreign())), None)
+    if other is not None:
+        raise BtError(f"{other} is no journal, and has no place in a list", f"open it alone: btr view {other}")
     with project.beside(places[0]):
         panel = Settings(tolerant=True)["panel"] or []
     runs = Runs(places, panel=[name for name in panel if isinstance(name, str)], stuck=args.stuck).start()
     pair = len(places) == 2 and not any(place.is_dir() for place in places)
     try:
         server = first_free(lambda port: serve(runs, host=args.host, port=port, anyone=args.anyone), args)
-        beside, scoring = Beside(), Scoring(args.model or os.environ.get("BTR_MODEL"))
+        beside, scoring = editors.opened(), Scoring(args.model or os.environ.get("BTR_MODEL"))
         server.command = partial(_of_list, runs, None if args.anyone else beside, scoring)
         try:
             start, _, token = server.url.partition("#")
@@ -192,7 +193,7 @@ def tell(url: str, browser: bool) -> None:
 def viewing(run: Run, args: argparse.Namespace, after: Callable[[View], None]) -> Iterator[View]:
     """Serves the run's page within `with`. At a terminal the page stays until Ctrl-C, and `after` may ask on it."""
     view = first_free(lambda port: View(run, host=args.host, port=port, anyone=args.anyone), args)
-    with Beside() as beside, view:
+    with editors.opened() as beside, view:
         if not args.anyone:
             beside.of_run(view)
         tell(view.url, args.open)

@@ -48,6 +48,11 @@ PURPOSES = {
     "lsp": "the language server",
     "mcp": "assistants, and tools of MCP servers",
     "fleet": "trees for many robots",
+    "starter": "the models that come along",
+    "envs": "the papers' worlds",
+    "author": "the editor, proofs, drafts",
+    "robots": "files of BehaviorTree.CPP, metrics",
+    "lab": "evaluations",
 }
 _NAMED = re.compile(r"[\w.-]+")
 _OF_EXTRA = re.compile(r"\bextra == ['\"]([\w.-]+)['\"]")
@@ -73,17 +78,31 @@ def _of_memory(entry: plugins.Entry) -> object:
 
 
 def _of_command(entry: plugins.Entry) -> object:
-    from bt_runtime.cli import of_entry
-    from bt_runtime.cli.running import monitors, ros
+    from bt_runtime.cli import of_entry, options
+    from bt_runtime.cli.running import monitors
 
-    return {"commands": of_entry, "monitors": monitors.of_entry, "connections": ros.of_entry}[entry.group](entry)
+    return {"commands": of_entry, "monitors": monitors.of_entry, "options": options.of_entry}[entry.group](entry)
+
+
+def _of_run(entry: plugins.Entry) -> object:
+    from bt_runtime.journal import export
+    from bt_runtime.monitoring import grafts
+    from bt_runtime.view import beside
+
+    return {"exports": export.of_entry, "provers": grafts.of_entry, "editors": beside.of_entry}[entry.group](entry)
+
+
+def _any(entry: plugins.Entry) -> object:
+    plugins.load(entry)
+    return entry
 
 
 LOADS: dict[plugins.Group, Callable[[plugins.Entry], object]] = {
     "suites": registry.of_plugin, "worlds": registry.of_plugin, "kinds": kinds_of, "content": plugins.package_folder,
     "models": backends.of_entry, "servers": _server_flavour, "impls": impls.of_plugin,
     "embedders": _of_memory, "vectors": _of_memory, "memories": _of_memory,
-    "commands": _of_command, "monitors": _of_command, "connections": _of_command,
+    "commands": _of_command, "monitors": _of_command, "options": _of_command,
+    "exports": _of_run, "provers": _of_run, "editors": _of_run,
 }  # fmt: skip
 
 
@@ -158,14 +177,23 @@ def _absent(extra: str) -> list[str]:
 
 
 def packages_of(extra: str) -> list[str]:
-    """The packages of an extra, by this installation's metadata."""
-    names = []
-    for line in requires("bt_runtime") or ():
-        package, _, condition = line.partition(";")
-        name, of = _NAMED.match(package), _OF_EXTRA.search(condition)
-        if name is not None and of is not None and of[1] == extra:
-            names.append(name[0])
-    return names
+    """The packages of an extra, by this installation's metadata; for a package of the workspace also what it needs."""
+    return list(_needed("bt_runtime", extra))
+
+
+def _needed(package: str, extra: str) -> Iterator[str]:
+    """Yields what a package needs: for one of its extras; for none (""), what it always needs."""
+    for line in requires(package) or ():
+        needed, _, condition = line.partition(";")
+        name, of = _NAMED.match(needed), _OF_EXTRA.search(condition)
+        if name is None or (of[1] if of is not None else "") != extra:
+            continue
+        plain = name[0].replace("-", "_")
+        if plain != plugins.OURS:
+            yield name[0]
+        if plain in plugins.WORKSPACE[1:] and _there(plain):
+            for inner in ("", *re.findall(r"\w+", needed.partition("[")[2].partition("]")[0])):
+                yield from _needed(plain, inner)
 
 
 def _there(package: str) -> bool:
@@ -215,7 +243,7 @@ def _plugins() -> Iterator[Check]:
 
 def _plugin(entry: plugins.Entry) -> Check:
     try:
-        if not LOADS[entry.group](entry):
+        if not LOADS.get(entry.group, _any)(entry):
             return Check("warn", "plugin", f"{entry.said}: there is no folder of the package `{entry.value}`")
     except BtError as error:
         return Check("warn", "plugin", error.message, error.hint)

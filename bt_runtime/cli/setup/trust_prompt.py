@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,17 +111,23 @@ def python_of(tree: Tree) -> list[str]:
 
 
 def _servers_of(tree: Tree) -> Iterator[str]:
-    """The MCP servers that skills of the tree's manifests are done by: starting one is running code."""
+    """The servers that skills of the tree's manifests are done by, such as MCP's: starting one is running code."""
     entries = {
         (entry.impl, Path(entry.folder))
         for spec in filter(None, (tree.spec, *tree.first.loaded.values()))
         for kind in spec.registry
-        if (entry := kind.data.get("entry")) is not None and entry.impl.startswith("mcp/")
+        if (entry := kind.data.get("entry")) is not None and impls.named_so(entry.impl)
     }
-    if entries:
-        from bt_runtime.mcp.leaf.config import reasons
+    for impl, folder in sorted(entries):
+        with suppress(BtError):  # the check of the tree says what is missing
+            if named := impls.find(impl).reasons:
+                yield from _function(named)(iter([(impl, folder)]))
 
-        yield from reasons(iter(sorted(entries)))
+
+def _function(reference: str) -> Callable[[Iterator[tuple[str, Path]]], Iterator[str]]:
+    module, _, name = reference.partition(":")
+    found: Callable[[Iterator[tuple[str, Path]]], Iterator[str]] = getattr(import_module(module), name)
+    return found
 
 
 def _python_of(tree: Tree) -> Iterator[str]:

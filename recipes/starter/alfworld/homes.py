@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from random import Random
 
-from bt_runtime.envs.alfworld import invent
-from bt_runtime.envs.alfworld.game import KINDS
-from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_envs.alfworld import invent
+from bt_envs.alfworld.game import KINDS
+from bt_envs.alfworld.world import AlfWorld
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter.alfworld.rooms import room_task

@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from random import Random
 
-from bt_runtime.envs.alfworld import invent
-from bt_runtime.envs.alfworld.game import Aim
-from bt_runtime.envs.alfworld.invent import Book, Home, Room
+from bt_envs.alfworld import invent
+from bt_envs.alfworld.game import Aim
+from bt_envs.alfworld.invent import Book, Home, Room
 from bt_runtime.envs.registry import in_split
 from bt_runtime.types import Task
 

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bt_runtime.envs.alfworld.game import KINDS, TREATED, Fact, kind_of, parts, read
-from bt_runtime.envs.alfworld.suite import AlfWorldSuite
-from bt_runtime.envs.alfworld.world import AlfWorld
+from bt_envs.alfworld.game import KINDS, TREATED, Fact, kind_of, parts, read
+from bt_envs.alfworld.suite import AlfWorldSuite
+from bt_envs.alfworld.world import AlfWorld
 from bt_runtime.envs.worker_pool import Plays, Pool
 from bt_runtime.types import World
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from bt_envs.alfworld.game import kind_of
+from bt_envs.alfworld.invent import book
+from bt_envs.alfworld.refusal import USED
 from bt_runtime.agents.story import EXPAND, Step
-from bt_runtime.envs.alfworld.game import kind_of
-from bt_runtime.envs.alfworld.invent import book
-from bt_runtime.envs.alfworld.refusal import USED
 from bt_runtime.project import packaged
 from recipes.starter.alfworld.rooms import furnished
 from recipes.starter.policy import Policy, Thinks, played

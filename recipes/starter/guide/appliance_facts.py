@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bt_runtime.envs.house.rules import PROCESSES, Rules
+from bt_envs.house.rules import PROCESSES, Rules
 
 FIND, BRING = "Find the thing and pick it up.", "Bring the thing to its place."
 TRY = "Try another one."

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bt_envs.house.chores import heard
+from bt_envs.house.notes import is_a
+from bt_envs.house.rules import PROCESSES
+from bt_envs.house.world import TERSE
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.house.chores import heard
-from bt_runtime.envs.house.notes import is_a
-from bt_runtime.envs.house.rules import PROCESSES
-from bt_runtime.envs.house.world import TERSE
 from recipes.starter.guide import appliance_facts as facts
 from recipes.starter.guide.appliance_facts import BRING, FIND, Guide, Known
 from recipes.starter.house.hands import content, home_of

@@ -12,11 +12,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bt_envs.house.rules import PROCESSES, Rule, Rules
+from bt_envs.house.suite import load_content
+from bt_lab.distill.documents import Document
 from bt_runtime.agents import autoplan
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.house.rules import PROCESSES, Rule, Rules
-from bt_runtime.envs.house.suite import load_content
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual

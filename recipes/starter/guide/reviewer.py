@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from bt_envs.house.rules import PROCESSES
 from bt_runtime.agents import autoplan
-from bt_runtime.envs.house.rules import PROCESSES
 from recipes.starter.guide import appliance_facts as facts
 from recipes.starter.guide.appliance_facts import BRING, FIND, SLOTS, TRY, Guide, Known
 from recipes.starter.guide.follower import TREAT, answered, process_of

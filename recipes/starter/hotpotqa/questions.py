@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.hotpotqa.wiki import Page
+from bt_envs.hotpotqa.wiki import Page
 from recipes.starter import data, words
 
 _MOST_PAGES = 8

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
+from bt_envs.hotpotqa.wiki import Wiki
+from bt_envs.hotpotqa.world import HotpotQA
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.hotpotqa.wiki import Wiki
-from bt_runtime.envs.hotpotqa.world import HotpotQA
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task, World
 from recipes.starter.drills import Sheet

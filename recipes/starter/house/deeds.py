@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.story import THINK
-from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
 from recipes.starter.errand import Errand, meant
 from recipes.starter.house.hands import content

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from bt_envs.house.catalogue import Catalogue, Furniture
+from bt_envs.house.notes import Notes, is_a
+from bt_envs.house.state import HANDS
+from bt_envs.house.suite import Content, load_content
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.house.catalogue import Catalogue, Furniture
-from bt_runtime.envs.house.notes import Notes, is_a
-from bt_runtime.envs.house.state import HANDS
-from bt_runtime.envs.house.suite import Content, load_content
 from bt_runtime.envs.phrases import plural
 from recipes.starter.policy import Policy, Thinks
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from random import Random
 from typing import Any
 
-from bt_runtime.envs.house.catalogue import Catalogue
-from bt_runtime.envs.house.layout import House, along_walls
-from bt_runtime.envs.house.start import house_of
-from bt_runtime.envs.house.suite import load_content
-from bt_runtime.envs.house.tasks import Errand, make_task
+from bt_envs.house.catalogue import Catalogue
+from bt_envs.house.layout import House, along_walls
+from bt_envs.house.start import house_of
+from bt_envs.house.suite import load_content
+from bt_envs.house.tasks import Errand, make_task
 from bt_runtime.types import Json, Task
 from recipes.starter.data import read
 from recipes.starter.house.phrasing import asked, phrase

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import EXPAND
-from bt_runtime.distill.documents import Document
 from bt_runtime.envs.registry import open_world
 from bt_runtime.memory.episodes import Level
 from bt_runtime.run.run import load

@@ -7,8 +7,8 @@ from functools import lru_cache
 from random import Random
 from re import sub
 
-from bt_runtime.envs.house.suite import load_content
-from bt_runtime.envs.house.tasks import Errand
+from bt_envs.house.suite import load_content
+from bt_envs.house.tasks import Errand
 from bt_runtime.envs.phrases import capital, listing, spin
 from recipes.starter.data import read
 

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from bt_envs.house.notes import is_a
 from bt_runtime.agents import autoplan
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood

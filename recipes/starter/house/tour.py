@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
+from bt_envs.house.catalogue import Catalogue
+from bt_envs.house.notes import Notes, is_a
+from bt_envs.house.state import HANDS
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import ACT
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.house.catalogue import Catalogue
-from bt_runtime.envs.house.notes import Notes, is_a
-from bt_runtime.envs.house.state import HANDS
 from bt_runtime.types import Task
 from recipes.starter.errand import Errand, meant, understood
 from recipes.starter.house.hands import content, home_of

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 
+from bt_envs.house.notes import is_a
+from bt_envs.textcraft.world import TextCraft
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import HEARD, THINK
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.house.notes import is_a
 from bt_runtime.envs.registry import open_world
-from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json, Task, World
 from recipes.starter.drills import Sheet

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from bt_runtime.envs.textcraft.recipes import Book, Ingredient, Recipe
-from bt_runtime.envs.textcraft.tasks import commands, gold
+from bt_envs.textcraft.recipes import Book, Ingredient, Recipe
+from bt_envs.textcraft.tasks import commands, gold
 from bt_runtime.types import Json, Task
 from recipes.starter.textcraft.names import ENDINGS, Names
 from recipes.starter.textcraft.scene import Scene

@@ -7,9 +7,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.textcraft.recipes import read_line
-from bt_runtime.envs.textcraft.tasks import task_invented
-from bt_runtime.envs.textcraft.world import TextCraft
+from bt_envs.textcraft.recipes import read_line
+from bt_envs.textcraft.tasks import task_invented
+from bt_envs.textcraft.world import TextCraft
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter.exercise import Exercise, some

@@ -11,12 +11,12 @@ import json
 from collections.abc import Iterator, Mapping
 from random import Random
 
+from bt_envs.textcraft.recipes import Book, Recipe
+from bt_envs.textcraft.world import TextCraft
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import THINK, Step, written
 from bt_runtime.agents.surroundings import DONE, FAILURE
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.textcraft.recipes import Book, Recipe
-from bt_runtime.envs.textcraft.world import TextCraft
 from bt_runtime.types import Task
 from recipes.starter.drills import Sheet
 from recipes.starter.seen import read

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from random import Random
 
-from bt_runtime.envs.textcraft.invent import sounds_of
-from bt_runtime.envs.textcraft.suite import books
+from bt_envs.textcraft.invent import sounds_of
+from bt_envs.textcraft.suite import books
 from recipes.starter.words import LOOKS, STUFFS, THINGS
 
 _EVAL = sounds_of("eval")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from bt_runtime.envs.textcraft.recipes import Recipe
+from bt_envs.textcraft.recipes import Recipe
 from recipes.starter.textcraft.scene import Scene, Wanted
 
 Verdict = Literal["have", "get", "craft"]

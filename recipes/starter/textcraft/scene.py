@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from bt_runtime.envs.textcraft.recipes import Ingredient, Recipe, counted
+from bt_envs.textcraft.recipes import Ingredient, Recipe, counted
 
 MOST = 1000  # of anything that a goal may want: a model writes what it likes
 _LINE = re.compile(r"^craft (\d{1,9}) (.+?) using (.+)$", re.MULTILINE)

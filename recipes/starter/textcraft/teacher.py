@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
+from bt_envs.textcraft.recipes import Ingredient, counted
 from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
-from bt_runtime.envs.textcraft.recipes import Ingredient, counted
 from bt_runtime.faults.diagnostic import BtError
 from recipes.starter.house.teacher import LESSON, REFLECTS
 from recipes.starter.seen import Role, Seen, role

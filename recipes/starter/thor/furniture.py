@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from bt_runtime.envs.alfred import kinds
-from bt_runtime.envs.alfred.room import Room
-from bt_runtime.envs.thor.rooms import parse
+from bt_envs.alfred import kinds
+from bt_envs.alfred.room import Room
+from bt_envs.thor.rooms import parse
 from recipes.starter import data
 
 _MANY = 16  # pieces of one kind in a long room

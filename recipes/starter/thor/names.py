@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bt_runtime.envs.alfred import kinds
-from bt_runtime.envs.thor.tasks import LAMPS
+from bt_envs.alfred import kinds
+from bt_envs.thor.tasks import LAMPS
 
 _GROUP = re.compile(r"(\w+) \(([\d, ]+)\)")
 LAMP = "lamp"  # whatever gives light, where a person says no more

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from random import Random
 
+from bt_envs.alfred import kinds
+from bt_envs.alfred.room import Room, place
+from bt_envs.thor.goals import TYPES, Goal
+from bt_envs.thor.tasks import LAMPS, NEEDS, SLICED, generate
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.alfred import kinds
-from bt_runtime.envs.alfred.room import Room, place
 from bt_runtime.envs.registry import open_world
-from bt_runtime.envs.thor.goals import TYPES, Goal
-from bt_runtime.envs.thor.tasks import LAMPS, NEEDS, SLICED, generate
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task, Verdict, World

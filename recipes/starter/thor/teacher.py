@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from bt_envs.alfred import kinds
+from bt_envs.thor.goals import Goal
+from bt_envs.thor.tasks import LAMPS
 from bt_runtime.agents.story import EXPAND, Step
-from bt_runtime.envs.alfred import kinds
-from bt_runtime.envs.thor.goals import Goal
-from bt_runtime.envs.thor.tasks import LAMPS
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written

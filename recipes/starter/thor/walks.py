@@ -6,12 +6,12 @@ from __future__ import annotations
 from functools import partial
 from random import Random
 
+from bt_envs.alfred import kinds
+from bt_envs.alfred.room import Room
+from bt_envs.thor.goals import Goal
+from bt_envs.thor.tasks import LAMPS
+from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import Step
-from bt_runtime.distill.documents import Document
-from bt_runtime.envs.alfred import kinds
-from bt_runtime.envs.alfred.room import Room
-from bt_runtime.envs.thor.goals import Goal
-from bt_runtime.envs.thor.tasks import LAMPS
 from bt_runtime.types import Task, World
 from recipes.starter.drills import Sheet
 from recipes.starter.seen import Seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from bt_runtime.envs.thor.goals import Goal
+from bt_envs.thor.goals import Goal
 
 TREATED = {
     "pick_clean_then_place_in_recep": ("clean", "SinkBasin"),

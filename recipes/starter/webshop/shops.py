@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 from random import Random
 from typing import Any
 
-from bt_runtime.envs.webshop.catalogue import Catalogue, Product
-from bt_runtime.envs.webshop.world import WebShop
+from bt_envs.webshop.catalogue import Catalogue, Product
+from bt_envs.webshop.world import WebShop
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
 from recipes.starter import data

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bt_envs.webshop.pages import BACK, BUY, PREV
 from bt_runtime.agents.story import EXPAND, Step
-from bt_runtime.envs.webshop.pages import BACK, BUY, PREV
 from bt_runtime.types import Task
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role

@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bt_robots import tree_xml
+from bt_robots.btcpp import exporter
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.debug.script import Later
 from bt_runtime.events import Placed
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.interop import tree_xml
-from bt_runtime.interop.btcpp import exporter
 from bt_runtime.language.kinds.kind import Field, Kind, Twin
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.spec import TreeSpec

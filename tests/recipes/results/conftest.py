@@ -1,5 +1,5 @@
 """The third party's world that evaluations are tried on."""
 
-from tests.bench.conftest import doors
+from packages.lab.tests.bench.conftest import doors
 
 __all__ = ["doors"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.run.backend import Local
+from bt_lab.run.backend import Local
 from bt_runtime.project import trust
 from recipes.results import arm
 from recipes.results.claims import read_claims

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from bt_runtime.bench.run.outcome import Outcome
+from bt_lab.run.outcome import Outcome
 from bt_runtime.envs.registry import open_suite, suite_names
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import load

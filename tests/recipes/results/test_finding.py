@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.report.statistics import shuffled, sign_flips, unpaired, wilson
-from bt_runtime.bench.run.outcome import Outcome
+from bt_lab.report.statistics import shuffled, sign_flips, unpaired, wilson
+from bt_lab.run.outcome import Outcome
 from recipes.results.claims import Figure
 from recipes.results.finding import Finding, find, from_json
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.bench.run.backend import Local
-from bt_runtime.bench.run.outcome import Outcome
+from bt_lab.run.backend import Local
+from bt_lab.run.outcome import Outcome
 from bt_runtime.project import trust
 from recipes.results import own
 from recipes.results.claims import Figure, read_claims

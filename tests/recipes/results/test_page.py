@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.bench.run.case import Strategy
-from bt_runtime.bench.run.outcome import Outcome
+from bt_lab.run.case import Strategy
+from bt_lab.run.outcome import Outcome
 from bt_runtime.faults.diagnostic import BtError
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation, Figure

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
+from bt_lab.optimise.setup import Setup as Optimised
+from bt_lab.optimise.setup import draw
+from bt_lab.run.backend import Local
+from bt_lab.run.case import Strategy
+from bt_lab.run.outcome import Outcome
+from bt_lab.run.source import find
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.bench.optimise.setup import Setup as Optimised
-from bt_runtime.bench.optimise.setup import draw
-from bt_runtime.bench.run.backend import Local
-from bt_runtime.bench.run.case import Strategy
-from bt_runtime.bench.run.outcome import Outcome
-from bt_runtime.bench.run.source import find
 from bt_runtime.envs.registry import open_suite
 from bt_runtime.tree.clock import Manual
+from packages.lab.tests.bench.conftest import knowing
+from packages.lab.tests.bench.optimise.learner import Learner
 from recipes.results.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan, Recording, read_claims
 from recipes.results.study import NO_DATA, Study
-from tests.bench.conftest import knowing
-from tests.bench.optimise.learner import Learner
 
 REACT = Strategy("react", "react")
 DOORS = Evaluation("doors", (REACT,), 50)

@@ -3,7 +3,7 @@
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 
-from bt_runtime.ros.managed import ManagedTree
+from bt_robots.ros.managed import ManagedTree
 
 
 def main() -> None:

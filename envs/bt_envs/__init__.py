@@ -1,0 +1,1 @@
+"""The worlds of the papers, and the field: code beside its content."""

@@ -1,0 +1,16 @@
+"""The processes in which ALFWorld's engine plays."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from bt_runtime.envs.worker_pool import Plays, Pool
+from bt_runtime.faults.extra import Extra
+from bt_runtime.project import child
+
+
+@lru_cache(maxsize=8)
+def shared(bound: int) -> Pool:
+    """Returns the pool that all worlds with this number of workers share in this process."""
+    Extra("alfworld", "ALFWorld").need("textworld", "alfworld")
+    return Pool(bound, Plays("ALFWorld", child.python("bt_envs.alfworld.engine"), "ALFWORLD_DATA"))

@@ -1,0 +1,170 @@
+"""ALFWorld: a home in text. The real engine plays it in a separate process, never inside a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from bt_envs.alfworld.game import HINT, Fact, Game, judge, parts, read
+from bt_envs.alfworld.pool import shared
+from bt_envs.alfworld.refusal import FEEDBACKS, told
+from bt_envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
+from bt_runtime.envs.text_world import TextWorld, one_of
+from bt_runtime.envs.worker_pool import Pool
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.types import TASK, Observation, Task, Verdict
+
+_ALWAYS = ("help", "inventory", "look")
+
+
+class Now(NamedTuple):
+    """The engine's last reply: text, success, offered commands and facts."""
+
+    text: str
+    won: bool
+    commands: tuple[str, ...]
+    facts: frozenset[Fact]
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Now:
+        facts = frozenset(tuple(str(word) for word in fact) for fact in told["facts"])
+        return cls(str(told["text"]), bool(told["won"]), tuple(map(str, told["commands"])), facts)
+
+
+class AlfWorld(TextWorld):
+    called, name = "ALFWorld", "alfworld"
+    rules = (
+        "- Furniture and things are called by kind and number: fridge 1, apple 2.",
+        "- You see what is on furniture when you go to it, and what is in it once it is open.",
+        "- You hold one thing at most, and act on what you stand before.",
+        "- Food is heated with a microwave and cooled with a fridge, things are cleaned with a sinkbasin, all while"
+        " held.",
+    )
+
+    def __init__(self, pool: Pool, view: str = "papers", feedback: str = "terse") -> None:
+        """Creates a world. `view`: papers (the papers' wording), react (without the arrivals) or engine (the
+        engine's wording).
+        `feedback`: terse ("Nothing happens.") or detailed (AutoPlan's reasons)."""
+        one_of(view, VIEWS, "view of ALFWorld", "views")
+        if feedback not in FEEDBACKS:
+            raise BtError(f"feedback is {' or '.join(FEEDBACKS)}, not {feedback!r}", "detailed says what is wrong")
+        self._pool, self._feedback = pool, feedback
+        self._view: View = view  # type: ignore[assignment]
+        self._owner = object()
+        self.without = ("move",) if view != "engine" else ("put",)
+        self._now = Now("", False, (), frozenset())
+        self._done: list[str] = []
+        self._lost: BtError | None = None
+
+    def begin(self, task: Task) -> Observation:
+        """Begins a task. `task.data`: problem (PDDL), goal. The first text comes from the problem, while the engine
+        loads."""
+        self._take(task)
+        if self._game.at(self._game.start):  # it begins before a piece of furniture: only the engine knows the words
+            self._now = self._played(None)
+        else:
+            self._pool.begin(self._owner, self._asked(None))
+        return self._observed()
+
+    def _take(self, task: Task) -> None:
+        problem, goal = str(task.data["problem"]), spoken(str(task.data["goal"]))
+        self._game, self._problem, self._goal = read(problem), problem, goal
+        self._task, self._done, self._lost = task, [], None
+        self._room, self._now = _beginning(self._game, goal)
+
+    def _asked(self, act: str | None) -> dict[str, Any]:
+        return {"problem": self._problem, "goal": self._goal, "done": self._done, "act": act}
+
+    def _played(self, act: str | None) -> Now:
+        if self._lost is not None:
+            raise self._lost
+        try:
+            answer = self._pool.play(self._owner, self._asked(act))
+        except BtError as lost:
+            self._lost = lost
+            raise
+        if "fault" in answer:
+            raise BtError(f"the engine cannot play this game: {answer['fault']}", HINT)
+        return Now.of(answer)
+
+    def _observed(self) -> Observation:
+        return Observation(shown(self._now.text, self._view, self._game.places))
+
+    def act(self, sentence: str) -> Observation:
+        """Raises BtError when the engine's process is lost: the episode is broken then, not failed."""
+        said = command(sentence)
+        if self._task is None:
+            return Observation("There is no task yet: reset comes first.", False, "no task")
+        if said.startswith("think"):
+            return Observation("OK.")
+        if self._now.won:
+            return Observation(NOTHING, False, "the task is done")
+        if said not in self._now.commands:
+            why = "that is none of the commands that can be given here and now"
+            terse = self._feedback == "terse"
+            return Observation(NOTHING if terse else told(said, self._game, self._now.facts), False, why)
+        self._now = self._played(said)
+        self._done = [*self._done, said]
+        return self._observed()
+
+    def look(self) -> Observation:
+        """Describes the room; after the first act also what is held and the last reply. The goal is left out."""
+        if self._task is None or not self._done:
+            return Observation(self._room if self._task is not None else "There is no task yet.")
+        held = [fact[1] for fact in self._now.facts if fact[0] == "holds"]
+        carried = f"You are carrying: a {held[0]}." if held else "You are not carrying anything."
+        return Observation("\n".join((self._room, carried, self._observed().text)))
+
+    def skills(self) -> Sequence[str]:
+        """The engine's admissible commands, in the words of the view."""
+        return [] if self._now.won else [offered(said, self._view) for said in self._now.commands]
+
+    def verdict(self) -> Verdict:
+        """Returns the parts of the goal that are met; all of them when the engine reports success."""
+        if self._task is None:
+            return Verdict(0, 1)
+        met, total = parts(self._game, self._now.facts)
+        return Verdict(total if self._now.won else min(met, total - 1), total)
+
+    def holds(self, fact: str) -> bool | None:
+        return judge(fact, self._game, self._now.facts) if self._task is not None else None
+
+    def page(self) -> str:
+        return self.look().text
+
+    def digest(self) -> str:
+        state = repr((self._task and self._problem, sorted(self._now.facts)))
+        return blake2b(state.encode(), digest_size=8).hexdigest()
+
+    def kept(self) -> dict[str, Any]:
+        return {"done": self._done, "now": {**self._now._asdict(), "facts": sorted(self._now.facts)}}
+
+    def recover(self, task: Task | None, kept: Mapping[str, Any]) -> None:
+        """Restores the state at once; the engine replays the commands at the next act."""
+        done, now = [str(said) for said in kept["done"]], Now.of(kept["now"])
+        if task is not None:
+            self._take(task)
+        self._task, self._done, self._now, self._lost = task, done, now, None
+
+    def close(self) -> None:
+        """Ends the world. Its worker process stays for the next one."""
+        self._pool.leave(self._owner)
+
+    def __getstate__(self) -> dict[str, Any]:
+        how = {"workers": self._pool.bound, "view": self._view, "feedback": self._feedback}
+        return {**how, "snapshot": self.snapshot()}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        AlfWorld.__init__(self, shared(state["workers"]), state["view"], state["feedback"])
+        self.restore(state["snapshot"])
+
+
+def _beginning(game: Game, goal: str) -> tuple[str, Now]:
+    """Returns the first text: the room in a sentence, equal to what the engine will say."""
+    seen = [f"a {place}" for place, location in game.places.items() if location]
+    listed = ", and ".join(filter(None, (", ".join(seen[:-1]), *seen[-1:]))) or "nothing"
+    room = f"You are in the middle of a room. Looking quickly around you, you see {listed}."
+    text = f"-= Welcome to TextWorld, ALFRED! =-\n\n{room}\n\n{TASK} {goal}."
+    ways = (f"go to {place}" for place, location in game.places.items() if location)
+    return room, Now(text, False, tuple(sorted((*ways, *_ALWAYS))), game.start)

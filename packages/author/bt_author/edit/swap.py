@@ -1,0 +1,98 @@
+"""Changes the kind of a node; makes a new node of a kind."""
+
+from __future__ import annotations
+
+from bt_author.edit import values
+from bt_author.edit.draft import Draft, reach
+from bt_author.edit.lines import Lines, Untouchable, dashed, shifted
+from bt_author.edit.moves import node_of, orphans, placed_apart
+from bt_author.edit.outline import Item, Path, is_bare
+from bt_runtime.language.fixes import sample
+from bt_runtime.language.kinds.kind import COMMON_NAMES, Field, Kind
+from bt_runtime.language.source import YamlMap
+
+
+def swap(draft: Draft, path: Path, kind: Kind) -> Draft:
+    """Changes the kind of this node; its children and the fields that both kinds share stay."""
+    item = draft.item(path)
+    data = draft.data()
+    inside = reach(data, item.data)
+    old = item.kind
+    here, there = _into(old), _into(kind)
+    plain = isinstance(item.value, YamlMap) and not (old and old.bare and _stands_bare(item))
+    if here is not None and there is not None and here.type == there.type:
+        lacking = [
+            f for f in kind.fields if f.required and f is not there and not (plain and f.name in inside[item.key.text])
+        ]
+        lost = (
+            [k.text for k, _ in item.value.pairs if not _knows(kind, k.text) and k.text != here.name]
+            if plain and isinstance(item.value, YamlMap)
+            else []
+        )
+        if not lacking and not lost and (not plain or here.name == there.name) and (plain or kind.bare == there.name):
+            renamed = draft.text[: item.key.start.index] + kind.name + draft.text[item.key.end.index :]
+            inside[kind.name] = inside.pop(item.key.text)
+            return draft.means(renamed, data)
+        return _rebuilt(draft, path, kind, here, there, lost, lacking, plain)
+    if here is None and there is None:
+        rows = fresh(kind)
+        placed_item, where, draft = placed_apart(draft, path)
+        lines = Lines(draft.text)
+        data = draft.data()
+        body, meant = node_of(rows)
+        body = [*orphans(draft, where, []), *body]
+        target = reach(data, placed_item.data[:-1])
+        target[placed_item.data[-1]] = meant
+        made = dashed(body, where.dash) if placed_item.seat.in_list else shifted(body, where.column)
+        lines.rows[where.first : where.last + 1] = made
+        return draft.means(lines.text(), data)
+    raise Untouchable(f"`{kind.name}` holds nodes otherwise than `{item.key.text}`", "wrap or unwrap it")
+
+
+def _stands_bare(item: Item) -> bool:
+    bare = item.kind.field(item.kind.bare) if item.kind is not None and item.kind.bare else None
+    return bare is not None and item.kind is not None and is_bare(bare, item.kind, item.value)
+
+
+def _knows(kind: Kind, name: str) -> bool:
+    return kind.field(name) is not None or name in COMMON_NAMES
+
+
+def _into(kind: Kind | None) -> Field | None:
+    return next((f for f in kind.node_fields if f.type in ("nodes", "node")), None) if kind is not None else None
+
+
+def _rebuilt(
+    draft: Draft, path: Path, kind: Kind, here: Field, there: Field, lost: list[str], lacking: list[Field], plain: bool
+) -> Draft:
+    """Rebuilds the fields: those unknown to the new kind are removed, required ones are added."""
+    if not plain:
+        draft = values.named_bare(draft, path)
+    for name in lost:
+        draft = values.remove_field(draft, path, name)
+    if here.name != there.name:
+        draft = values.rename_field(draft, path, here.name, there.name)
+    draft = draft.apart(path)
+    item = draft.item(path)
+    data = draft.data()
+    inside = reach(data, item.data)
+    inside[kind.name] = inside.pop(item.key.text)
+    text = draft.text[: item.key.start.index] + kind.name + draft.text[item.key.end.index :]
+    draft = draft.means(text, data)
+    for field in lacking:
+        draft = values.set_field(draft, path, field.name, sample(field))
+    return draft
+
+
+def fresh(kind: Kind) -> str:
+    """Makes a node of this kind with sample values for required fields; a control node is empty."""
+    needed = [f for f in kind.fields if f.required] or [f for f in kind.fields if f.name in kind.one_of[:1]]
+    if not needed:
+        return f"{kind.name}: {{}}"
+    if len(needed) == 1 and kind.bare == needed[0].name:
+        return f"{kind.name}: {_value(needed[0])}"
+    return "\n".join([f"{kind.name}:", *(f"  {f.name}: {_value(f)}" for f in needed)])
+
+
+def _value(field: Field) -> str:
+    return "[]" if field.type == "nodes" else sample(field)

@@ -1,0 +1,99 @@
+"""What is tried without a robot, of each file: a rehearsal by clicks, or the story of a counterexample."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bt_author.edit import values
+from bt_author.edit.consent import Consent, python_of
+from bt_author.edit.rehearsal import Rehearsal
+from bt_author.edit.session import Session
+from bt_author.edit.story_play import StoryPlay
+from bt_author.edit.unsaved_loader import UnsavedLoader
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.project import disk
+from bt_runtime.testing.story_file import StoryFile
+from bt_runtime.types import Json
+
+
+class Tryouts:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.played: dict[Path, Rehearsal | StoryPlay] = {}
+        self.consent = Consent()
+        self.stories: dict[Path, StoryFile] = {}  # the counterexample that was opened with the page
+
+    def move(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
+        """Makes one move; the first one and `begin` take the text as it stands. A tree that imports Python is played
+        after `run` was given once: until then its names are returned."""
+        home = self.session.workspace.home(path.parent) or self.session.workspace.root
+        with self.session.lock:
+            if move == "begin" or path not in self.played:
+                asked = self._asked(path, home, bool(given.get("run")))
+                if asked:
+                    return {"asks": asked}
+            with self.consent.held(home):
+                return self._moved(path, move, given)
+
+    def _asked(self, path: Path, home: Path, agreed: bool) -> list[str]:
+        """Returns the Python that a person has to allow first."""
+        self._sound(path)
+        if agreed:
+            self.consent.agreed.add(home)
+        text, project = self.session.buffer(path).text, self.session.workspace.home(path.parent)
+        loader = UnsavedLoader(project, self.session.texts())
+        return [] if home in self.consent.agreed else python_of(text, path, loader)
+
+    def _moved(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
+        if move == "begin" or path not in self.played:
+            self._begin(path, bool(given.get("story")))
+        played = self.played[path]
+        if move == "keep":
+            return {**played.told(), "kept": self._kept(played)}
+        if isinstance(played, StoryPlay):
+            steps = {"next": played.at + 1, "back": played.at - 1, "again": 0, "end": len(played.steps)}
+            if move in steps:
+                played.go(steps[move])
+        elif move == "tick":
+            played.tick(int(given.get("times", 1)))
+        elif move == "answer":
+            played.answer(str(given["node"]), str(given["result"]))
+        elif move == "set":
+            played.set(str(given["entry"]), values.written(str(given["value"])))
+        elif move == "chance":
+            played.chance(int(given["seed"]))
+        elif move in ("again", "back", "halt"):
+            getattr(played, move)()
+        return played.told()
+
+    def _begin(self, path: Path, story: bool) -> None:
+        session, text = self.session, self.session.buffer(path).text
+        project, before = session.workspace.home(path.parent), self.played.get(path)
+        texts = session.texts()
+        made = (
+            StoryPlay(text, path, project, self.stories[path], texts)
+            if story
+            else Rehearsal(text, path, project, texts)
+        )
+        if isinstance(before, StoryPlay):
+            before.close()
+        self.played[path] = made
+
+    def _sound(self, path: Path) -> None:
+        errors = [f for f in self.session.faults(path) if f.severity == "error"]
+        if errors:
+            raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")
+
+    def _kept(self, played: Rehearsal | StoryPlay) -> str:
+        """Writes the story as a test file with a name of its own."""
+        folder = self.session.workspace.root / "tests"
+        folder.mkdir(exist_ok=True)
+        stem = re.sub(r"\W", "_", played.tree.name).lower()
+        names = (f"test_{stem}_played{'' if n == 1 else f'_{n}'}.py" for n in range(1, 1000))
+        file = next(folder / name for name in names if not os.path.lexists(folder / name))
+        disk.write(file, played.as_test().encode())
+        return f"tests/{file.name}"

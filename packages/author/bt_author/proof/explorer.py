@@ -1,0 +1,336 @@
+"""Explores a tree: the engine's own nodes, ticked from any state with any choices of what is around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bt_author.proof.acting import Acting
+from bt_author.proof.board import ProofBoard
+from bt_author.proof.choices import RUN, WORDS, Choices, State
+from bt_author.proof.crashes import Crashes
+from bt_author.proof.cut import Cut
+from bt_author.proof.doors import ProofContext
+from bt_author.proof.entries import Entries
+from bt_author.proof.options import Options
+from bt_author.proof.parts import NUMBER, OpenPart, Part
+from bt_author.proof.reader import Reader, Within
+from bt_author.proof.renaming import Renaming, Starts
+from bt_author.proof.slot import HeldSlot, ScopeSlot, Slot, moved, times_in
+from bt_author.proof.times import PAST, Source
+from bt_author.proof.zone import NO_CLOCKS
+from bt_runtime.language.properties.property import Property
+from bt_runtime.language.spec import TreeSpec
+from bt_runtime.skills.resources import Hold
+from bt_runtime.tree.build import build
+from bt_runtime.tree.engine import tick_once
+from bt_runtime.tree.node import RUNNING, Node, path_of
+from bt_runtime.tree.nodes.interlocks import held
+from bt_runtime.tree.nodes.skill import SkillNode
+from bt_runtime.tree.nodes.subtree import Subtree
+
+Bits = int  # which atoms hold, from the lowest bit
+Mark = tuple[str, int]  # a time that is waited for, or a node that goes on
+OVER = State(())
+
+
+class Step(NamedTuple):
+    """One possible next tick. `marks`: what went on in it, and cannot go on for ever. `over`: the graft that is looked
+    at has ended: what comes after is not its doing."""
+
+    choices: tuple[int, ...]
+    status: int
+    bits: Bits
+    state: State
+    marks: frozenset[Mark] = frozenset()
+    over: bool = False
+
+
+class Explorer:
+    """A tree with the atoms of properties. `nodes`: the number of the node that speaks for each path."""
+
+    def __init__(self, tree: TreeSpec, properties: Sequence[Property] = (), options: Options | None = None) -> None:
+        self.tree, self.options = tree, options or Options()
+        self.ticks = 0  # that were explored
+        self.doubts: dict[str, None] = {}  # what was not covered
+        self.cut = Cut(tree, properties, self.options, self.doubt)
+        self.source = Source()
+        self.board = ProofBoard(self.kept)
+        self.context = ProofContext(self.source, self.board)
+        self.wanted: Mapping[str, int] = {}
+        self.polled: Mapping[str, int] = {}
+        self.start: State | None = None  # before the first tick
+        self.graft: Any = None  # the node of the graft that is looked at, when it is not the whole tree
+        self.entries = Entries(tree, self.cut, self.board, self.options, self.doubt)
+        self._build()
+        self._find()
+        self.entries.add(self.all, self.acting())
+        self._atoms(properties)
+        self._show()
+        self._slots()
+
+    def doubt(self, text: str) -> None:
+        self.doubts.setdefault(text)
+
+    def kept(self, name: str) -> bool:
+        """True when the value of an entry matters."""
+        return (name in self.cut.read or self.options.entries) and name not in self.cut.faults
+
+    # Making ----------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.board.declare(self.tree.ports)
+        self.root: Any = build(self.cut.cut(), self.context, self.board.root)
+
+    def _find(self) -> None:
+        """Numbers the nodes, parents first, with those that a tree that contains itself grows later."""
+        self.all: list[Any] = []
+        self.nodes: dict[str, int] = {}
+        self.skills: dict[str, list[tuple[int, Any]]] = {}
+        self.ends: list[int] = []
+        self.holders: list[SkillNode] = []
+        todo: list[Any] = [self.root]
+        while todo:
+            node = todo.pop()
+            number = len(self.all)
+            self.all.append(node)
+            path = path_of(node)
+            self.nodes.setdefault(path, number)
+            below = list(node.children)
+            if isinstance(node, SkillNode):
+                self._skill(node, number, path)
+            elif isinstance(node, Subtree):
+                if node.spec.again is not None and not node.children:
+                    below.append(self.context.growth.prepare(node))  # type: ignore[attr-defined]
+                assert node.inner is not None
+                self.board.register(node.inner)
+            elif isinstance(node, OpenPart):
+                for name in node.spec.values["asked"]:
+                    self.skills.setdefault(name, []).append((number, node))
+                self.ends.append(number)
+            elif isinstance(node, Part) and path in self.cut.ends:
+                self.ends.append(number)
+            todo.extend(reversed(below))
+        self.numbers = {id(node): number for number, node in enumerate(self.all)}
+
+    def _skill(self, node: SkillNode, number: int, path: str) -> None:
+        if isinstance(node.target, Acting):  # the tree has changed
+            node.target.number, node.target.watches = number, []
+        else:
+            node.target = Acting(
+                node, number, path, self.source, self.cut.breaks, self.entries.domain(node), self.doubt
+            )
+        self.skills.setdefault(node.spec.kind.name, []).append((number, node.target))
+        self.ends.append(number)
+        if node.entry.uses:
+            self.holders.append(node)
+
+    def acting(self) -> list[Acting]:
+        return [each for found in self.skills.values() for _, each in found if isinstance(each, Acting)]
+
+    def _atoms(self, properties: Sequence[Property]) -> None:
+        seen: dict[tuple[str, bool], Reader] = {}
+        for atom, unset in self.cut.atoms:
+            if (atom.text, unset) not in seen:
+                seen[atom.text, unset] = Reader(self, atom, unset)
+        self.atoms = list(seen.values())
+        self.clocks: list[Within] = []
+        for each in properties:
+            if each.seconds is not None:
+                texts = [atom.text for atom in each.atoms]
+                since = self.bit_of(texts[1]) if len(texts) > 1 else 0
+                self.clocks.append(Within(self.source, self.bit_of(texts[0]), since, each.seconds))
+
+    def bit_of(self, text: str) -> int:
+        return next(1 << at for at, reader in enumerate(self.atoms) if reader.atom.text == text)
+
+    def _show(self) -> None:
+        """Finds the nodes whose results somebody reads, and all above them."""
+        shown = {number for reader in self.atoms for number in reader.read}
+        self.shown: set[int] = set()
+        for number in shown:
+            at: Any = self.all[number]
+            while at is not None and self.numbers[id(at)] not in self.shown:
+                self.shown.add(self.numbers[id(at)])
+                at = at.parent
+        for node in self.all:
+            if (self.cut.breaks and node.spec.kind.name == "try") or not _ours(node):
+                self.shown |= {self.numbers[id(each)] for each in _below(node, self.numbers)}
+                at = node
+                while at is not None:
+                    self.shown.add(self.numbers[id(at)])
+                    at = at.parent
+
+    def _slots(self) -> None:
+        self.slots: list[Any] = [Slot(node, number) for number, node in enumerate(self.all)]
+        for number in self.shown:
+            self.slots[number].show()
+        for found in self.skills.values():
+            for number, acting in found:
+                if isinstance(acting, Acting) and (acting.watches or acting.contract is not None):
+                    self.slots[number].lasting += ("target",)
+        for node in self.context.growth.requests:  # type: ignore[attr-defined]
+            self.slots[self.numbers[id(node)]].lasting += ("children",)
+        self.scopes: dict[Any, int] = {}
+        for scope in self.board.scopes.values():
+            self.scopes[scope] = len(self.slots)
+            self.slots.append(ScopeSlot(scope, len(self.slots), self.board))  # type: ignore[arg-type]
+        self.watching = {slot.number for slot in self.slots[: len(self.all)] if slot.stamps}
+        self.crashes = Crashes(self.context, self.all, self.cut.breaks)
+        more: list[Any] = [*self.clocks]
+        if any(node.entry.agent_options.at_most is not None for node in self.all if isinstance(node, SkillNode)):
+            more.append(Starts(self.context))
+        if self.cut.breaks:
+            more.append(self.crashes)
+        self.more = range(len(self.slots), len(self.slots) + len(more))
+        self.slots += [HeldSlot(each, len(self.slots) + at) for at, each in enumerate(more)]
+        self.at: list[int] = [-1] * len(self.slots)  # the numbers of what the slots hold now
+        self.touched: set[int] = set()
+
+    # Running ---------------------------------------------------------------------------------
+
+    def first(self) -> State:
+        """The state before the first tick."""
+        if self.start is None:
+            self.source.choices = Choices(State((), urgent=True))
+            self.start = self.present(State((), NO_CLOCKS, (), True), range(len(self.slots)), True)
+        return self.start
+
+    def steps(self, state: State) -> Iterator[Step]:
+        """Returns all possible next ticks."""
+        prefix: list[int] | None = []
+        while prefix is not None:
+            t = Choices(state, prefix)
+            yield self.tick(t, state)
+            prefix = t.next()
+
+    def replay(self, state: State, choices: Sequence[int], births: Mapping[int, int]) -> tuple[Step, Choices]:
+        """Repeats a tick with these choices, and records what happened in it."""
+        t = Choices(state, choices, True, births)
+        return self.tick(t, state), t
+
+    def tick(self, t: Choices, state: State) -> Step:
+        self.ticks += 1
+        self.restore(state)
+        context, board = self.context, self.board
+        t.wanted, t.polled = self.wanted, self.polled
+        self.source.choices = t
+        board.begin(t)
+        visits, halts = list[Any](), list[Any]()
+        context.visits, context.halts = visits, halts
+        if board.awaited:
+            board.stir()
+            board.stirred = False
+        context.ticking = True
+        status = NUMBER[tick_once(self.root)]
+        context.ticking = False
+        t.urgent = t.urgent or board.stirred
+        numbers = self.numbers
+        touched = {numbers[id(node)] for node in visits}
+        touched.update(numbers[id(node)] for node, _ in halts)
+        touched |= self.grown()
+        self.touched |= touched
+        self.status = status
+        bits = self.observe(t, status)
+        touched |= self.shown | self.watching
+        touched.update(self.more)
+        touched.update(self.scopes[scope] for scope in board.touched)
+        over = self.graft is not None and self.graft.status is not RUNNING
+        choices = tuple(choice for choice, _ in t.trail)
+        self.touched |= touched
+        if status != RUN or over or t.mismatch:
+            return Step(choices, status, bits, OVER, frozenset(), over)
+        marks: list[Mark] = []
+        after = self.present(state, sorted(touched), t.urgent, marks)
+        goes = (n for n in self.ends if n not in t.fresh and self.ran(state, n) and self.all[n].status is RUNNING)
+        marks.extend(("node", number) for number in goes)
+        return Step(choices, status, bits, after, frozenset(marks), over)
+
+    def ran(self, state: State, number: int) -> bool:
+        return self.slots[number].values[state.slots[number]][0] is RUNNING
+
+    def grown(self) -> set[int]:
+        growth: Any = self.context.growth
+        found = set()
+        for request in growth.asked:
+            request.made()
+            found.add(self.numbers[id(request.node)])
+        growth.asked.clear()
+        return found
+
+    def observe(self, t: Choices, status: int) -> Bits:
+        bits = 0
+        for at, atom in enumerate(self.atoms):
+            if atom.holds(t, status):
+                bits |= 1 << at
+        for at, clock in enumerate(self.clocks, len(self.atoms)):
+            if clock.late(bits, status):
+                bits |= 1 << at
+        return bits
+
+    # States ----------------------------------------------------------------------------------
+
+    def restore(self, state: State) -> None:
+        at, slots = self.at, self.slots
+        target = state.slots
+        changed = self.touched | {i for i, (one, other) in enumerate(zip(at, target, strict=True)) if one != other}
+        for number in changed:
+            slots[number].put(target[number])
+        if self.holders and changed:
+            self.lock()
+        self.at = list(target)
+        self.touched.clear()
+
+    def lock(self) -> None:
+        """Gives the locks to the skills that hold them."""
+        holds: dict[Any, Hold] = {}
+        for node in self.holders:
+            hold = held(node.activity)
+            if hold is not None:
+                holds.update(dict.fromkeys(hold.names, hold))
+        self.context.resources._holds = holds
+
+    def present(self, state: State, touched: Iterable[int], urgent: bool, marks: list[Mark] | None = None) -> State:
+        """Returns the state after a tick. `touched`: the slots that may have changed in it."""
+        t, slots = self.source.choices, self.slots
+        self.crashes.settle()
+        values = {number: slots[number].read() for number in touched}
+        timed = sorted({*(n for n in state.timed if n not in values), *(n for n, v in values.items() if times_in(v))})
+        for number in state.timed:
+            if number not in values:
+                values[number] = slots[number].values[state.slots[number]]
+        after = list(state.slots) if state.slots else [-1] * len(slots)
+        clocks = Renaming(self.source, t)
+        still_timed = []
+        for number in timed:
+            owner = number
+            made = tuple(moved(value, clocks.move, self.board.written) for value in values[number])
+            if marks is not None and clocks.waited:
+                marks.append(("time", owner))
+            clocks.waited = False
+            values[number] = made
+            if times_in(made):
+                still_timed.append(number)
+        armed = tuple(
+            sorted({(time.clock, time.offset) for each in t.armed if (time := clocks.move(each)) is not PAST})
+        )
+        for number, each in values.items():
+            after[number] = slots[number].number_of(each)
+        zone = clocks.zone() if clocks.places else NO_CLOCKS
+        self.renamed = clocks.places
+        return State(tuple(after), zone, armed, urgent, tuple(still_timed))
+
+    def word(self, number: int) -> str:
+        return WORDS[NUMBER[self.all[number].status]]
+
+
+def _ours(node: Node) -> bool:
+    return type(node).__module__.startswith(("bt_runtime.tree.nodes.", "bt_author.proof."))
+
+
+def _below(node: Any, numbers: Mapping[int, int]) -> Iterator[Any]:
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        yield each
+        todo += each.children

@@ -1,0 +1,80 @@
+"""The server and the connection to it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nats", reason="the extra fleet is not installed")
+
+from bt_fleet import names
+from bt_fleet.keys import Key
+from bt_fleet.link import Address, Link
+from bt_fleet.server import Server, ServerOptions, free_port
+from bt_runtime.faults.diagnostic import BtError
+from packages.fleet.tests.serving import linked
+
+
+def test_a_killed_server_comes_back_at_its_port_with_what_it_held(tmp_path: Path) -> None:
+    """A message that was acknowledged survives kill -9 of the server, and the connection mends itself."""
+
+    async def story() -> None:
+        async with linked(tmp_path) as (server, link):
+            watching = asyncio.create_task(server.watch())
+            bucket = await link.js.create_key_value(bucket=names.TASKS)
+            await bucket.create("t1", b"here")
+            cut = asyncio.Event()
+            link.listeners.append(lambda up: None if up else cut.set())
+            before = server.pid
+            os.kill(before or 0, signal.SIGKILL)
+            await cut.wait()
+            await link.up.wait()
+            assert server.pid != before
+            assert (await (await link.bucket(names.TASKS)).get("t1")).value == b"here"
+            server.stop()
+            await watching
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+
+
+def test_no_server_is_one_sentence(tmp_path: Path) -> None:
+    """Where nobody listens, the fault names the address and what to do."""
+
+    async def story() -> None:
+        address = Address(f"nats://127.0.0.1:{free_port('127.0.0.1')}")
+        with pytest.raises(BtError, match=r"no fleet server answers at nats://127\.0\.0\.1"):
+            await Link(address).opened(seconds=0.3)
+
+    asyncio.run(story())
+
+
+def test_a_package_that_a_key_needs_and_that_is_not_there_is_named(tmp_path: Path, monkeypatch) -> None:
+    """The fault says which package is missing, not that no server answers."""
+    key = tmp_path / "r7.key"
+    key.write_text(Key("r7", "robot", "SU" + "A" * 56).text())
+    monkeypatch.setitem(sys.modules, "nkeys", None)
+
+    async def story() -> None:
+        with pytest.raises(BtError, match="`nkeys` needs the `fleet` extra"):
+            await Link(Address("nats://127.0.0.1:4", creds=key)).opened(seconds=5)
+
+    asyncio.run(story())
+
+
+def test_a_server_for_other_machines_is_asked_for(tmp_path: Path) -> None:
+    """It listens beyond this machine only when that is said."""
+    server = Server(ServerOptions(tmp_path, host="0.0.0.0", port=0))
+    with pytest.raises(BtError, match="--anyone"):
+        asyncio.run(server.start())
+
+
+@pytest.mark.parametrize("word", ["", "a.b", "a*", "-x", "x" * 65, "ä", "a\n"])
+def test_a_name_that_cannot_stand_in_a_subject_is_refused(word: str) -> None:
+    """A dot or a star in a robot's name would reach other robots' subjects."""
+    with pytest.raises(BtError, match="cannot be called"):
+        names.named(word, "a robot")

@@ -1,0 +1,1 @@
+"""Commands of `btr`, one module each."""

@@ -1,0 +1,39 @@
+"""Reports what became of every element and attribute: nothing is dropped silently."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal, NamedTuple
+
+from bt_robots.btcpp.document import Place
+
+State = Literal["same", "changed", "aside", "lost"]
+
+
+class Row(NamedTuple):
+    place: Place
+    what: str  # `<Sequence>`, or `_skipIf` of one
+    state: State  # the same meaning; another one, or a guess; no meaning for a tick; not at all
+    became: str  # what it is now, and why
+
+
+class Report:
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def add(self, place: Place, what: str, state: State, became: str) -> None:
+        self.rows.append(Row(place, what, state, became))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return dict(Counter(row.state for row in self.rows))
+
+    @property
+    def lost(self) -> list[Row]:
+        return [row for row in self.rows if row.state == "lost"]
+
+    def sorted(self) -> list[Row]:
+        return sorted(self.rows, key=lambda row: row.place)
+
+    def text(self) -> str:
+        return "".join(f"{row.place}: {row.state}: {row.what} → {row.became}\n" for row in self.sorted())
