@@ -145,5 +145,5 @@ def read_task(value: Mapping[str, Any]) -> Task:
     missing = [name for name in Task._fields if name not in value]
     if missing:
         raise BtError(f"a task has {', '.join(Task._fields)}, and this one lacks {', '.join(missing)}",
-                      "`btr tasks house --json` prints tasks that are whole")  # fmt: skip
+                      "`btr lab tasks house --json` prints tasks that are whole")  # fmt: skip
     return Task(str(value["id"]), str(value["kind"]), str(value["goal"]), value["data"])

@@ -19,105 +19,113 @@ if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     from bt_runtime.project.trust import Guard
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`. `+author`: the command
-# comes with that extra, by an entry point. Each folder of this package is one group: its title, and its commands with a
-# sentence and their module there.
-GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
-    "authoring": (
+# comes with that extra, by an entry point. "": only a name for what `WORDS` has. Each group has a title.
+GROUPS: tuple[tuple[str, dict[str, tuple[str, str]]], ...] = (
+    (
         "Author trees",
         {
-            "init": ("Start a project: trees, skills, and something that runs.", "init"),
-            "validate": ("Check trees and skill manifests, and show every fault.", "validate"),
-            "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "fuzz"),
-            "check": ("Go through every state of a tree, and show how it breaks a promise.", "+author"),
-            "edit": ("Make and change trees in the browser.", "+author"),
-            "fmt": ("Lay out trees, manifests and project files alike.", "fmt"),
-            "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "+lsp"),
-            "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "+mcp"),
-            "render": ("Draw a tree: text, dot, svg, pdf or mermaid.", "render"),
-            "import": ("Make a project of a tree of BehaviorTree.CPP.", "importing"),
-            "export": ("Write a tree as XML of BehaviorTree.CPP.", "exporting"),
-            "schema": ("Write the editor's schemas of this project, with its skills.", "schema"),
-            "diff": ("Compare two trees, node by node.", "diff"),
-            "plan": ("Make a tree that reaches a goal, from what skills need and bring, without a model.", "plan"),
-            "skills": ("Suggest what skills could say that they need and bring.", "+author"),
+            "init": ("Start a project: trees, skills, and something that runs.", "authoring.init"),
             "new": ("Write a skill, a tree or a test to go on from.", "+author"),
-            "explain": ("Tell what a fault means, or what a kind of node does.", "explain"),
+            "validate": ("Check trees and skill manifests, and show every fault.", "authoring.validate"),
+            "check": ("Go through every state of a tree, and show how it breaks a promise.", "+author"),
+            "fuzz": ("Try a tree by random cases, and show the smallest that breaks a promise.", "authoring.fuzz"),
+            "edit": ("Make and change trees in the browser.", "+author"),
+            "fmt": ("Lay out trees, manifests and project files alike.", "authoring.fmt"),
+            "plan": ("Make a tree that reaches a goal, from what skills need and bring, without a model.",
+                     "authoring.plan"),
+            "skills": ("Suggest what skills could say that they need and bring.", "+author"),
+            "explain": ("Tell what a fault means, or what a kind of node does.", "authoring.explain"),
+            "import": ("Make a project of a tree of BehaviorTree.CPP, or skills of tools.", "authoring.importing"),
+            "export": ("Write a tree as XML of BehaviorTree.CPP, or skills as tools.", "authoring.exporting"),
+            "serve": ("Serve an editor (lsp) or an assistant (mcp), which start it.", ""),
         },
     ),
-    "running": (
-        "Run and watch",
+    (
+        "Run and look",
         {
-            "run": ("Run a tree, and watch it.", "run"),
-            "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "demo"),
-            "view": ("Show a run in the browser, recorded or running now; or a list of runs.", "view"),
-            "top": ("Show a run that is going on in this terminal.", "top"),
-            "attach": ("Debug a run of another process: breakpoints, steps, why.", "attach"),
+            "run": ("Run a tree, and watch it.", "running.run"),
+            "demo": ("Watch a small model at work on two tasks; or a tree without a model.", "running.demo"),
+            "attach": ("Debug a run of another process: breakpoints, steps, why.", "running.attach"),
+            "view": ("Show a run in the browser, recorded or running now; a tree (render, diff), a prompt, `top`.",
+                     "running.view"),
+            "runs": ("Recorded runs: list, show, diff, export, copy, rm; why, resume, fork, replay, compile.",
+                     "recorded.runs"),
         },
     ),
-    "recorded": (
-        "Recorded runs",
+    (
+        "Agents, fleets",
         {
-            "why": ("Tell why a node of a recorded run was as it was.", "why"),
-            "runs": ("List, show, compare, export and remove recorded runs.", "runs"),
-            "resume": ("Go on with a run that was cut off.", "resume"),
-            "fork": ("Go on from a moment of a recorded run, with something changed.", "fork"),
-            "replay": ("Play a recorded run once more, without model or world.", "replay"),
-            "compile": ("Make a tree of recorded runs, that works without a model where it can.", "compile"),
-        },
-    ),
-    "agents": (
-        "Agents and evaluations",
-        {
-            "play": ("Play a task of a world in the terminal.", "+lab"),
-            "tasks": ("Print tasks of a world.", "tasks"),
-            "eval": ("Measure strategies on many tasks of a world.", "+lab"),
-            "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "+lab"),
-            "memory": ("Look at, add to and repair what was learned from earlier runs.", "memory"),
-            "prompt": ("Show what an agent would ask its model.", "prompt"),
-            "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "+lab"),
-            "finetune": ("Teach a local model your recorded runs: an adapter as a GGUF file.", "+lab"),
-        },
-    ),
-    "fleet": (
-        "Fleets",
-        {
+            "memory": ("Look at, add to and repair what was learned from earlier runs.", "agents.memory"),
+            "lab": ("Measure and train: eval, tasks, play, optimise, distill, finetune.", ""),
             "fleet": ("Send trees to many robots, and look at them: up, join, send, ls, show.", "+fleet"),
         },
     ),
-    "setup": (
+    (
         "Settings and trust",
         {
-            "trust": ("Say whose Python may run: a folder's or a journal's.", "trust"),
-            "config": ("Show each setting, its value, and where it comes from.", "config"),
-            "doctor": ("Look at what is installed, and say what to do about the rest.", "doctor"),
-            "completion": ("Print a completion script for bash, zsh or fish.", "completion"),
+            "trust": ("Say whose Python may run: a folder's or a journal's.", "setup.trust"),
+            "config": ("Show each setting, its value, and where it comes from; completion, schema.", "setup.config"),
+            "doctor": ("Look at what is installed, and say what to do about the rest.", "setup.doctor"),
         },
     ),
+)  # fmt: skip
+# the words of a command that are commands of their own, as above
+WORDS: dict[str, dict[str, tuple[str, str]]] = {
+    "serve": {
+        "lsp": ("Serve an editor: faults, completion, renaming (started by it).", "+lsp"),
+        "mcp": ("Serve an assistant: it authors, checks and tries trees (MCP).", "+mcp"),
+    },
+    "view": {
+        "render": ("Draw a tree: text, dot, svg, pdf or mermaid.", "authoring.render"),
+        "diff": ("Compare two trees, node by node.", "authoring.diff"),
+        "prompt": ("Show what an agent would ask its model.", "agents.prompt"),
+        "top": ("Show a run that is going on in this terminal.", "running.top"),
+    },
+    "runs": {
+        "why": ("Tell why a node of a recorded run was as it was.", "recorded.why"),
+        "resume": ("Go on with a run that was cut off.", "recorded.resume"),
+        "fork": ("Go on from a moment of a recorded run, with something changed.", "recorded.fork"),
+        "replay": ("Play a recorded run once more, without model or world.", "recorded.replay"),
+        "compile": ("Make a tree of recorded runs, that works without a model where it can.", "recorded.compile"),
+    },
+    "lab": {
+        "eval": ("Measure strategies on many tasks of a world.", "+lab"),
+        "tasks": ("Print tasks of a world.", "agents.tasks"),
+        "play": ("Play a task of a world in the terminal.", "+lab"),
+        "optimise": ("Let a written plan improve over batches of tasks (AutoPlan).", "+lab"),
+        "distill": ("Make a small local model from documents: tokenizer, training, GGUF.", "+lab"),
+        "finetune": ("Teach a local model your recorded runs: an adapter as a GGUF file.", "+lab"),
+    },
+    "config": {
+        "schema": ("Write the editor's schemas of this project, with its skills.", "authoring.schema"),
+        "completion": ("Print a completion script for bash, zsh or fish.", "setup.completion"),
+    },
 }
 COMMANDS: dict[str, tuple[str, str]] = {
-    name: (text, module if module[0] == "+" else f"bt_runtime.cli.{group}.{module}")
-    for group, (_, commands) in GROUPS.items()
-    for name, (text, module) in commands.items()
+    **{name: about for _, commands in GROUPS for name, about in commands.items()},
+    **{f"{name} {word}": about for name, words in WORDS.items() for word, about in words.items()},
 }
+# what these commands were called before they were words of another
+EARLIER = {word: f"{name} {word}" for name, words in WORDS.items() for word in words}
 
 # These run what a tree names, once its folder is trusted. All others import nothing of a folder: see docs/trust.md.
 RUNNING = frozenset(
     {
         "run",
+        "demo",
         "fuzz",
         "check",
-        "compile",
-        "prompt",
-        "demo",
-        "play",
-        "tasks",
-        "eval",
-        "optimise",
-        "resume",
-        "fork",
-        "replay",
-        "why",
-        "distill",
+        "view prompt",
+        "runs why",
+        "runs resume",
+        "runs fork",
+        "runs replay",
+        "runs compile",
+        "lab eval",
+        "lab tasks",
+        "lab play",
+        "lab optimise",
+        "lab distill",
     }
 )
 
@@ -148,7 +156,7 @@ def call(words: list[str]) -> int:
     streams = (sys.stdout, sys.stderr)
     sys.stdout, sys.stderr = (guarded(stream, "always" in " ".join(words)) for stream in streams)
     try:
-        args = parser(words).parse_args(words)
+        args = parser(words).parse_args(joined(words))
         code = _run(args)
         sys.stdout.flush()
         return code
@@ -206,8 +214,15 @@ def _guard(runs_trees: bool) -> Guard:
     return guard
 
 
+def joined(words: list[str]) -> list[str]:
+    """Returns the words with a command of two as one word: `runs why`."""
+    at = next((n for n, word in enumerate(words) if not word.startswith("-")), len(words))
+    both = " ".join(words[at : at + 2])
+    return [*words[:at], both, *words[at + 2 :]] if both in COMMANDS and len(words) > at + 1 else words
+
+
 def parser(words: list[str]) -> argparse.ArgumentParser:
-    """Builds the parser, with the options of the requested command only."""
+    """Builds the parser of `joined(words)`, with the options of the requested command only."""
     import argparse
 
     def formatter(prog: str) -> argparse.HelpFormatter:
@@ -216,6 +231,7 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
     def raw(prog: str) -> argparse.HelpFormatter:
         return argparse.RawDescriptionHelpFormatter(prog, width=columns())
 
+    words = joined(words)
     asked = next((w for w in words if not w.startswith("-")), None)
     top = argparse.ArgumentParser(
         prog="btr",
@@ -233,7 +249,7 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
         if asked not in listed:
             from bt_runtime.cli.failure import unknown_command
 
-            raise unknown_command(asked, listed)
+            raise unknown_command(asked, listed, EARLIER)
     for name, text in listed.items():
         sub = commands.add_parser(name, description=text, allow_abbrev=False, formatter_class=formatter)
         if name == asked:
@@ -241,6 +257,9 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
             vars(sub)["helped"] = not {"-h", "--help"}.isdisjoint(words)
             command.configure(sub)
             sub.set_defaults(run=command.run)
+            if asked in WORDS:
+                further = "; ".join(f"btr {asked} {word}: {text}" for word, (text, _) in WORDS[asked].items())
+                sub.epilog = " ".join(filter(None, [sub.epilog, f"Further: {further}"]))
     top.set_defaults(run=lambda args: _bare(top, args))
     return top
 
@@ -249,15 +268,39 @@ def found(name: str) -> Any:
     """Imports a command of ours, or of a plugin: a module or an object with `configure(parser)` and `run(args)`.
     Raises MissingExtra when the package that brings it is not installed."""
     module = COMMANDS[name][1] if name in COMMANDS else "+"
+    if not module:
+        return _Words(name)
     if module[0] != "+":
-        return import_module(module)
+        return import_module(f"bt_runtime.cli.{module}")
     from bt_runtime.project import plugins
 
-    if module != "+" and plugins.find(name, "commands") is None:
+    entry = name.rpartition(" ")[2]
+    if module != "+" and plugins.find(entry, "commands") is None:
         from bt_runtime.faults.extra import Extra
 
         raise Extra(module[1:], f"`btr {name}`").missing()
-    return of_entry(plugins.named(name, "commands"))
+    return of_entry(plugins.named(entry, "commands"))
+
+
+class _Words:
+    """A command that is only a name for its words."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("word", nargs="?", metavar="WORD", help=", ".join(WORDS[self.name]))
+
+    def run(self, args: argparse.Namespace) -> int:
+        from bt_runtime.faults.diagnostic import BtError, nearest
+
+        if args.word is None:
+            for word, (text, _) in WORDS[self.name].items():
+                print(f"  btr {self.name} {word:<12}{text}")
+            return Exit.USAGE
+        close = nearest(args.word, WORDS[self.name])
+        hint = f"did you mean `btr {self.name} {close}`?" if close else f"words: {', '.join(WORDS[self.name])}"
+        raise BtError(f"`btr {self.name}` has no `{args.word}`", hint)
 
 
 def of_entry(entry: Entry) -> Any:
@@ -274,13 +317,14 @@ def of_plugins() -> dict[str, str]:
     from bt_runtime.project import plugins
 
     entries = plugins.entries("commands")
-    return {entry.name: f"A command of {entry.distribution}." for entry in entries if entry.name not in COMMANDS}
+    known = {*COMMANDS, *EARLIER}
+    return {entry.name: f"A command of {entry.distribution}." for entry in entries if entry.name not in known}
 
 
 def _listing() -> str:
     """Lists all commands under their groups' titles. To look for plugins' commands would take longer than the rest."""
     lines = []
-    for title, commands in GROUPS.values():
+    for title, commands in GROUPS:
         lines += ["", f"{title}:"]
         lines += [_filled(text, f"  {name:<12}", " " * 14) for name, (text, _) in commands.items()]
     return "\n".join(lines[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from bt_runtime.cli.exits import Exit
 from bt_runtime.faults.diagnostic import BtError, Faults, nearest
@@ -44,7 +44,11 @@ def say(what: str, message: str, hint: str = "") -> None:
         print(f"  help: {visible(hint)}", file=sys.stderr)
 
 
-def unknown_command(word: str, known: Iterable[str]) -> BtError:
-    close = nearest(word, known)
-    hint = f"did you mean `btr {close}`?" if close else f"commands: {', '.join(known)}"
+def unknown_command(word: str, known: Iterable[str], earlier: Mapping[str, str]) -> BtError:
+    """`earlier`: what some commands are called now."""
+    if word in earlier:
+        return BtError(f"`btr {word}` is called `btr {earlier[word]}`", f"btr {earlier[word]} --help")
+    single = [name for name in known if " " not in name]
+    close = nearest(word, [*single, *earlier])
+    hint = f"did you mean `btr {earlier.get(close, close)}`?" if close else f"commands: {', '.join(single)}"
     return BtError(f"there is no command `{word}`", hint)

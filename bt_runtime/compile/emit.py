@@ -120,7 +120,7 @@ class Writer:
         given = ", ".join(name for name in self.lexicon.given if self.uses(name))
         head = [
             "# yaml-language-server: $schema=../schemas/tree.schema.json",
-            f"{MARK} Comments say how often each part was done. `btr compile` keeps edits.",
+            f"{MARK} Comments say how often each part was done. `btr runs compile` keeps edits.",
             "version: 1",
             f"tree: {self.name}",
             f"about: {scalar(about)}",

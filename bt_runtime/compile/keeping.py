@@ -45,7 +45,7 @@ def keep(path: Path, text: str, take: str = "", write: bool = True, skills: Iter
         return Kept(path, "written")
     if not base:
         raise BtError(
-            f"{path} was not written by `btr compile`, or {base_of(path).name} is gone", "name another file: --out FILE"
+            f"{path} is not of `btr runs compile`, or {base_of(path).name} is gone", "name another file: --out FILE"
         )
     mine = there.decode("utf-8", "replace")
     found = merged(base.decode("utf-8", "replace"), mine, text, take)

@@ -34,7 +34,7 @@ class Proposal:
     difference: list[str] = field(default_factory=list)
 
     def accept(self, take: str = "") -> Kept:
-        """Writes the change, as `btr compile --out` does."""
+        """Writes the change, as `btr runs compile --out` does."""
         return keep(self.path, self.compiled.text, take, skills=self.compiled.lexicon.given.values())
 
     def lines(self) -> Iterator[str]:
@@ -51,8 +51,8 @@ def check(path: Path) -> None:
     """Raises BtError for a tree that was not compiled."""
     if not base_of(path).is_file():
         raise BtError(
-            f"{path} has nothing to learn from runs: `btr compile` did not write it, or {base_of(path).name} is gone",
-            f"compile runs first: btr compile --out {path}",
+            f"{path} has nothing to learn from runs: it is not of `btr runs compile`, or {base_of(path).name} is gone",
+            f"compile runs first: btr runs compile --out {path}",
         )
 
 
@@ -82,7 +82,7 @@ def _compiled(path: Path, runs: Path, base: Path) -> Compiled:
     if len(found.traces) < count:
         raise BtError(
             f"{path} was compiled from {count} runs, and {runs} holds {len(found.traces)}: its cases would be lost",
-            "put them there, or name all that it is to be compiled from: `btr compile RUNS --out FILE`",
+            "put them there, or name all that it is to be compiled from: `btr runs compile RUNS --out FILE`",
         )
     return found
 

@@ -57,7 +57,7 @@ class TextWorld:
         try:
             return self.begin(task)
         except _UNFIT as problem:
-            way = f"see `btr tasks {self.name} --json`"
+            way = f"see `btr lab tasks {self.name} --json`"
             raise BtError(f"the task `{task.id}` is none of {self.called}: {problem!r}", way) from problem
 
     def picture(self) -> Json:

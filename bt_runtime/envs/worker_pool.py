@@ -24,7 +24,7 @@ from bt_runtime.project import child
 WORKERS = 2  # episodes that are played at the same time, unless more are asked for
 LOADING = 120.0  # seconds that a worker may take to start, and to begin a task, on however busy a machine
 STEP = 10.0  # seconds more for each command
-_AGAIN = "reset the world to begin the task again; `btr eval` counts the episode as broken and goes on"
+_AGAIN = "reset the world to begin the task again; `btr lab eval` counts the episode as broken and goes on"
 
 
 class Plays(NamedTuple):

@@ -14,7 +14,7 @@ from bt_runtime.llm.model_setting import apart
 from bt_runtime.memory.opening import in_file, open_memory
 from bt_runtime.memory.store import Store
 
-ANYWAY = "put back what it had, or go on all the same: `btr resume RUN --changed`, `resume(run, changed=True)`"
+ANYWAY = "put back what it had, or go on all the same: `btr runs resume RUN --changed`, `resume(run, changed=True)`"
 
 
 class CannotResume(BtError):
@@ -111,7 +111,7 @@ def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
             return None
         return Lack(f"{called} was {was.get('name') or was['object']}, not {now.get('name') or now['object']}")
     if "name" not in was:
-        hint = "give it again: `resume(run, model=…)`; or another one: `btr resume RUN --model FILE --changed`"
+        hint = "give it again: `resume(run, model=…)`; or another: `btr runs resume RUN --model FILE --changed`"
         return Lack(f"{called} was made by a program ({was['object']})", hint, final=True)
     place = models.file_of(was["name"])
     digest = models.file_digest(was["name"]) if place is not None else ""
@@ -119,7 +119,7 @@ def _model(called: str, was: Mapping[str, Any], given: Any) -> Lack | None:
         return None
     if digest:
         return Lack(f"{called}, {place}, has changed")
-    hint = "put it back, or name another one: `btr resume RUN --model FILE --changed`"
+    hint = "put it back, or name another one: `btr runs resume RUN --model FILE --changed`"
     return Lack(f"{called}, {place}, is not there any more", hint, final=True)
 
 
@@ -129,7 +129,7 @@ def _memory(was: Mapping[str, Any] | None, given: Any) -> Iterator[Lack]:
             yield Lack("it had no memory")
     elif "object" in was:
         if given is None:
-            hint = "give it again: `resume(run, memory=…)`; or another one: `btr resume RUN --memory FILE --changed`"
+            hint = "give it again: `resume(run, memory=…)`; or another: `btr runs resume RUN --memory FILE --changed`"
             yield Lack(f"its memory was made by a program ({was['object']})", hint, final=True)
         elif sources.class_name(given) != was["object"]:
             yield Lack(f"its memory was another one ({was['object']})")

@@ -204,7 +204,7 @@ def _catch_up(run: Run, recording: Recording) -> None:
             raise CannotResume(str(difference.__cause__), hint) from None
         raise CannotResume(
             f"{recording.name} cannot be led back to where it was: {difference}",
-            "`btr replay` shows more; a version, a prompt or a skill may have changed since",
+            "`btr runs replay` shows more; a version, a prompt or a skill may have changed since",
         ) from None
     debugger = debugging(run)
     if debugger is not None:

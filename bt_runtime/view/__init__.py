@@ -1,4 +1,4 @@
-"""The live page and `btr top`: they show a run from a stream of small events. See docs/view.md."""
+"""The live page and `btr view top`: they show a run from a stream of small events. See docs/view.md."""
 
 from typing import TYPE_CHECKING, Any
 

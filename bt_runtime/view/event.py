@@ -1,4 +1,4 @@
-"""The events that the page, `btr top` and recorded runs share: small JSON objects with a kind `k` and a time `t`.
+"""The events that the page, `btr view top` and recorded runs share: small JSON objects with a kind `k` and a time `t`.
 
 | k | fields | says |
 |---|---|---|

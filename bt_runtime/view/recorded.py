@@ -72,7 +72,7 @@ class Reader:
         self.sentences: dict[int, str] = {}  # of actions that have begun
         self.first, self.over, self.said = True, False, ""
         self.told = 0  # characters of texts
-        self.asks = 0  # questions to models, counted as `btr prompt --step` does
+        self.asks = 0  # questions to models, counted as `btr view prompt --step` does
         self.choices: dict[str, int] = {}  # by node: its latest question with options
 
     def more(self) -> Iterator[Event]:

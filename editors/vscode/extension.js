@@ -1,4 +1,4 @@
-// Starts `btr lsp`, and runs in a terminal what its code lenses offer.
+// Starts `btr serve lsp`, and runs in a terminal what its code lenses offer.
 "use strict";
 const path = require("path");
 const vscode = require("vscode");
@@ -14,7 +14,7 @@ function program() {
 }
 
 async function start() {
-  const server = { command: program(), args: ["lsp"], transport: TransportKind.stdio };
+  const server = { command: program(), args: ["serve", "lsp"], transport: TransportKind.stdio };
   const selector = [
     { scheme: "file", language: "yaml" },
     { scheme: "file", pattern: "**/guides/**/*.md" },

@@ -10,7 +10,7 @@ plans=build/autoplan-$kind
 optimise() { # the run's seed, folder, further options; in $house. sh has no local variables: $seed is the loop's
 	run=$1 folder=$2
 	shift 2
-	"$python" -m bt_runtime.cli optimise house --kind "$kind" --option hint=yes --feedback detailed \
+	"$python" -m bt_runtime.cli lab optimise house --kind "$kind" --option hint=yes --feedback detailed \
 		--steps "${STEPS:-20}" --iterations "${ITERATIONS:-3}" --patience "${ITERATIONS:-3}" \
 		--validation "${VALIDATION:-16}" --test "${TASKS:-20}" --jobs 8 --model "${MODEL:-starter}" \
 		--rules "eval $house" --seed "$run" --out "$plans/$folder" "$@"
@@ -24,4 +24,4 @@ for seed in ${SEEDS:-0 1 2 3 4}; do
 		[ -z "$ABLATE" ] || optimise "$((seed * 100 + house))" "summary-rules-$house-seed-$seed" --batch 4 --no-flaw --no-revision
 	done
 done
-"$python" -m bt_runtime.cli optimise curve "$plans"/* --page "${PAGE:-docs/autoplan-results.md}"
+"$python" -m bt_runtime.cli lab optimise curve "$plans"/* --page "${PAGE:-docs/autoplan-results.md}"

@@ -18,8 +18,8 @@ _WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below"
 SEVEN = (
     "The same model, tasks and budget of decisions for each strategy of a world; n tells on how many tasks. A world "
     "whose extra or data was not there is told as not measured. The papers' figures are of general models that are "
-    "prompted, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is a "
-    "project with tasks of its own: `btr init my_arm --example arm`, and there `btr eval tasks.yaml --strategy tidy`."
+    "prompted, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is "
+    "a project with tasks of its own: `btr init my_arm --example arm`, there `btr lab eval tasks.yaml --strategy tidy`."
 )
 CARD = Path(bt_runtime.__file__).parent / "llm" / "starter" / "README.md"
 TRADES = Path(__file__).parents[1] / "facts/results.md"  # of models that know none of the skills

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rows import Row
 
 RUNS, COPIES = 200, 10
-COMMAND = ["-m", "bt_runtime.cli", "compile"]
+COMMAND = ["-m", "bt_runtime.cli", "runs", "compile"]
 
 
 class Taken(NamedTuple):
@@ -70,5 +70,5 @@ def _compiled(journals: Path) -> Taken:
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
-        raise RuntimeError(f"btr compile exited with {child.returncode}")
+        raise RuntimeError(f"btr runs compile exited with {child.returncode}")
     return Taken(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)

@@ -307,4 +307,4 @@ def test_a_stranger_that_is_done_before_any_act_is_told_why_and_what_to_try(caps
         demo.tell(came, color=False)
         told = " ".join(capsys.readouterr().out.split())
         assert ("`done` before any act" in told and "score: prior" in told) == advised
-        assert ("btr prompt adapt --env textcraft --model MODEL --scores" in told) == advised
+        assert ("btr view prompt adapt --env textcraft --model MODEL --scores" in told) == advised

@@ -1,4 +1,4 @@
-"""`btr diff`: two trees are compared as trees: layout, comments and short forms are no change."""
+"""`btr view diff`: two trees are compared as trees: layout, comments and short forms are no change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def diff(btr: Btr, here: Path):  # type: ignore[no-untyped-def]
     def run(second: str, first: str = tree(*BASE, head=HEAD), *more: str):  # type: ignore[no-untyped-def]
         (here / "a.yaml").write_text(first)
         (here / "b.yaml").write_text(second)
-        return btr("diff", "a.yaml", "b.yaml", *more)
+        return btr("view", "diff", "a.yaml", "b.yaml", *more)
 
     return run
 
@@ -86,8 +86,8 @@ def test_trees_that_both_include_are_looked_into_when_asked(btr: Btr, here: Path
         (here / name).mkdir()
         (here / name / "main.yaml").write_text(tree("tree: inner.yaml"))
         (here / name / "inner.yaml").write_text(tree(f"log: {text}").replace("tree: t", "tree: inner"))
-    assert btr("diff", "a/main.yaml", "b/main.yaml").code == 0
-    said = btr("diff", "a/main.yaml", "b/main.yaml", "--subtrees")
+    assert btr("view", "diff", "a/main.yaml", "b/main.yaml").code == 0
+    said = btr("view", "diff", "a/main.yaml", "b/main.yaml", "--subtrees")
     assert (said.code, said.out) == (1, "~ /t/inner  log text: one → two\n")
 
 

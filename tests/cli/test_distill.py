@@ -1,4 +1,4 @@
-"""`btr distill` from the command line: one command, that goes on, exports, and says what is wrong."""
+"""`btr lab distill` from the command line: one command, that goes on, exports, and says what is wrong."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def places(tmp_path: Path) -> tuple[str, str]:
 def test_one_command_makes_a_file_and_a_longer_one_prolongs_it(places, capsys):
     """It tells its progress on stderr, its summary on stdout, and goes on when it is asked for more."""
     documents, out = places
-    assert main(["distill", "--from", documents, "--out", out, "--tokens", "8000", *TOY]) == 0
+    assert main(["lab", "distill", "--from", documents, "--out", out, "--tokens", "8000", *TOY]) == 0
     said = capsys.readouterr()
     assert "answers exact" in said.out
     assert "against PyTorch: logits differ by" in said.out
@@ -45,18 +45,18 @@ def test_one_command_makes_a_file_and_a_longer_one_prolongs_it(places, capsys):
     assert "120 documents in 1 shards" in said.err
     about = read_header(out).about
     assert about["distill.command"].startswith(
-        f"btr distill --from {documents} --out mine.gguf --tokens 8000 --size toy"
+        f"btr lab distill --from {documents} --out mine.gguf --tokens 8000 --size toy"
     )
-    assert main(["distill", "--from", documents, "--out", out, "--tokens", "12000", *TOY]) == 0
+    assert main(["lab", "distill", "--from", documents, "--out", out, "--tokens", "12000", *TOY]) == 0
     assert "going on at step" in capsys.readouterr().err
-    assert main(["distill", "--from", documents, "--out", out, "--tokens", "12000", *TOY]) == 0
+    assert main(["lab", "distill", "--from", documents, "--out", out, "--tokens", "12000", *TOY]) == 0
     assert "trained already" in capsys.readouterr().err
 
 
 def test_the_latest_checkpoint_becomes_a_file_without_training(places, tmp_path, capsys):
     """So a run can be tried while it goes on."""
     documents, out = places
-    assert main(["distill", "--from", documents, "--out", out, "--tokens", "4000", *TOY]) == 0
+    assert main(["lab", "distill", "--from", documents, "--out", out, "--tokens", "4000", *TOY]) == 0
     other = str(tmp_path / "now.gguf")
     work = str(tmp_path / "mine.work")
     asked = ["distill", "--from", documents, "--out", other, "--work", work, "--export", "--quantise", "f16"]
@@ -81,5 +81,5 @@ def test_what_cannot_be_done_is_one_line(tmp_path, monkeypatch, capsys, words, t
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.jsonl").write_text("{\n")
-    assert main(["distill", *words]) == 2
+    assert main(["lab", "distill", *words]) == 2
     assert any(line.startswith(f"error: {told}") for line in capsys.readouterr().err.splitlines())

@@ -1,4 +1,4 @@
-"""What broke is no failed episode: `btr eval` says how many, and ends with another number."""
+"""What broke is no failed episode: `btr lab eval` says how many, and ends with another number."""
 
 from __future__ import annotations
 

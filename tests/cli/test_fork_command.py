@@ -1,4 +1,4 @@
-"""`btr fork`: each step of the page, and the ways out."""
+"""`btr runs fork`: each step of the page, and the ways out."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_page_flips_decisions_of_a_run_that_asked_a_model(here, btr) -> None
 def test_a_fault_in_a_file_of_edits_is_told_with_its_line_and_column(rover, btr, text, said) -> None:
     (rover / "words.md").write_text("You act.\nSay {1 +}\n")
     (rover / "edits.yaml").write_text(f"version: 1\nedits:\n{text}\n")
-    done = btr("fork", "last", "--at", "2", "--sweep", "edits.yaml")
+    done = btr("runs", "fork", "last", "--at", "2", "--sweep", "edits.yaml")
     assert done.code == 2 and said in done.err, done.err
 
 
@@ -102,18 +102,18 @@ def test_a_fault_in_a_file_of_edits_is_told_with_its_line_and_column(rover, btr,
      (["--at", "2", "--pairs", "p.jsonl"], "add --sweep FILE or --flip"), (["--flip"], "made no decision")],
 )  # fmt: skip
 def test_options_that_do_not_go_together_are_refused_with_the_way_out(rover, btr, words, said) -> None:
-    done = btr("fork", "last", *words)
+    done = btr("runs", "fork", "last", *words)
     assert done.code == 2 and said in done.err, done.err
 
 
 def test_a_dry_fork_names_the_first_action_and_leaves_no_journal(rover, btr) -> None:
-    done = btr("fork", "last", "--at", "2", "--set", "charge=5", "--dry")
+    done = btr("runs", "fork", "last", "--at", "2", "--set", "charge=5", "--dry")
     assert done.code == 0 and "it would do: drive 4 metres" in done.out
     assert len([*(rover / "runs").glob("*.btr")]) == 1
 
 
 def test_json_tells_the_fork_and_the_run_that_it_is_of(rover, btr) -> None:
-    told = json.loads(btr("fork", "last", "--at", "2", "--set", "charge=5", "--json").out)
+    told = json.loads(btr("runs", "fork", "last", "--at", "2", "--set", "charge=5", "--json").out)
     assert told["status"] == "SUCCESS" and told["run"] == f"{told['of']}-fork-1"
 
 
@@ -126,6 +126,6 @@ def test_json_tells_the_fork_and_the_run_that_it_is_of(rover, btr) -> None:
      (["--at", "2", "--set", "charg=5"], "did you mean `charge`?"), (["--at", "2", "--replace", "enough"], "no `=`")],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_told_with_the_way_out(rover, btr, words, said) -> None:
-    done = btr("fork", "last", *words)
+    done = btr("runs", "fork", "last", *words)
     assert done.code == 2 and said in done.err
     assert len([*(rover / "runs").glob("*.btr")]) == 1

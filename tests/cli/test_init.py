@@ -22,7 +22,7 @@ def test_every_example_validates_strictly_and_runs(
     assert btr("validate", "--strict").code == 0
     if example != "ros2":  # that one needs a robot: packages/robots/tests/ros/test_run.py has one
         assert btr("run", "main", "--seconds", 300).code == 0
-    assert btr("schema", "--check").code == 0
+    assert btr("config", "schema", "--check").code == 0
 
 
 def test_the_ros_example_installs_every_file_of_its_trees_and_skills(

@@ -203,7 +203,7 @@ def test_a_signal_halts_the_tree_and_leaves_a_clean_screen(tmp_path: Path, sign:
     screen = Screen(60, 20).feed(sent)
     assert screen.cursor and screen.wrap
     assert any("interrupted: at /t" in line for line in screen.lines[-4:])
-    assert any("btr resume t-" in line for line in screen.lines[-4:])
+    assert any("btr runs resume t-" in line for line in screen.lines[-4:])
 
 
 def test_a_node_that_never_returns_is_killed_by_the_second_interrupt(tmp_path: Path) -> None:

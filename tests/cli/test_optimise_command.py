@@ -1,4 +1,4 @@
-"""`btr optimise`: the loop with a real (tiny, random) model, its curve, and what a person does with the result."""
+"""`btr lab optimise`: the loop with a real (tiny, random) model, its curve, and what a person does with the result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_with_a_real_model_every_version_is_kept_and_the_same_command_again_asks
     monkeypatch.delenv("BTR_DATA", raising=False)  # its book has no items of one level
     model = make_gguf(tmp_path_factory.mktemp("model") / "micro.gguf", Shape(context=4096))
     (here / "btr.yaml").write_text("version: 1\n")
-    asked = ("optimise", "textcraft", "--kind", "depth 1", *FEW, "--model", model, "--seed", 5)
+    asked = ("lab", "optimise", "textcraft", "--kind", "depth 1", *FEW, "--model", model, "--seed", 5)
     said = btr(*asked)
     assert said.code == 0, said.err
     assert said.out.startswith("version  training  validation\n      0         -         0/2\n      1       0/2 ")
@@ -68,7 +68,7 @@ def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, m
         "btr run react --env house --task heat --option 'rules=eval 3' --set guide=house-heat-0/2.md"
     )
     assert evaluating(ruled, version) == (
-        "btr eval house --kinds heat --option 'rules=eval 3' --world feedback=terse --strategy react "
+        "btr lab eval house --kinds heat --option 'rules=eval 3' --world feedback=terse --strategy react "
         "--set guide=house-heat-0/2.md"
     )
 
@@ -85,7 +85,7 @@ def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, m
 def test_what_cannot_be_meant_is_a_usage_error(
     btr: Btr, here: Path, words: tuple[str, ...], hint: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    said = btr("optimise", *words, "--model", "http://127.0.0.1:9")
+    said = btr("lab", "optimise", *words, "--model", "http://127.0.0.1:9")
     assert said.code == 2 and hint in said.err
 
 

@@ -1,4 +1,4 @@
-"""`btr prompt`: what a model would be asked, by its own template and in its tokens, and what it was asked in a run."""
+"""`btr view prompt`: what a model would be asked, by its template and in its tokens, and what it was asked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.cli.conftest import Btr
 from tests.support.room import Room
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}<|assistant|>"
-HOUSE = ("prompt", "react", "--env", "house")
+HOUSE = ("view", "prompt", "react", "--env", "house")
 
 
 def test_a_memory_is_waited_for_however_long_it_takes(btr: Btr, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_what_is_shown_goes_into_no_memory_and_no_journal(btr: Btr, here: Path) 
 
 def test_a_tree_that_asks_no_model_says_so(btr: Btr, here: Path) -> None:
     (here / "t.yaml").write_text("version: 1\ntree: t\nroot: {succeed: {}}\n")
-    said = btr("prompt", "t.yaml")
+    said = btr("view", "prompt", "t.yaml")
     assert said.code != 0 and "no node of this tree asked a model" in said.err
 
 
@@ -111,15 +111,15 @@ def recorded(here: Path) -> Path:
 def test_any_question_of_a_recorded_run_is_shown_as_it_was_asked(btr: Btr, recorded: Path) -> None:
     """Counted from its first, or back from its last; the run is not made again."""
     first, last = (
-        btr("prompt", "last", "--step", 1, "--runs", "runs"),
-        btr("prompt", "last", "--step", -1, "--runs", "runs"),
+        btr("view", "prompt", "last", "--step", 1, "--runs", "runs"),
+        btr("view", "prompt", "last", "--step", -1, "--runs", "runs"),
     )
     assert (first.code, last.code) == (0, 0), first.err + last.err
     assert "Act: jump" not in first.out.partition("<|assistant|>")[0]
     assert "<|assistant|>Act: jump<|end|><|user|>Nothing new.<|end|>" in last.out
     assert last.out.rstrip().endswith("done\n    failure")
     assert "question 1 of 4, tick 1, /react" in first.err
-    told = json.loads(btr("prompt", "last", "--step", 2, "--json", "--runs", "runs").out)
+    told = json.loads(btr("view", "prompt", "last", "--step", 2, "--json", "--runs", "runs").out)
     assert told["kind"] == "write" and told["prompt"].endswith("Think:")
 
 
@@ -127,7 +127,7 @@ def test_any_question_of_a_recorded_run_is_shown_as_it_was_asked(btr: Btr, recor
 def test_a_question_that_was_not_asked_is_a_fault_that_says_how_many_there_are(
     btr: Btr, recorded: Path, step: int
 ) -> None:
-    said = btr("prompt", "last", "--step", step, "--runs", "runs")
+    said = btr("view", "prompt", "last", "--step", step, "--runs", "runs")
     assert said.code != 0 and "1 to 4" in said.err
 
 

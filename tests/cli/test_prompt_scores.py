@@ -1,4 +1,4 @@
-"""`btr prompt --scores`: options token by token, with their end and what they have anyway."""
+"""`btr view prompt --scores`: options token by token, with their end and what they have anyway."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ root:
 def scored(tmp_path, capsys, moves: str, *more: str) -> list[dict]:
     file = make_gguf(tmp_path / "micro.gguf", Shape(context=8192))
     (tmp_path / "t.yaml").write_text(TREE.replace("MOVES", moves))
-    words = ["prompt", str(tmp_path / "t.yaml"), "--env", "house", "--model", str(file), "--scores", *more]
+    words = ["view", "prompt", str(tmp_path / "t.yaml"), "--env", "house", "--model", str(file), "--scores", *more]
     assert main(words) == 0
     return json.loads(capsys.readouterr().out) if "--json" in more else []
 
@@ -52,7 +52,7 @@ def test_it_is_a_table_for_people(tmp_path, capsys):
     """A line an option, and what the prior stands behind."""
     file = make_gguf(tmp_path / "micro.gguf", Shape(context=8192))
     (tmp_path / "t.yaml").write_text(TREE.replace("MOVES", "[act]"))
-    assert main(["prompt", str(tmp_path / "t.yaml"), "--env", "house", "--model", str(file), "--scores"]) == 0
+    assert main(["view", "prompt", str(tmp_path / "t.yaml"), "--env", "house", "--model", str(file), "--scores"]) == 0
     told = capsys.readouterr().out
     assert "| end 0." in told and "prior: behind" in told and "sum - prior/2" in told
 
@@ -65,7 +65,7 @@ def test_a_recorded_question_is_scored_by_the_model_that_is_named(tmp_path, caps
     with Run(tree, world=Room(), model=model, clock=Manual(), journal=tmp_path / "runs") as run:
         run.spin(ticks=50)
     (recorded,) = (tmp_path / "runs").iterdir()
-    assert main(["prompt", str(recorded), "--step", "2", "--model", str(file), "--scores", "--json"]) == 0
+    assert main(["view", "prompt", str(recorded), "--step", "2", "--model", str(file), "--scores", "--json"]) == 0
     (place,) = json.loads(capsys.readouterr().out)
     assert {row["option"].strip() for row in place["options"]} == {"go left", "go right", "jump", "done", "failure"}
 
@@ -76,5 +76,5 @@ def test_without_a_model_the_one_of_the_recorded_run_is_named_and_not_opened(tmp
     monkeypatch.chdir(tmp_path)
     with Run(load(TREE.replace("MOVES", "[act]")), world=Room(), model="starter", journal=tmp_path / "runs") as run:
         run.spin(ticks=2)
-    assert main(["prompt", "last", "--step", "1", "--scores", "--runs", "runs"]) == 2
+    assert main(["view", "prompt", "last", "--step", "1", "--scores", "--runs", "runs"]) == 2
     assert "the run asked starter: add --model" in capsys.readouterr().err

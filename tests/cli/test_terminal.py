@@ -77,39 +77,41 @@ WORDS: dict[str, list[list[str]]] = {
     "validate": [*(["--output-format", form] for form in ("full", "concise", "github", "json")), [ARGUMENT]],
     "run": [["t"], ["t", "--json"], ["t", "--log", "debug", "--color", "always"], ["bad"], [ARGUMENT],
             ["t", "--set", ARGUMENT]],
-    "prompt": [["react", "--env", "house", "--set", f"goal={ARGUMENT}"],
+    "view prompt": [["react", "--env", "house", "--set", f"goal={ARGUMENT}"],
                ["react", "--env", "house", "--set", f"goal={ARGUMENT}", "--json"]],
     "demo": [["--model", ARGUMENT]],
-    "play": [[ARGUMENT], ["house", "--kind", ARGUMENT]],
-    "tasks": [[ARGUMENT], ["house", "--kind", ARGUMENT]],
-    "eval": [[ARGUMENT], ["house", "--strategy", ARGUMENT], ["show", ARGUMENT]],
-    "optimise": [[ARGUMENT], ["house", "--strategy", ARGUMENT]],
+    "lab play": [[ARGUMENT], ["house", "--kind", ARGUMENT]],
+    "lab tasks": [[ARGUMENT], ["house", "--kind", ARGUMENT]],
+    "lab eval": [[ARGUMENT], ["house", "--strategy", ARGUMENT], ["show", ARGUMENT]],
+    "lab optimise": [[ARGUMENT], ["house", "--strategy", ARGUMENT]],
     "memory": [["list"], ["list", "--json"], ["show", "UID"], ["show", "UID", "--json"], ["search", "ab"],
                ["search", "ab", "--json"], ["why", "ab"], ["why", ARGUMENT, "--json"], ["stats"], ["stats", "--json"],
                ["export", "-"], ["export"]],
     "view": [["last", "-o", "page.html"], [ARGUMENT]],
-    "top": [["last", "--once"], ["last", "--json"], [ARGUMENT], ["http://" + ARGUMENT + "#x"]],
+    "view top": [["last", "--once"], ["last", "--json"], [ARGUMENT], ["http://" + ARGUMENT + "#x"]],
     "runs": [["list"], ["list", "--json"], ["show", "last"], ["show", "last", "--json"], ["diff", "last", "last"],
              ["show", ARGUMENT], ["export", "last"]],
-    "resume": [["last"], [ARGUMENT]],
-    "replay": [["last"], ["last", "--json"], [ARGUMENT]],
-    "distill": [["--from", ARGUMENT, "--out", "x.gguf"]],
-    "finetune": [["--base", ARGUMENT, "--from", ARGUMENT, "--out", "x.gguf", "--tokens", "1"]],
-    "render": [["t"], ["t", "--format", "svg"], ["t", "--format", "dot"], ["t", "--format", "mermaid"], ["bad"]],
+    "runs resume": [["last"], [ARGUMENT]],
+    "runs replay": [["last"], ["last", "--json"], [ARGUMENT]],
+    "lab distill": [["--from", ARGUMENT, "--out", "x.gguf"]],
+    "lab finetune": [["--base", ARGUMENT, "--from", ARGUMENT, "--out", "x.gguf", "--tokens", "1"]],
+    "view render": [["t"], ["t", "--format", "svg"], ["t", "--format", "dot"], ["t", "--format", "mermaid"], ["bad"]],
     "import": [[ARGUMENT, "--out", "x"]],
     "export": [["t"], [ARGUMENT]],
-    "schema": [["--one", "tree"], ["--one", ARGUMENT]],
+    "config schema": [["--one", "tree"], ["--one", ARGUMENT]],
     "explain": [[ARGUMENT]],
-    "why": [["last", "/t"], ["last", "/t", "--json"], ["last", ARGUMENT], [ARGUMENT, "/t"]],
+    "lab": [[ARGUMENT]],
+    "serve": [[ARGUMENT]],
+    "runs why": [["last", "/t"], ["last", "/t", "--json"], ["last", ARGUMENT], [ARGUMENT, "/t"]],
     "attach": [[ARGUMENT], [ARGUMENT, "-c", ARGUMENT]],
     "fmt": [["t.yaml", "--check"], [ARGUMENT]],
-    "lsp": [["--help"]],
+    "serve lsp": [["--help"]],
     "edit": [[ARGUMENT]],
     "plan": [[ARGUMENT], [ARGUMENT, "--skills", ARGUMENT]],
-    "fork": [["last", "--at", "1"], [ARGUMENT, "--at", ARGUMENT]],
-    "mcp": [["--help"], [ARGUMENT]],
-    "compile": [[ARGUMENT], [ARGUMENT, "--out", "x.yaml"]],
-    "diff": [["t", "bad"], [ARGUMENT, ARGUMENT]],
+    "runs fork": [["last", "--at", "1"], [ARGUMENT, "--at", ARGUMENT]],
+    "serve mcp": [["--help"], [ARGUMENT]],
+    "runs compile": [[ARGUMENT], [ARGUMENT, "--out", "x.yaml"]],
+    "view diff": [["t", "bad"], [ARGUMENT, ARGUMENT]],
     "skills": [["suggest", ARGUMENT], ["suggest", "bad.yaml"], ["suggest", "--json"]],
     "new": [["skill", ARGUMENT], ["tree", ARGUMENT], ["test", ARGUMENT]],
     "fuzz": [["t", "--never", ARGUMENT], [ARGUMENT]],
@@ -118,7 +120,7 @@ WORDS: dict[str, list[list[str]]] = {
     "trust": [[ARGUMENT], ["--list"], ["--remove", ARGUMENT]],
     "config": [[], ["--json"], ["model"], [ARGUMENT]],
     "doctor": [[ARGUMENT]],
-    "completion": [[ARGUMENT], ["bash"]],
+    "config completion": [[ARGUMENT], ["bash"]],
 }  # fmt: skip
 
 
@@ -167,9 +169,9 @@ def test_the_door_is_there_for_whatever_is_printed_and_gone_afterwards(btr, monk
     """What a skill or a library prints passes it too; a program that calls a command gets its streams back."""
     import sys
 
-    monkeypatch.setitem(COMMANDS, "config", ("", "tests.cli.loud"))
+    monkeypatch.setitem(COMMANDS, "config", ("", "loud"))
     loud = argparse.Namespace(configure=lambda parser: None, run=lambda args: print("\x1b]0;x\x07") or 0)
-    monkeypatch.setitem(sys.modules, "tests.cli.loud", loud)
+    monkeypatch.setitem(sys.modules, "bt_runtime.cli.loud", loud)
     before = sys.stdout, sys.stderr
     assert btr("config").out == "<U+001B>]0;x<U+0007>\n"
     assert (sys.stdout, sys.stderr) == before

@@ -117,14 +117,14 @@ def test_an_old_schema_of_the_editor_is_noted(btr: Btr, here: Path) -> None:
     (here / "btr.yaml").write_text("version: 1\n")
     (here / "trees" / "a.yaml").write_text(GOOD)
     assert "old schema" not in btr("validate").err  # there is none
-    btr("schema")
+    btr("config", "schema")
     kinds = json.loads((here / "schemas" / "tree.schema.json").read_text())["definitions"]
     assert "kind_go_to" not in kinds
     assert "old schema" not in btr("validate").err
     (here / "trees" / "a.yaml").write_text(tree("go_to: kitchen", head="skills: [house]"))
     said = btr("validate")
-    assert (said.code, said.out) == (0, "") and "`btr schema` renews it" in said.err
-    btr("schema")
+    assert (said.code, said.out) == (0, "") and "`btr config schema` renews it" in said.err
+    btr("config", "schema")
     assert "old schema" not in btr("validate").err
     kinds = json.loads((here / "schemas" / "tree.schema.json").read_text())["definitions"]
     assert "kind_go_to" in kinds and "kind_slice_with" not in kinds

@@ -69,7 +69,7 @@ def test_a_tree_that_calls_itself_is_compiled_within_a_project(
     (tmp_path / "btr.yaml").write_text("version: 1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(compile, "FUZZED", 3)
-    words = ["compile", str(project / "runs"), "--out", "trees/known.yaml", "--infer"]
+    words = ["runs", "compile", str(project / "runs"), "--out", "trees/known.yaml", "--infer"]
     assert main(words) == 0, capsys.readouterr().err
     assert "file: known" in (tmp_path / "trees/known.yaml").read_text("utf-8")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["btr.yaml", "trees"]

@@ -120,7 +120,7 @@ def test_btr_resume_takes_back_what_is_asked_for(tmp_path, capsys):
         run.tick()
         assert run.journal is not None
         journal = str(run.journal.path)
-    assert main(["resume", journal, "--take-back", "--seconds", "60"]) == 0
+    assert main(["runs", "resume", journal, "--take-back", "--seconds", "60"]) == 0
     assert "undone: **/drive is forced: running" in capsys.readouterr().err
 
 

@@ -120,9 +120,9 @@ def test_a_long_chain_and_a_large_value_are_bounded():
 
 def test_the_command_answers_from_the_journal_alone(tmp_path, capsys):
     journal = recorded(tmp_path)
-    assert main(["why", journal, "/patrol/0/charge", "--at", "1"]) == 0
+    assert main(["runs", "why", journal, "/patrol/0/charge", "--at", "1"]) == 0
     assert "`low` is 0.2" in capsys.readouterr().out
-    assert main(["why", journal, "/patrol", "--at", "999"]) != 0
+    assert main(["runs", "why", journal, "/patrol", "--at", "999"]) != 0
     assert "its ticks are 1 to" in capsys.readouterr().err
-    assert main(["why", journal, "/patrol/dirve"]) != 0
+    assert main(["runs", "why", journal, "/patrol/dirve"]) != 0
     assert "no node" in capsys.readouterr().err

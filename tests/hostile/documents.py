@@ -97,7 +97,7 @@ def cases(seed: int, count: int) -> Iterator[Case]:
                 sound = number // 2 >= len(TREES)
                 tree = File("t.yaml", bent(dice.choice(SEEDS), dice) if sound else TREES[number // 2].encode())
                 yield Case(f"{name}/validate", ("validate", "t.yaml"), (PROJECT, tree))
-                yield Case(f"{name}/render", ("render", "t.yaml"), (PROJECT, tree))
+                yield Case(f"{name}/render", ("view", "render", "t.yaml"), (PROJECT, tree))
                 if number % 4:
                     yield Case(
                         f"{name}/run",
@@ -131,9 +131,9 @@ def worlds(seed: int, count: int) -> Iterator[Case]:
     """A world's files, read for its tasks, and the manifests of its skills."""
     every = tuple(File(path, text.encode()) for path, text in content().items())
     commands = {
-        "house": (("tasks", "house", "--count", "2"), ("tasks", "house", "--count", "2", "--rules", "3")),
-        "textcraft": (("tasks", "textcraft", "--count", "2"),),
-        "rooms": (("tasks", "thor", "--count", "1"),),
+        "house": (("lab", "tasks", "house", "--count", "2"), ("lab", "tasks", "house", "--count", "2", "--rules", "3")),
+        "textcraft": (("lab", "tasks", "textcraft", "--count", "2"),),
+        "rooms": (("lab", "tasks", "thor", "--count", "1"),),
         "skills": (("validate",), ("schema",)),
     }
     for number in range(count):

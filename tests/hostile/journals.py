@@ -46,10 +46,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "copy": ("runs", "copy", NAME, "copy.btr"),
     "diff": ("runs", "diff", NAME, NAME),
     "rm": ("runs", "rm", NAME),
-    "replay": ("replay", NAME),
+    "replay": ("runs", "replay", NAME),
     "page": ("view", "--html", "out.html", NAME),
-    "top": ("top", "--once", NAME),
-    "resume": ("resume", "--seconds", "2", NAME),
+    "top": ("view", "top", "--once", NAME),
+    "resume": ("runs", "resume", "--seconds", "2", NAME),
 }
 
 

@@ -1,4 +1,4 @@
-"""`btr runs`, `btr replay` and `btr resume`: what they print, and with what they exit."""
+"""`btr runs`, `btr runs replay` and `btr runs resume`: what they print, and with what they exit."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def test_rm_removes_the_journal_and_what_lies_beside_it(journal, capsys):
 
 
 def test_replay_exits_1_on_a_difference(journal, capsys):
-    assert main(["replay", "last"]) == 0
+    assert main(["runs", "replay", "last"]) == 0
     rewrite(journal, "answer", "sequence:", "fallback:")
-    assert main(["replay", "last", "--json"]) == 1
+    assert main(["runs", "replay", "last", "--json"]) == 1
     assert json.loads(capsys.readouterr().out.partition("\n")[2])["difference"].startswith("tick ")
 
 
@@ -133,7 +133,7 @@ def test_resume_goes_on_with_a_tree_of_its_own_and_one_that_had_ended_is_left_al
     run.tick()
     abandoned(run)
     for why in ("", "it had ended"):
-        assert main(["resume", "last", "--runs", str(runs), "--json"]) == 0
+        assert main(["runs", "resume", "last", "--runs", str(runs), "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["status"], found["why"]) == ("SUCCESS", why)
 

@@ -102,10 +102,10 @@ def test_a_node_of_the_project_is_taken_from_the_trusted_project_that_is_here(
     monkeypatch.delenv("BTR_TRUST")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.chdir(home)
-    assert main(["replay", path]) == 2
+    assert main(["runs", "replay", path]) == 2
     assert "is not trusted" in capsys.readouterr().err
     trust.remember(home)
-    assert main(["replay", path]) == 0, capsys.readouterr().err
+    assert main(["runs", "replay", path]) == 0, capsys.readouterr().err
 
 
 def test_a_journal_from_elsewhere_is_asked_about_before_it_is_gone_on_with(evil: Path, capsys) -> None:
@@ -114,7 +114,7 @@ def test_a_journal_from_elsewhere_is_asked_about_before_it_is_gone_on_with(evil:
     with closing(sqlite3.connect(evil)) as connection:
         connection.execute("DELETE FROM events")
         connection.commit()
-    assert main(["resume", str(evil)]) == 2
+    assert main(["runs", "resume", str(evil)]) == 2
     said = capsys.readouterr().err
     assert f"the journal {evil} is not trusted" in said and "questions go to http://models.invalid:1" in said
     assert main(["trust", str(evil)]) == 0

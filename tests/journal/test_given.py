@@ -96,7 +96,7 @@ def events(path: Path) -> list[tuple[int, str, str]]:
 
 
 def test_the_head_names_what_was_given_whoever_gave_it(folder, opened, monkeypatch, capsys):
-    """By a flag, by the environment, by the project file, and in a program: `btr resume last` alone opens the same."""
+    """By a flag, by the environment, by the project file, and in a program: `btr runs resume last` opens the same."""
     model = model_file(folder)
     ways: list[Callable[[], list[str]]] = [
         lambda: ["--model", "m.gguf"],
@@ -113,7 +113,7 @@ def test_the_head_names_what_was_given_whoever_gave_it(folder, opened, monkeypat
         assert head["given"]["models"]["default"]["name"] == str(model)
         assert head["given"]["memory"]["name"] == str(folder / "mem.sqlite")
         opened.clear()
-        main(["resume", "last", "--runs", runs, "--seconds", "0.05"])
+        main(["runs", "resume", "last", "--runs", runs, "--seconds", "0.05"])
         assert opened == [str(model)]
         assert "error" not in capsys.readouterr().err
     shipped = cut(folder, model="starter")
@@ -130,7 +130,7 @@ def test_a_model_that_is_missing_or_has_changed_is_refused_and_nothing_is_touche
     with pytest.raises(CannotResume, match=r"m\.gguf, has changed"):
         resume(path, clock=Manual())
     model.unlink()
-    assert main(["resume", "last"]) == 2
+    assert main(["runs", "resume", "last"]) == 2
     said = capsys.readouterr().err
     assert "is not there any more" in said and "--model FILE --changed" in said and "NoneType" not in said
     other = model_file(folder, "other.gguf", b"GGUF from elsewhere")
@@ -267,11 +267,11 @@ def test_a_journal_without_a_head_is_stepped_over_in_words(folder, capsys):
     (folder / "runs" / "y.btr").touch()
     (folder / "runs" / "z.btr").write_bytes(bytes(4096))
     (folder / "runs" / "z.btr-journal").write_bytes(bytes(512))
-    assert main(["resume", "last", "--runs", "runs", "--json"]) == 0
+    assert main(["runs", "resume", "last", "--runs", "runs", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["why"] == "it had ended"
     assert "z: cut off before it began" in said.err and "y: cut off before it began" in said.err
-    assert main(["resume", "z", "--runs", "runs"]) == Exit.NOTHING
+    assert main(["runs", "resume", "z", "--runs", "runs"]) == Exit.NOTHING
     assert "a run that never began: nothing was done" in capsys.readouterr().err
 
 
@@ -279,7 +279,7 @@ def test_a_journal_without_a_head_is_stepped_over_in_words(folder, capsys):
 def test_a_run_that_never_began_has_an_answer_of_its_own_by_which_it_can_be_run_anew(named, folder, capsys):
     (folder / "runs").mkdir()
     (folder / "runs" / "z.btr").touch()
-    assert main(["resume", named, "--runs", "runs", "--json"]) == Exit.NOTHING
+    assert main(["runs", "resume", named, "--runs", "runs", "--json"]) == Exit.NOTHING
     said = capsys.readouterr()
     assert json.loads(said.out)["status"] == "NOT_BEGUN" and "nothing was done" in said.err
     with pytest.raises(NothingBegun, match="never began"):

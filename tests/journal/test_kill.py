@@ -77,7 +77,7 @@ def verdict(folder: Path) -> tuple[str, str, int, set[str | None]]:
 
 @pytest.mark.skipif(not AGENTS, reason="BTR_KILLED_AGENTS=40: `make kills`")
 def test_an_agent_s_run_that_was_killed_is_resumed_by_its_name_alone(tmp_path: Path) -> None:
-    """As a person does it: `btr resume last`, and nothing else; with the verdict and the memory of the uncut run."""
+    """As a person does it: `btr runs resume last`, nothing else; with the verdict and the memory of the uncut run."""
     whole = tmp_path / "whole"
     btr((*RUN, "--memory", str(whole / "memory.sqlite")), whole)
     expected, draw, others, kills = verdict(whole), random.Random(7), [], 0
@@ -92,7 +92,7 @@ def test_an_agent_s_run_that_was_killed_is_resumed_by_its_name_alone(tmp_path: P
                 break
             kills += 1
             if there and journals.begun(there[0]):
-                words = ("resume", "last")
+                words = ("runs", "resume", "last")
             for path in there if words[0] == "run" else ():
                 journals.remove(path)
         if verdict(folder) != expected:

@@ -62,11 +62,11 @@ def told(folder: Path) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("until, there", [(before, 0), (after, 1)])
 def test_a_run_killed_between_its_end_and_its_memory_tells_it_once(tmp_path, until, there, capsys):
-    """`btr resume` alone, although the model was a script: nothing is asked any more; and once more changes nothing."""
+    """`btr runs resume` alone, although the model was a script: nothing is asked any more; again changes nothing."""
     path = ended(tmp_path, until)
     assert len(told(tmp_path)) == there and not finished(Recording(path))
     for _ in range(3):
-        assert main(["resume", str(path)]) == 0
+        assert main(["runs", "resume", str(path)]) == 0
         assert "it had ended" in capsys.readouterr().out
         (found,) = told(tmp_path)
         assert found[0] == path.stem and found[1] and found[4] is True
@@ -101,7 +101,7 @@ def test_a_memory_knows_itself_however_it_grows_and_wherever_it_lies(tmp_path):
 def test_an_ended_run_whose_memory_is_gone_says_so_and_makes_none(tmp_path, capsys):
     path = ended(tmp_path, before)
     (tmp_path / "memory.sqlite").unlink()
-    assert main(["resume", str(path)]) == 2
+    assert main(["runs", "resume", str(path)]) == 2
     assert "is not there any more" in capsys.readouterr().err
     assert not (tmp_path / "memory.sqlite").exists()
     with pytest.raises(Exception, match="is not there any more"):

@@ -212,6 +212,6 @@ def test_a_journal_without_a_whole_tick_is_not_called_the_same(runs, capsys) -> 
     assert replay(path).same
     with contextlib.closing(sqlite3.connect(path)) as damaged, damaged:
         damaged.execute("update events set body = '{}' where seq = (select min(seq) from events)")
-    assert main(["replay", str(path)]) != 0
+    assert main(["runs", "replay", str(path)]) != 0
     told = capsys.readouterr()
     assert "has no whole tick to replay: event 1 is damaged" in told.err and "the same" not in told.out

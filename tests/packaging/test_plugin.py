@@ -81,9 +81,9 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     page = (tmp_path / "page.html").read_text("utf-8")
     assert '"pick"' in page
     assert all(plant in page.rpartition("Wet: ")[2][:40] for plant in ("fern", "ivy", "orchid", "cactus"))
-    asked = ("eval", "greenhouse", "--strategy", "tend", "--model", "first", "--episodes", "4", "--out", "measured")
+    asked = ("lab", "eval", "greenhouse", "--strategy", "tend", "--model", "first", "--episodes", "4", "--out", "m")
     btr(python, tmp_path, *asked)
-    rows = [json.loads(line) for line in (tmp_path / "measured" / "results.jsonl").read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "m" / "results.jsonl").read_text("utf-8").splitlines()]
     assert [row["success"] for row in rows] == [True] * 4
 
 

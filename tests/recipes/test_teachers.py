@@ -41,7 +41,7 @@ def test_a_word_that_is_no_teacher_is_told_with_what_would_be_one() -> None:
 
 
 def test_the_recipes_own_command_writes_the_shards_that_training_reads(tmp_path: Path) -> None:
-    """`python -m recipes.starter`, and `gathered`, of which `btr distill --from` is made."""
+    """`python -m recipes.starter`, and `gathered`, of which `btr lab distill --from` is made."""
     asked = [sys.executable, "-m", "recipes.starter", "drills:7", "--seed", "3", "--out", str(tmp_path / "lessons")]
     subprocess.run(asked, cwd=ROOT, check=True, timeout=900)
     (place,) = gathered([str(tmp_path / "lessons")], tmp_path / "work")

@@ -238,8 +238,8 @@ def test_btr_view_writes_one_file_that_loads_nothing(recorded, tmp_path, capsys)
 
 
 def test_btr_top_says_how_a_run_stands(recorded, capsys):
-    assert main(["top", str(recorded[0]), "--json"]) == 0
+    assert main(["view", "top", str(recorded[0]), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["status"] == "success" and said["verdict"] == [3, 3] and said["nodes"] == len(recorded[2])
-    assert main(["top", str(recorded[0]), "--once"]) == 0
+    assert main(["view", "top", str(recorded[0]), "--once"]) == 0
     assert "✓ agent" in capsys.readouterr().out

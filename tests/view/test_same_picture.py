@@ -130,7 +130,7 @@ def _timeless(event: Event) -> Event:
 
 
 def _unnumbered(event: Event) -> Event:
-    """Without the number of a decision's question, which only a journal has: `btr prompt --step` takes it."""
+    """Without the number of a decision's question, which only a journal has: `btr view prompt --step` takes it."""
     return {key: value for key, value in _timeless(event).items() if key != "step" or event["what"] != "decision"}
 
 
@@ -166,8 +166,8 @@ def shown(picture: Picture) -> list[tuple[str, str, str, str]]:
 def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, seed):
     """Random trees with grafts, halts, crashes, writes from outside and py_trees' own nodes.
 
-    The page of a live run, `btr top` that follows the journal, and the page of the run when it has ended: all of them
-    show what the nodes themselves say, and what new rounds clear is cleared in all three.
+    The page of a live run, `btr view top` that follows the journal, and the page of the run when it has ended: all of
+    them show what the nodes themselves say, and what new rounds clear is cleared in all three.
     """
     rng, clock, feed, live = random.Random(seed), Manual(), Feed(most=None), {}
     text = f"version: 1\ntree: t\nblackboard: {{n: {{type: integer, default: 0}}}}\nroot:\n  {plan(rng, 4)}\n"

@@ -268,7 +268,7 @@ EPISODE = Kind(
     "episode", "decorator", "A task in a world of its own, for the part of the tree below.",
     (
         Field("world", "string", "The world, as `--env` names it.", required=True),
-        Field("task", "object", "The task: {id, kind, goal, data}, as `btr tasks --json` prints it.", required=True),
+        Field("task", "object", "The task: {id, kind, goal, data}, as `btr lab tasks --json` prints.", required=True),
         Field("options", "object", "Options of the world, such as {feedback: terse}.", default={}),
         Field("into", "key", "The entry with what became of it: {reached, met, total, steps, story, …}.", writes=True),
         Field("child", "node", "What is done in that world.", required=True),

@@ -20,7 +20,7 @@ _CALIBRATE = Field(
 )  # fmt: skip
 _SCALE = Field(
     "scale", "number", "Scores are divided by it, so that odds and margins are as sure as they are right; "
-    "`btr eval CASES.csv --fit-calibration` finds it.", default=1, minimum=0.01, maximum=100,
+    "`btr lab eval CASES.csv --fit-calibration` finds it.", default=1, minimum=0.01, maximum=100,
 )  # fmt: skip
 _EXAMPLES = (
     Field("examples", "integer", "How many experiences of the run's memory to show at most.", default=0, minimum=0),

@@ -1,4 +1,4 @@
-"""`btr prompt`: prints the prompt of the first node that asks a model, without asking it; or a recorded prompt."""
+"""`btr view prompt`: prints the prompt of the first node that asks a model, without asking it; or a recorded prompt."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_task(parser)
     parser.add_argument("--memory", metavar="FILE", help="experiences to learn from [BTR_MEMORY]")
     parser.add_argument("--model", metavar="FILE", help="whose chat template, register and tokens; else a base model's")
-    text = "the Nth question (decision:N of `btr fork`) of the recorded run named as TREE (`last`); -1: its last"
+    text = "the Nth question (decision:N of `btr runs fork`) of the recorded run named as TREE (`last`); -1: its last"
     parser.add_argument("--step", type=int, metavar="N", help=text)
     add_register(parser)
     text = "each option token by token, with its end and its prior, as --model scores it"

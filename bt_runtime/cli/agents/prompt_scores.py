@@ -1,4 +1,4 @@
-"""`btr prompt --scores`: shows how likely a model finds each option of a question, token by token."""
+"""`btr view prompt --scores`: shows how likely a model finds each option of a question, token by token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr tasks ENV`: lists tasks of a world, drawn by a seed."""
+"""`btr lab tasks ENV`: lists tasks of a world, drawn by a seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def which_tasks(parser: argparse.ArgumentParser) -> None:
-    """Adds the arguments that name a world and its tasks; `btr play` uses them too."""
+    """Adds the arguments that name a world and its tasks; `btr lab play` uses them too."""
     parser.add_argument("env", metavar="ENV", help=f"a world: {', '.join(suite_names())}, or path.py:Name")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (default 0)")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`btr diff A B`: shows the differences between two trees, node by node."""
+"""`btr view diff A B`: shows the differences between two trees, node by node."""
 
 from __future__ import annotations
 

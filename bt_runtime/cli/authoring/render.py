@@ -1,4 +1,4 @@
-"""`btr render`: a tree as text, dot, svg, pdf or mermaid."""
+"""`btr view render`: a tree as text, dot, svg, pdf or mermaid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr schema`: writes the JSON Schemas with which editors complete and check this project's files."""
+"""`btr config schema`: writes the JSON Schemas with which editors complete and check this project's files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         changed = [path for path, text in texts.items() if disk.read_or_nothing(path) != text.encode()]
         for path in changed:
-            say("error", f"{path} is out of date", "btr schema")
+            say("error", f"{path} is out of date", "btr config schema")
     else:
         changed = write(texts)
     if args.json:

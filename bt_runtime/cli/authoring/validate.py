@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> int:
         print(note, file=sys.stderr)
     if any(Path(name).is_dir() for name in names) and stale_schema(checked):
         print(
-            "schemas/tree.schema.json: note: editors read an old schema here; `btr schema` renews it", file=sys.stderr
+            "schemas/tree.schema.json: note: editors read an old schema here; `btr config schema` renews it",
+            file=sys.stderr,
         )
     print(verdict(len(checked), faults), file=sys.stderr)
     counted = faults if settings["strict"] else [d for d in faults if d.severity == "error"]

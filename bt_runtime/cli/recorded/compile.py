@@ -1,4 +1,4 @@
-"""`btr compile`: makes a tree of recorded runs, which people can read, edit and trust."""
+"""`btr runs compile`: makes a tree of recorded runs, which people can read, edit and trust."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _journals(args: argparse.Namespace) -> list[Path]:
     if not found:
         where = f" in {', '.join(args.journals)}" if args.journals else ""
         raise BtError(
-            f"there are no runs to compile{where}", "record some: `btr eval … --journals`, `btr run --runs runs`"
+            f"there are no runs to compile{where}", "record some: `btr lab eval … --journals`, `btr run --runs runs`"
         )
     return list(dict.fromkeys(found))
 

@@ -1,4 +1,4 @@
-"""`btr fork`: a recorded run up to a moment, and a future of its own from there on."""
+"""`btr runs fork`: a recorded run up to a moment, and a future of its own from there on."""
 
 from __future__ import annotations
 

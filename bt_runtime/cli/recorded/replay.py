@@ -1,4 +1,4 @@
-"""`btr replay`: repeats a recorded run without model or world; exits with 1 when the result differs."""
+"""`btr runs replay`: repeats a recorded run without model or world; exits with 1 when the result differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr resume`: continues a run that was interrupted."""
+"""`btr runs resume`: continues a run that was interrupted."""
 
 from __future__ import annotations
 

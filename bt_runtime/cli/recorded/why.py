@@ -1,4 +1,4 @@
-"""`btr why`: explains in sentences why a node of a recorded run had its result."""
+"""`btr runs why`: explains in sentences why a node of a recorded run had its result."""
 
 from __future__ import annotations
 

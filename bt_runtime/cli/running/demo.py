@@ -227,7 +227,7 @@ def advice(act: Act, model: Any, made: Run, acts: int, thoughts: int) -> str:
                     "again what they read. Try a strategy without thoughts, `btr run lota`.")  # fmt: skip
     if told:
         told.append("A model of 1B to 8B parameters does better. How likely it finds each sentence: "
-                    f"btr prompt {act.tree} --env {act.world} --model MODEL --scores")  # fmt: skip
+                    f"btr view prompt {act.tree} --env {act.world} --model MODEL --scores")  # fmt: skip
     return " ".join(told)
 
 

@@ -35,7 +35,7 @@ Each room is a subtree with a scope of its own. The attic was put in between
 two ticks, after the same checks that every plan goes through.
 
 Try next:
-  btr render night_watch               the same tree as text; or svg, dot, mermaid
+  btr view render night_watch               the same tree as text; or svg, dot, mermaid
   btr run battery --set battery=0.9    another tree, with a value of yours
   btr init my_robot                    a project to start from
 """

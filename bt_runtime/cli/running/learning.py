@@ -107,7 +107,7 @@ def _answer(question: str) -> str | None:
 
 
 def _command(folder: Path, path: Path) -> str:
-    return f"btr compile {folder} --out {path}"
+    return f"btr runs compile {folder} --out {path}"
 
 
 def _told(lines: Iterable[str]) -> None:

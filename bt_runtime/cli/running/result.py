@@ -112,4 +112,4 @@ def show(result: Result, as_json: bool) -> None:
         sys.stdout.flush()
         said = f"at {result.path}" + (f": {result.reason}" if result.reason else "")
         resumable = result.run and result.exit in (Exit.BUDGET, Exit.INTERRUPTED)
-        say(result.status.lower(), visible(said), f"btr resume {result.run} goes on with it" if resumable else "")
+        say(result.status.lower(), visible(said), f"btr runs resume {result.run} goes on with it" if resumable else "")

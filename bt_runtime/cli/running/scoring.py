@@ -50,7 +50,17 @@ class Scoring:
             self.lock.release()
 
     def _scored(self, path: Path, step: int) -> Json:
-        words = ["prompt", str(path.absolute()), "--step", str(step), "--scores", "--json", "--model", str(self.model)]
+        words = [
+            "view",
+            "prompt",
+            str(path.absolute()),
+            "--step",
+            str(step),
+            "--scores",
+            "--json",
+            "--model",
+            str(self.model),
+        ]
         pipe = subprocess.PIPE
         self.asked = child.start(
             child.python("bt_runtime.cli", *words), stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe

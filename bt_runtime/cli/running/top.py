@@ -1,4 +1,4 @@
-"""`btr top`: shows a running run in the terminal, from its page's address or its journal."""
+"""`btr view top`: shows a running run in the terminal, from its page's address or its journal."""
 
 from __future__ import annotations
 

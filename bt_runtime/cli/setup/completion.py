@@ -1,4 +1,4 @@
-"""`btr completion SHELL`: prints a script with which the shell completes commands, options, values and files."""
+"""`btr config completion SHELL`: prints a script with which the shell completes commands, options, values and files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.cli import COMMANDS, Exit, found, of_plugins
+from bt_runtime.cli import COMMANDS, WORDS, Exit, found, of_plugins
 from bt_runtime.faults.diagnostic import BtError
 
 SHELLS = ("bash", "zsh", "fish")
@@ -30,14 +30,14 @@ class Command(NamedTuple):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="default: by $SHELL")
-    parser.epilog = 'bash: eval "$(btr completion bash)" in ~/.bashrc; zsh the same in ~/.zshrc; \
-fish: btr completion fish > ~/.config/fish/completions/btr.fish'
+    parser.epilog = 'bash: eval "$(btr config completion bash)" in ~/.bashrc; zsh the same in ~/.zshrc; \
+fish: btr config completion fish > ~/.config/fish/completions/btr.fish'
 
 
 def run(args: argparse.Namespace) -> int:
     shell = args.shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
-        raise BtError("which shell?", f"name it: btr completion {'|'.join(SHELLS)}")
+        raise BtError("which shell?", f"name it: btr config completion {'|'.join(SHELLS)}")
     print({"bash": bash, "zsh": zsh, "fish": fish}[shell](list(commands())), end="")
     return Exit.SUCCESS
 
@@ -66,6 +66,7 @@ def command(name: str, about: str, parser: argparse.ArgumentParser) -> Command:
             options.append(Option(tuple(action.option_strings), action.help or "", choices, takes))
         else:
             words += choices
+    words += WORDS.get(name, ())
     return Command(name, about, tuple(options), tuple(words))
 
 
@@ -73,23 +74,27 @@ def bash(found: list[Command]) -> str:
     cases = []
     for c in found:
         flags = " ".join(flag for o in c.options for flag in o.flags)
-        cases.append(f'    {c.name}) flags="{flags}"; words="{" ".join(c.words)}" ;;')
+        cases.append(f'    "{c.name}") flags="{flags}"; words="{" ".join(c.words)}" ;;')
     valued = [
-        f"    {c.name}:{flag}) COMPREPLY=($(compgen -W \"{' '.join(o.words)}\" -- \"$cur\")); return ;;"
+        f"    \"{c.name}:{flag}\") COMPREPLY=($(compgen -W \"{' '.join(o.words)}\" -- \"$cur\")); return ;;"
         for c in found for o in c.options for flag in o.flags if o.words
     ]  # fmt: skip
     lines = [
         "_btr() {",
-        "  local cur prev command i flags words",
+        "  local cur prev command both i flags words",
         '  cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" command=""',
         "  for ((i = 1; i < COMP_CWORD; i++)); do",
         '    case "${COMP_WORDS[i]}" in -*) ;; *) command="${COMP_WORDS[i]}"; break ;; esac',
         "  done",
+        "  if ((i + 1 < COMP_CWORD)); then",
+        '    both="$command ${COMP_WORDS[i+1]}"',
+        f'    case "$both" in {_double(found)}) command="$both" ;; esac',
+        "  fi",
         '  case "$command:$prev" in',
         *valued,
         "  esac",
         '  case "$command" in',
-        f'    "") flags="--help --version"; words="{" ".join(c.name for c in found)}" ;;',
+        f'    "") flags="--help --version"; words="{" ".join(_single(found))}" ;;',
         *cases,
         "  esac",
         '  case "$cur" in',
@@ -108,22 +113,24 @@ def zsh(found: list[Command]) -> str:
         "#compdef btr",
         "_btr() {",
         "  local -a commands options words",
-        f"  commands=({' '.join(_quoted(f'{c.name}:{_plain(c.about)}') for c in found)})",
+        f"  commands=({' '.join(_quoted(f'{c.name}:{_plain(c.about)}') for c in found if ' ' not in c.name)})",
         "  if (( CURRENT == 2 )); then",
         "    _describe command commands",
         "    return",
         "  fi",
-        '  case "$words[2]:$words[CURRENT-1]" in',
+        '  local command="$words[2]" both="$words[2] $words[3]"',
+        f'  if (( CURRENT > 3 )); then case "$both" in {_double(found)}) command="$both" ;; esac; fi',
+        '  case "$command:$words[CURRENT-1]" in',
     ]
     for c in found:
         for o in c.options:
             if o.words:
-                lines += [f"    {c.name}:{flag}) compadd -- {' '.join(o.words)}; return ;;" for flag in o.flags]
-    lines += ["  esac", '  case "$words[2]" in']
+                lines += [f'    "{c.name}:{flag}") compadd -- {" ".join(o.words)}; return ;;' for flag in o.flags]
+    lines += ["  esac", '  case "$command" in']
     for c in found:
         options = " ".join(_quoted(f"{flag}:{_plain(o.about)}") for o in c.options for flag in o.flags)
         more = f"compadd -- {' '.join(c.words)}; " if c.words else ""
-        lines.append(f"    {c.name}) options=({options}); [[ $PREFIX != -* ]] && {{ {more}true; }} ;;")
+        lines.append(f'    "{c.name}") options=({options}); [[ $PREFIX != -* ]] && {{ {more}true; }} ;;')
     lines += [
         "  esac",
         "  if [[ $PREFIX == -* ]]; then _describe option options; else _files; fi",
@@ -136,8 +143,11 @@ def zsh(found: list[Command]) -> str:
 def fish(found: list[Command]) -> str:
     lines = ["complete -c btr -n __fish_use_subcommand -f"]
     for c in found:
-        lines.append(f"complete -c btr -n __fish_use_subcommand -a {c.name} -d {_quoted(_plain(c.about))}")
-        within = f"complete -c btr -n '__fish_seen_subcommand_from {c.name}'"
+        first, _, word = c.name.partition(" ")
+        if not word:
+            lines.append(f"complete -c btr -n __fish_use_subcommand -a {c.name} -d {_quoted(_plain(c.about))}")
+        seen = " && ".join(f"__fish_seen_subcommand_from {each}" for each in filter(None, (first, word)))
+        within = f"complete -c btr -n '{seen}'"
         if c.words:
             lines.append(f"{within} -a {_quoted(' '.join(c.words))}")
         for o in c.options:
@@ -145,6 +155,15 @@ def fish(found: list[Command]) -> str:
             values = f" -x -a {_quoted(' '.join(o.words))}" if o.words else " -r" if o.takes else ""
             lines.append(f"{within} {flags}{values} -d {_quoted(_plain(o.about))}")
     return "\n".join(lines) + "\n"
+
+
+def _single(found: list[Command]) -> list[str]:
+    return [c.name for c in found if " " not in c.name]
+
+
+def _double(found: list[Command]) -> str:
+    """Returns a shell pattern of the commands of two words."""
+    return "|".join(f'"{c.name}"' for c in found if " " in c.name)
 
 
 def _plain(text: str) -> str:

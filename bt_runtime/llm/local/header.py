@@ -53,7 +53,7 @@ class Header:
 
     @property
     def register(self) -> str:
-        """Returns the prompt register that the model was trained with: the starter's for a model of `btr distill`."""
+        """Returns the prompt register that the model was trained with: the starter's for one of `btr lab distill`."""
         taught = any(key.startswith("distill.") for key in self.about)
         return STARTER if taught and self.about.get("distill.prompts") != INSTRUCT else INSTRUCT
 
@@ -118,8 +118,8 @@ def read_header(path: str | Path) -> Header:
 
 
 def register_with(header: Header, adapters: Iterable[str]) -> str:
-    """Returns the register of a model under these adapters: what the last one of `btr finetune` was taught in, else the
-    model's own."""
+    """Returns the register of a model under these adapters: what the last one of `btr lab finetune` was taught in, else
+    the model's own."""
     told = [read_header(file).about.get(TAUGHT) for file in adapters if Path(file).is_file()]
     return next((found for found in reversed(told) if found in (STARTER, INSTRUCT)), header.register)
 

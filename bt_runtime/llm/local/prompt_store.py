@@ -23,7 +23,7 @@ SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file
 MOST_TOKENS = 1 << 16  # of an entry
 _LAYOUT = 2  # 1: with flash attention where llama.cpp turned it on, also on the processor
-_MAGIC = b"btr prompt 3\n"
+_MAGIC = b"btr view prompt 3\n"
 _HEAD = struct.Struct("<16sI")  # digest of the tokens and the state; the number of tokens
 _PRIVATE = 0o600
 

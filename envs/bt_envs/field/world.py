@@ -68,7 +68,7 @@ class Field:
             simulator.look()
             simulator.snags(), simulator.target()  # what is in the way can be read
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            hint = "see `btr tasks field --json`"
+            hint = "see `btr lab tasks field --json`"
             raise BtError(f"the task `{task.id}` is none of the field: {problem!r}", hint) from problem
         self.simulator, self._task, self._drawn = simulator, task, (-1.0, None)
         self.own_clock = OwnTime(speed) if speed != 1 else None

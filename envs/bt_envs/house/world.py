@@ -76,7 +76,7 @@ class HouseWorld:
             return house, state_of(task.data, house), rules
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
             raise BtError(
-                f"the task `{task.id}` is none of a house: {problem!r}", "see `btr tasks house --json`"
+                f"the task `{task.id}` is none of a house: {problem!r}", "see `btr lab tasks house --json`"
             ) from problem
 
     def _begin(self, task: Task, house: House, state: State, rules: Rules | None) -> None:

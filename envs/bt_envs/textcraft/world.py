@@ -50,7 +50,7 @@ class TextCraft:
             book = self._find_book(task.data)
             lines = [read_line(line) for line in task.data.get("commands", ())]
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            hint = "see `btr tasks textcraft --json`"
+            hint = "see `btr lab tasks textcraft --json`"
             raise BtError(f"the task `{task.id}` is none of TextCraft: {problem!r}", hint) from problem
         self._book, self._task = book, task
         self._shown = tuple(recipe for recipe in lines if recipe)

@@ -21,7 +21,7 @@ def setup_of(task: Task) -> dict[str, Json]:
         room = place(room, where)
         check_containment(room.things)
     except (KeyError, TypeError, ValueError) as fault:
-        raise BtError(f"task {task.id} is no thor task: {fault!r}", "btr tasks thor") from fault
+        raise BtError(f"task {task.id} is no thor task: {fault!r}", "btr lab tasks thor") from fault
     if goal.type not in TYPES:
         raise BtError(f"task {task.id} is of no ALFRED type: {goal.type!r}", f"one of {', '.join(TYPES)}")
     return {"room": room.to_json(), "kind": room.scene, "goal": goal.to_json(), "scene": task.data.get("scene")}

@@ -100,7 +100,7 @@ def test_an_appliance_that_no_house_has_is_looked_for_and_given_up(told: bool) -
 
 
 def test_the_oracle_of_a_house_with_rules_is_begun_when_it_is_first_asked() -> None:
-    """It may be made before the world is reset, as `btr play` does."""
+    """It may be made before the world is reset, as `btr lab play` does."""
     task = SUITE.tasks(3, 1, kinds=["heat"], rules=1)[0]
     world = open_house()
     script = SUITE.oracle(world, task)

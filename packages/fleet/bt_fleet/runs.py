@@ -174,7 +174,7 @@ class Runs:
         self._stopping.discard(own.task.id)
         for _ in range(_TRIES):
             place.mkdir(exist_ok=True)
-            words = ["resume", "last"]
+            words = ["runs", "resume", "last"]
             if self.journal(own) is None:
                 words = ["run", await self.tree(own.task), *own.task.words()[1:], "--plain"]
             outcome: Outcome | None = Outcome(None, "stopped")

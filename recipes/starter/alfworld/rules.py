@@ -45,7 +45,7 @@ class Rules(Pool):
 
 
 class WithoutEngine(AlfWorldSuite):
-    """For a quick evaluation: `btr eval recipes/starter/alfworld/rules.py:SUITE --option source=made`."""
+    """For a quick evaluation: `btr lab eval recipes/starter/alfworld/rules.py:SUITE --option source=made`."""
 
     def open(self, **options: Any) -> World:
         return AlfWorld(Rules(), **options)

@@ -1,4 +1,4 @@
-"""Lessons of a guide: whole optimisations of a plan, by the tree that `btr optimise` runs, with the coach as the model.
+"""Lessons of a guide: whole optimisations of a plan, by the tree that `btr lab optimise` runs; the coach is the model.
 
 Each has house rules, homes and instructions of its own. It begins with no plan, or with one that is right, that knows a
 part, or that is wrong in a line.

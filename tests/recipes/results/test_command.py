@@ -58,7 +58,7 @@ def test_a_page_is_made_once_and_comes_back_to_its_own_figures(
 ) -> None:
     """The second run runs nothing, writes the same page, and every figure lies in the first one's interval.
 
-    `btr eval claims` is the same command, and prints the figures with their intervals."""
+    `btr lab eval claims` is the same command, and prints the figures with their intervals."""
     words = ("adapt", "--model", model, "--episodes", 2, "--out", "build", "--page", "docs/page.md")
     (here / "docs").mkdir()
     first = measure(*words)

@@ -1,4 +1,4 @@
-"""`btr mcp`: offers the project's tools to an assistant, over standard input and output, or over HTTP on this
+"""`btr serve mcp`: offers the project's tools to an assistant, over standard input and output, or over HTTP on this
 machine."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with Extra("mcp", "`btr mcp`"):
+    with Extra("mcp", "`btr serve mcp`"):
         import anyio
 
         from bt_author.mcp.server import over_stdio, served
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
             raise address.busy(args.host, args.http, error.strerror, "--http") from error
         return Exit.SUCCESS
     if sys.stdin.isatty():
-        raise BtError("`btr mcp` is started by an assistant", "docs/assistants.md says how; or serve it: --http 0")
+        raise BtError("`btr serve mcp` is started by an assistant", "docs/assistants.md says how; or: --http 0")
     anyio.run(over_stdio, served(site, tools))
     return Exit.SUCCESS
 

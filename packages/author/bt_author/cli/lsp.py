@@ -1,4 +1,4 @@
-"""`btr lsp`: the language server, over standard input and output."""
+"""`btr serve lsp`: the language server, over standard input and output."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with Extra("lsp", "`btr lsp`"):
+    with Extra("lsp", "`btr serve lsp`"):
         from bt_author.lsp.server import serve
     if sys.stdin.isatty():
-        raise BtError("`btr lsp` is started by an editor", "docs/editor.md says how: VS Code, Neovim, Emacs")
+        raise BtError("`btr serve lsp` is started by an editor", "docs/editor.md says how: VS Code, Neovim, Emacs")
     # the wire is nobody else's: whatever is printed meanwhile goes to standard error
     wire = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

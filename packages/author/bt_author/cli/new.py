@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 _NEXT = {
-    "skill": "list it under `skills: [{name}]` in a tree; `btr schema` tells your editor",
+    "skill": "list it under `skills: [{name}]` in a tree; `btr config schema` tells your editor",
     "tree": "btr run {name}",
     "test": "pytest {file}",
 }

@@ -1,5 +1,5 @@
-"""A connection to `btr mcp --http`. One that sends no whole request holds its place for seconds only, and gives it to
-the next one when many do that: whoever has no token cannot keep out whoever has it."""
+"""A connection to `btr serve mcp --http`. One that sends no whole request holds its place for seconds only, and gives
+it to the next one when many do that: whoever has no token cannot keep out whoever has it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serves `btr mcp` over streamable HTTP: only on this machine, with a token, and closed to pages of other sites."""
+"""Serves `btr serve mcp` over streamable HTTP: on this machine only, with a token, closed to pages of other sites."""
 
 from __future__ import annotations
 

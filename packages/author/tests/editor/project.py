@@ -1,4 +1,4 @@
-"""A small project for the tests of `btr lsp`, and the workspace over a folder."""
+"""A small project for the tests of `btr serve lsp`, and the workspace over a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `btr lsp` answers: completion, quick fixes, hover, places, renaming; whole texts, broken texts."""
+"""What `btr serve lsp` answers: completion, quick fixes, hover, places, renaming; whole texts, broken texts."""
 
 from __future__ import annotations
 

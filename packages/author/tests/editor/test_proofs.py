@@ -12,7 +12,7 @@ import pytest
 from packages.author.tests.editor.lsp import Server
 
 pytest.importorskip("pygls", reason="needs the lsp extra")
-COMMAND = [sys.executable, "-m", "bt_runtime.cli", "lsp", "--stdio"]
+COMMAND = [sys.executable, "-m", "bt_runtime.cli", "serve", "lsp", "--stdio"]
 TREE = """\
 version: 1
 tree: t

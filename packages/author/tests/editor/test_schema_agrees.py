@@ -1,4 +1,4 @@
-"""The plain JSON-Schema route and `btr lsp` say yes and no to the same texts, as far as a schema can tell."""
+"""The plain JSON-Schema route and `btr serve lsp` say yes and no to the same texts, as far as a schema can tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr lsp` as an editor starts it: one process, messages over its standard streams."""
+"""`btr serve lsp` as an editor starts it: one process, messages over its standard streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from packages.author.tests.editor.lsp import PATIENCE, Server
 from packages.author.tests.editor.project import MAIN, PART, written
 
 pytest.importorskip("pygls", reason="needs the lsp extra")
-COMMAND = [sys.executable, "-m", "bt_runtime.cli", "lsp", "--stdio"]
+COMMAND = [sys.executable, "-m", "bt_runtime.cli", "serve", "lsp", "--stdio"]
 
 
 @pytest.fixture(scope="module")

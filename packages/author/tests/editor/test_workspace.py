@@ -1,4 +1,4 @@
-"""The workspace of `btr lsp`: what `validate` says, kept up to date a file at a time."""
+"""The workspace of `btr serve lsp`: what `validate` says, kept up to date a file at a time."""
 
 from __future__ import annotations
 

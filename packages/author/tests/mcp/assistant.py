@@ -54,4 +54,4 @@ def asked(
 
 
 def command(*words: str) -> list[str]:
-    return python("bt_runtime.cli", "mcp", *words)
+    return python("bt_runtime.cli", "serve", "mcp", *words)

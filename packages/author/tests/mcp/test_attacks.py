@@ -1,4 +1,4 @@
-"""The attacks that the runtime withstood elsewhere, tried through `btr mcp`: nothing gets in, and nothing hangs."""
+"""The attacks that the runtime withstood elsewhere, through `btr serve mcp`: nothing gets in, and nothing hangs."""
 
 from __future__ import annotations
 

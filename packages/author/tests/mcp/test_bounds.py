@@ -62,10 +62,10 @@ def test_tests_of_a_project_run_only_where_it_is_trusted_and_the_person_allowed_
 
 
 def test_allowing_needs_trust_before_the_server_starts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["mcp", "--allow", "try", "--http", "0"]) == 2
+    assert main(["serve", "mcp", "--allow", "try", "--http", "0"]) == 2
     assert "btr trust" in capsys.readouterr().err
-    assert main(["mcp", "--allow", "run", "--http", "0"]) == 2
-    assert main(["mcp", "--host", "0.0.0.0", "--http", "0"]) == 2
+    assert main(["serve", "mcp", "--allow", "run", "--http", "0"]) == 2
+    assert main(["serve", "mcp", "--host", "0.0.0.0", "--http", "0"]) == 2
 
 
 def test_no_tool_starts_a_run(project: Path) -> None:
@@ -251,5 +251,5 @@ def test_the_sdk_client_works_with_the_token(served: Served, project: Path) -> N
 
 def test_a_weak_token_is_refused(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BTR_MCP_TOKEN", "secret")
-    assert main(["mcp", "--http", "0"]) == 2
+    assert main(["serve", "mcp", "--http", "0"]) == 2
     assert os.environ["BTR_MCP_TOKEN"] == "secret"

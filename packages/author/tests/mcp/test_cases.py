@@ -1,5 +1,5 @@
-"""`btr eval` over a project's cases, in a tree whose skills are a server's tools: the node is measured, and no tool is
-called."""
+"""`btr lab eval` over a project's cases, in a tree whose skills are a server's tools: the node is measured, and no tool
+is called."""
 
 from __future__ import annotations
 

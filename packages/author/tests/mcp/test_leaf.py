@@ -180,12 +180,12 @@ def test_a_recorded_run_is_replayed_without_its_servers_and_resumed_with_those_o
     elsewhere = shop.parent / "elsewhere"
     elsewhere.mkdir()
     journal = next((shop / "runs").glob("*.btr"))
-    assert main(["replay", "last"]) == 0, capsys.readouterr()
+    assert main(["runs", "replay", "last"]) == 0, capsys.readouterr()
     monkeypatch.chdir(elsewhere)
-    assert main(["replay", str(journal)]) == 0, capsys.readouterr()
+    assert main(["runs", "replay", str(journal)]) == 0, capsys.readouterr()
     assert notes(shop).count("started") == begun
     monkeypatch.chdir(shop)
-    assert main(["resume", "last"]) == 0, capsys.readouterr()
+    assert main(["runs", "resume", "last"]) == 0, capsys.readouterr()
     assert notes(shop).count("call say") == 1
 
 
@@ -291,7 +291,7 @@ def test_a_servers_command_is_started_in_a_trusted_folder_only(
     for words in (["run", "t"], ["import", "mcp", "shop", "--out", "skills/more.yaml"]):
         assert main(words) == 2
         assert "the server `shop` is started" in capsys.readouterr().err
-    assert main(["validate"]) == 0 and main(["mcp", "--http", "0", "--allow", "try"]) == 2
+    assert main(["validate"]) == 0 and main(["serve", "mcp", "--http", "0", "--allow", "try"]) == 2
     assert notes(shop) == ""
     trust.remember(shop)
     assert main(["run", "t"]) == 0

@@ -1,4 +1,4 @@
-"""`btr mcp --operate`: a live run is read, grafted into after a person's yes, and halted."""
+"""`btr serve mcp --operate`: a live run is read, grafted into after a person's yes, and halted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`btr distill`: trains a small local model from documents, recorded runs or stored experiences."""
+"""`btr lab distill`: trains a small local model from documents, recorded runs or stored experiences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--vocab", type=int, default=2048, metavar="N", help="tokens that the tokenizer knows (default: 2048)")
     add("--context", type=int, default=2048, metavar="N", help="tokens that a prompt may have (default: 2048)")
     add("--quantise", choices=("f32", "f16", "q8_0"), default="q8_0", help="the file's weights (default: q8_0)")
-    add("--init", metavar="MODEL", help="go on from a file that btr distill made (starter), or a checkpoint")
+    add("--init", metavar="MODEL", help="go on from a file that btr lab distill made (starter), or a checkpoint")
     add("--fresh", action="store_true", help="forget what the work folder holds; else the run in it goes on")
     add("--export", action="store_true", help="train nothing: write the file of the latest checkpoint")
     add("--batch", type=int, default=8192, metavar="N", help="tokens of a step (default: 8192)")
@@ -86,7 +86,7 @@ def _init_file(named: str | None) -> Path | None:
         return None
     path = starter() if named == STARTER else Path(named)
     if not path.is_file():
-        raise BtError(f"there is no {path}", "name a GGUF file that btr distill made, or a checkpoint")
+        raise BtError(f"there is no {path}", "name a GGUF file that btr lab distill made, or a checkpoint")
     return path
 
 

@@ -1,4 +1,4 @@
-"""`btr eval`: measures strategies on many tasks of a world with one model; writes a table and a folder of results."""
+"""`btr lab eval`: measures strategies on many tasks of a world with one model; writes a table and a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arguments of `btr eval`."""
+"""The arguments of `btr lab eval`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FORMATS = ("table", "json", "csv")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
-        "btr eval SUITE --strategy TREE,... [options]\n"
-        "       btr eval CASES.csv --strategy TREE [--node NAME]\n"
-        "       btr eval show FOLDER [--format table|json|csv]\n"
-        "       btr eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]\n"
-        "       btr eval claims [CLAIM ...] [--model FILE]"
+        "btr lab eval SUITE --strategy TREE,... [options]\n"
+        "       btr lab eval CASES.csv --strategy TREE [--node NAME]\n"
+        "       btr lab eval show FOLDER [--format table|json|csv]\n"
+        "       btr lab eval compare FOLDER[:STRATEGY] FOLDER[:STRATEGY]\n"
+        "       btr lab eval claims [CLAIM ...] [--model FILE]"
     )
     parser.add_argument(
         "what", metavar="SUITE", help="a world, a file of tasks, a CSV of cases; or one of the words above"

@@ -1,4 +1,4 @@
-"""`btr eval CASES.csv`: measures an `infer` node on cases with known answers."""
+"""`btr lab eval CASES.csv`: measures an `infer` node on cases with known answers."""
 
 from __future__ import annotations
 

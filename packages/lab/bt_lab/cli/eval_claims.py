@@ -1,4 +1,4 @@
-"""`btr eval claims`: the tables of what papers and issues claim. They are measured in a checkout, by `recipes`."""
+"""`btr lab eval claims`: the tables of what papers and issues claim. They are measured in a checkout, by `recipes`."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def _findable() -> None:
             return
     raise BtError(
         "claims are measured in a checkout of bt_runtime, and this is an installed package",
-        "in a checkout, after `make setup`: .venv/bin/btr eval claims known_work --model starter",
+        "in a checkout, after `make setup`: .venv/bin/btr lab eval claims known_work --model starter",
     )

@@ -1,4 +1,4 @@
-"""Prints the result of an evaluation; `btr eval show` prints it again from the folder."""
+"""Prints the result of an evaluation; `btr lab eval show` prints it again from the folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bt_runtime.faults.diagnostic import BtError
 
 def show(args: argparse.Namespace) -> int:
     if len(args.folders) != 1:
-        raise BtError("`btr eval show` takes one folder", "for instance: btr eval show evals/house-react-s0")
+        raise BtError("`btr lab eval show` takes one folder", "for instance: btr lab eval show evals/house-react-s0")
     folder = Path(args.folders[0])
     outcomes = read_outcomes(folder)
     seed = int(read_setup(folder).get("depends", {}).get("seed", 0))
@@ -35,7 +35,7 @@ def contrast(args: argparse.Namespace) -> int:
     """Compares two strategies on equal tasks."""
     if len(args.folders) != 2:
         raise BtError(
-            "`btr eval compare` takes two evaluations", "for instance: btr eval compare evals/a:react evals/b"
+            "`btr lab eval compare` takes two evaluations", "for instance: btr lab eval compare evals/a:react evals/b"
         )
     first, second = (side(named) for named in args.folders)
     found = compare(first, second, seed_of(args.folders[0]))

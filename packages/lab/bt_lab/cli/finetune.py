@@ -1,4 +1,4 @@
-"""`btr finetune`: trains an adapter of a local model from recorded runs or lessons."""
+"""`btr lab finetune`: trains an adapter of a local model from recorded runs or lessons."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         minutes=args.minutes, tokens=args.tokens, batch=args.batch, rate=args.rate, warm=10, fall=0.5, echo=0.0,
         seed=args.seed, compile=False,
     )  # fmt: skip
-    command = f"btr finetune --base {args.base} --context {args.context} --rank {args.rank} --rate {args.rate:g}"
+    command = f"btr lab finetune --base {args.base} --context {args.context} --rank {args.rank} --rate {args.rate:g}"
     order = Order(
         Path(base), args.wanted, work, args.out, schedule, args.context, args.rank, layers=args.layers, command=command
     )

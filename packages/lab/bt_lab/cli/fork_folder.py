@@ -1,4 +1,4 @@
-"""`btr fork FOLDER --flip`: every failed run of an evaluation is forked, and the saved ones become lessons."""
+"""`btr runs fork FOLDER --flip`: every failed run of an evaluation is forked, and the saved ones become lessons."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def wanted(args: argparse.Namespace) -> bool:
     if not Path(args.journal).is_dir():
         alone = [name for name in ("anew", "out") if getattr(args, name)]
         if alone:
-            raise BtError(f"--{alone[0]} belongs to a folder of runs", "btr fork FOLDER --flip")
+            raise BtError(f"--{alone[0]} belongs to a folder of runs", "btr runs fork FOLDER --flip")
         return False
     if not args.flip or args.at is not None:
-        raise BtError(f"{args.journal} is a folder: its failed runs are forked by flips", "btr fork FOLDER --flip")
+        raise BtError(f"{args.journal} is a folder: its failed runs are forked by flips", "btr runs fork FOLDER --flip")
     return True
 
 

@@ -1,4 +1,4 @@
-"""`btr optimise`: improves a written plan over batches of tasks (AutoPlan)."""
+"""`btr lab optimise`: improves a written plan over batches of tasks (AutoPlan)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     if args.env == CURVE:
         return show_curves(args)
     if args.folders:
-        raise BtError(f"unexpected argument `{args.folders[0]}`", "folders are for `btr optimise curve FOLDER…`")
+        raise BtError(f"unexpected argument `{args.folders[0]}`", "folders are for `btr lab optimise curve FOLDER…`")
     settings = Settings({"model": args.model, "runs": args.runs})
     setup = set_up(args, settings)
     folder = args.out or plans() / _named(setup)
@@ -170,8 +170,8 @@ def evaluating(setup: Setup, version: Version) -> str:
     """Returns the command that evaluates the plan on the other split; without its `--set` it evaluates no plan."""
     kinds = ["--kinds", setup.kind] if setup.kind else []
     options = [*_options("--option", setup.tasks), *_options("--world", setup.world)]
-    words = ["eval", setup.suite, *kinds, *options, "--strategy", setup.strategy, "--set", f"guide={_said(version)}"]
-    return shlex.join(["btr", *words])
+    words = [setup.suite, *kinds, *options, "--strategy", setup.strategy, "--set", f"guide={_said(version)}"]
+    return shlex.join(["btr", "lab", "eval", *words])
 
 
 def _options(flag: str, given: Mapping[str, object]) -> list[str]:
@@ -191,7 +191,7 @@ def _scores(version: Version) -> dict[str, dict[str, int] | None]:
 def show_curves(args: argparse.Namespace) -> int:
     """Shows several optimisations: means and deviations over those that differ only in their seed."""
     if not args.folders:
-        raise BtError("`btr optimise curve` takes folders of versions", "btr optimise curve guides/house-heat-*")
+        raise BtError("`btr lab optimise curve` takes folders of versions", "such as guides/house-heat-*")
     score, found = curves(args.folders)
     if args.page:
         disk.write(args.page, page(args.folders))

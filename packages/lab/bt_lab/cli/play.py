@@ -1,4 +1,4 @@
-"""`btr play ENV`: plays a task in the terminal, sentence by sentence, with completion."""
+"""`btr lab play ENV`: plays a task in the terminal, sentence by sentence, with completion."""
 
 from __future__ import annotations
 

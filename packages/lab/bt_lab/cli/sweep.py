@@ -1,4 +1,4 @@
-"""`btr fork --sweep` and `--flip`: many forks of one run, in a table."""
+"""`btr runs fork --sweep` and `--flip`: many forks of one run, in a table."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def _root(tree: Tree) -> str:
 def _beside(path: Path) -> dict[str, bytes]:
     """A memory's file and SQLite's log file beside it."""
     if not path.is_file():
-        raise BtError(f"there is no memory {path}", "make one: `btr eval … --memory build --train 50`")
+        raise BtError(f"there is no memory {path}", "make one: `btr lab eval … --memory build --train 50`")
     log = path.with_name(f"{path.name}-wal")
     return {p.name: p.read_bytes() for p in (path, log) if p.is_file()}
 

@@ -36,7 +36,7 @@ def write(
 
     def extra(writer: Any) -> None:
         writer.add_license("Apache-2.0")
-        writer.add_description("A small planner of behaviour trees, made by `btr distill`")
+        writer.add_description("A small planner of behaviour trees, made by `btr lab distill`")
         writer.add_pad_token_id(tokenizer.end)
         writer.add_chat_template(CHAT_TEMPLATE)
         for key, value in about.items():

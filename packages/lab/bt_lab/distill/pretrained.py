@@ -1,4 +1,4 @@
-"""Reads a file that `btr distill` made (weights, size and tokenizer), so that training can continue from it.
+"""Reads a file that `btr lab distill` made (weights, size and tokenizer), so that training can continue from it.
 
 So the model that comes with the package can be taught with one's own runs, and a file is all that need be kept.
 """
@@ -28,10 +28,10 @@ class Pretrained(NamedTuple):
 
 
 def read(path: Path) -> Pretrained:
-    """Reads a file that `btr distill` made, its tokenizer included."""
+    """Reads a file that `btr lab distill` made, its tokenizer included."""
     told, found = _opened(path)
     if told.get("general.architecture") != "llama" or "distill.command" not in told:
-        raise BtError(f"{path} was not made by btr distill", "only such files have the shape that training knows")
+        raise BtError(f"{path} was not made by btr lab distill", "only such files have the shape that training knows")
     pairs = [tuple(merge.split(" ", 1)) for merge in told["tokenizer.ggml.merges"]]
     words = tokenizer.of_tables(told["tokenizer.ggml.tokens"], pairs)
     size = _size(told)
@@ -46,7 +46,7 @@ def read_any(path: Path, context: int) -> tuple[Size, dict[str, Any]]:
     if why:
         raise BtError(
             f"{path} cannot be trained here: {why}",
-            "the network of btr finetune is a plain Llama; docs/finetune.md names tools for others",
+            "the network of btr lab finetune is a plain Llama; docs/finetune.md names tools for others",
         )
     size = replace(_size(told), context=context)
     output = {"output.weight": found["output.weight"]} if "output.weight" in found else {}

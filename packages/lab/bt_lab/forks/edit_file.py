@@ -1,4 +1,4 @@
-"""A file of edits for `btr fork --sweep`: each is one change, or several, from a moment of a recorded run on."""
+"""A file of edits for `btr runs fork --sweep`: each is one change, or several, from a moment of a recorded run on."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def journals(place: Path) -> list[Path]:
     inner = place / RUNS
     found = sorted(folder.journals(inner if inner.is_dir() else place))
     if not found:
-        raise BtError(f"there are no journals in {place}", "`btr eval … --journals` keeps them")
+        raise BtError(f"there are no journals in {place}", "`btr lab eval … --journals` keeps them")
     return found
 
 

@@ -43,7 +43,7 @@ def curves(folders: Sequence[Path]) -> tuple[str, list[Curve]]:
     runs = [plan_versions.versions(folder) for folder in folders]
     for folder, run in zip(folders, runs, strict=True):
         if not run:
-            raise BtError(f"{folder} holds no versions of a plan", "name folders that `btr optimise` has made")
+            raise BtError(f"{folder} holds no versions of a plan", "name folders that `btr lab optimise` has made")
     tested = all(version.rate("test") is not None for run in runs for version in run)
     score = "test" if tested else "validation"
     groups: dict[tuple[str, ...], list[tuple[str, list[float]]]] = {}

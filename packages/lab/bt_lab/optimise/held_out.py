@@ -19,7 +19,7 @@ from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.sources import versions
 from bt_runtime.language.guide import Guide
 
-FOLDER = "test"  # beside the versions: an evaluation as `btr eval` makes them, `btr eval show` reads it
+FOLDER = "test"  # beside the versions: an evaluation as `btr lab eval` makes them, `btr lab eval show` reads it
 _SEED = 0  # of the tasks: the same for every optimisation, so that two can be compared
 
 

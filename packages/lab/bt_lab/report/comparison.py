@@ -58,7 +58,7 @@ def side(named: str) -> Side:
     found = outcomes(folder)
     have = list(dict.fromkeys(o.strategy for o in found))
     if not have:
-        raise BtError(f"nothing has ended yet in {folder}", "wait for its first task, or name a folder of `btr eval`")
+        raise BtError(f"nothing has ended yet in {folder}", "wait for its first task, or name one of `btr lab eval`")
     if strategy not in have and (strategy or len(have) > 1):
         said = f"{folder} has no strategy `{strategy}`" if strategy else f"{folder} has several strategies"
         raise BtError(said, f"name one: {', '.join(f'{folder}:{name}' for name in have)}")

@@ -103,6 +103,6 @@ class ReadonlyMemories:
             from bt_runtime.memory.episodes import Episodes
 
             if not Path(where).is_file():
-                raise BtError(f"there is no memory {where}", "make one: `btr eval … --memory build --train 50`")
+                raise BtError(f"there is no memory {where}", "make one: `btr lab eval … --memory build --train 50`")
             self.opened[where] = self.stack.enter_context(Episodes.open(where, count=self.count, readonly=True))
         return self.opened[where]

@@ -98,7 +98,7 @@ def test_one_command_forks_a_folder_goes_on_where_it_was_and_writes_the_pairs(
     monkeypatch.chdir(tmp_path)
     Path("btr.yaml").write_text("version: 1\n")
     Path("model.py").write_text(MODEL)
-    words = ["fork", str(place), "--flip", "--model", "model.py:unsure", "--changed", "--pairs", "pairs.jsonl"]
+    words = ["runs", "fork", str(place), "--flip", "--model", "model.py:unsure", "--changed", "--pairs", "pairs.jsonl"]
     assert main(words) == 0
     said = capsys.readouterr()
     assert "1 runs, 1 failed and could be forked" in said.out and "saved by decision 1" in said.err
@@ -128,5 +128,5 @@ def test_a_file_that_is_none_is_refused_and_stays_as_it_is(tmp_path) -> None:
 )  # fmt: skip
 def test_options_of_a_folder_are_refused_elsewhere(words, said, tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["fork", *words]) == 2
+    assert main(["runs", "fork", *words]) == 2
     assert said in capsys.readouterr().err

@@ -128,7 +128,7 @@ def test_the_command_tells_the_flip_that_saves_the_run_and_writes_its_pair(
     text = "from packages.lab.tests.bench.test_forks import Unsure\n\n\n"
     text += "def unsure(where, **settings):\n    return Unsure()\n"
     Path("model.py").write_text(text)
-    words = ["fork", str(failed), "--flip", "--model", "model.py:unsure", "--pairs", "pairs.jsonl"]
+    words = ["runs", "fork", str(failed), "--flip", "--model", "model.py:unsure", "--pairs", "pairs.jsonl"]
     assert main([*words, "--changed"]) == 0
     said = capsys.readouterr().out
     assert "1 of 2 flips save the run: decision 1, `Act: get 3 skaurd` instead of `Act: get 4 lub`" in said

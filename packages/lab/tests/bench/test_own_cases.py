@@ -1,4 +1,4 @@
-"""`btr eval CASES.csv`: an `infer` node is measured on cases whose answers are known."""
+"""`btr lab eval CASES.csv`: an `infer` node is measured on cases whose answers are known."""
 
 from __future__ import annotations
 
@@ -131,10 +131,10 @@ def test_a_case_without_an_answer_is_a_wrong_one_and_the_picture_is_drawn(tmp_pa
 
 def test_the_command_prints_a_table_and_leaves_all_in_a_folder(here, capsys):
     pytest.importorskip("llama_cpp")
-    assert main(["eval", "c.csv", "--strategy", "t.yaml", "--model", "starter", "--out", "out"]) == 0
+    assert main(["lab", "eval", "c.csv", "--strategy", "t.yaml", "--model", "starter", "--out", "out"]) == 0
     assert "team" in capsys.readouterr().out
     assert len([json.loads(line) for line in (here / "out" / "cases.jsonl").read_text().splitlines()]) == 3
-    assert main(["eval", "c.csv", "--strategy", "react", "--model", "starter"]) == 2
+    assert main(["lab", "eval", "c.csv", "--strategy", "react", "--model", "starter"]) == 2
 
 
 def test_accuracy_is_told_with_calibrate_and_without(here, monkeypatch, capsys):
@@ -147,7 +147,7 @@ def test_accuracy_is_told_with_calibrate_and_without(here, monkeypatch, capsys):
 
     biased = Scoring(weights, [" 2.00"] * 9)
     monkeypatch.setattr("bt_lab.cli.eval_cases.open_models", lambda *args, **how: {"default": biased})
-    assert main(["eval", "c.csv", "--strategy", "t.yaml", "--model", "x"]) == 0
+    assert main(["lab", "eval", "c.csv", "--strategy", "t.yaml", "--model", "x"]) == 0
     told = [line.split()[:3] for line in capsys.readouterr().out.splitlines()]
     assert ["team", "false", "1/3"] in told and ["team", "true", "2/3"] in told
 
@@ -177,7 +177,7 @@ def test_the_command_prints_a_scale_with_the_error_before_and_after(here, capsys
     """And a table of how often it is right where it is so sure; too few cases are a fault."""
     script = Scoring(model().weights, [" 2.00"] * 99)
     monkeypatch.setattr("bt_lab.cli.eval_cases.open_models", lambda *given, **more: {"default": script})
-    words = ["eval", "c.csv", "--strategy", "t.yaml", "--model", "starter", "--fit-calibration"]
+    words = ["lab", "eval", "c.csv", "--strategy", "t.yaml", "--model", "starter", "--fit-calibration"]
     assert main(words) != 0
     assert "nothing to fit" in capsys.readouterr().err
     rows = "".join(f"a bill,1,{team},1\n" for team in ["billing", "billing", "technical", "technical"] * 3)

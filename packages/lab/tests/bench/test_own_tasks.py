@@ -91,9 +91,9 @@ def test_what_is_wrong_in_the_file_is_told_in_words(project: Path, text: str, sa
 
 
 def test_what_is_for_worlds_is_refused(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--split", "train"]) != 0
+    assert main(["lab", "eval", "tasks.yaml", "--strategy", "shelve", "--split", "train"]) != 0
     assert "not divided" in capsys.readouterr().err
-    assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--memory", "build"]) != 0
+    assert main(["lab", "eval", "tasks.yaml", "--strategy", "shelve", "--memory", "build"]) != 0
     assert "tasks of your own run here" in capsys.readouterr().err
 
 
@@ -103,4 +103,4 @@ def test_a_check_of_an_entry_that_no_tree_names_is_refused_before_the_first_epis
     with pytest.raises(BtError, match="nothing in its tree names the entry `tires`") as told:
         refuse_unknown(find("tasks.yaml", Wanted()).tasks, [load("shelve").spec])
     assert told.value.hint == "did you mean `tries`?"
-    assert main(["eval", "tasks.yaml", "--strategy", "shelve", "--model", "none.gguf"]) == 2
+    assert main(["lab", "eval", "tasks.yaml", "--strategy", "shelve", "--model", "none.gguf"]) == 2

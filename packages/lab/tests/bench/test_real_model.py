@@ -84,7 +84,8 @@ def test_a_prompt_that_outgrows_the_model_is_a_limit_and_no_error(gguf: Path, tm
 
 def test_the_command_measures_shows_and_compares(gguf: Path, btr: Btr, here: Path) -> None:
     words = ("textcraft", "--model", gguf, "--episodes", 3, "--budget", 2, "--jobs", 3, "--color", "never")
-    said = btr("eval", *words, "--strategy", "react,adapt", "--out", "out", "--format", "json", "--set", "max_depth=2")
+    words = (*words, "--strategy", "react,adapt", "--out", "out", "--set", "max_depth=2")
+    said = btr("lab", "eval", *words, "--format", "json")
     assert said.code == 0
     assert {g["strategy"] for g in json.loads(said.out)["groups"]} == {"react", "adapt"}
     assert said.err.count("textcraft-eval-0-") == 6
@@ -98,32 +99,32 @@ def test_the_command_measures_shows_and_compares(gguf: Path, btr: Btr, here: Pat
     assert len(depends["models"]["default"]["digest"]) == 32 and "agent" in depends["prompts"]
     assert {"bt_runtime", "python", "llama-cpp-python"} <= setup["versions"].keys()
 
-    again = btr("eval", *words, "--strategy", "react,adapt", "--out", "out", "--set", "max_depth=2")
+    again = btr("lab", "eval", *words)
     assert again.code == 2 and "--resume" in again.err
-    resumed = btr("eval", *words, "--strategy", "react,adapt", "--out", "out", "--set", "max_depth=2", "--resume")
+    resumed = btr("lab", "eval", *words, "--resume")
     assert resumed.code == 0 and "textcraft-eval-0-" not in resumed.err  # nothing was missing
-    assert btr("eval", "show", "out").out == resumed.out
+    assert btr("lab", "eval", "show", "out").out == resumed.out
     assert "react" in resumed.out and "goals by depth" in resumed.out
-    other = btr("eval", *words, "--strategy", "react,adapt", "--out", "out", "--resume", "--no-recall")
+    other = btr("lab", "eval", *words, "--strategy", "react,adapt", "--out", "out", "--resume", "--no-recall")
     assert other.code == 2 and "it differs in recall" in other.err
 
-    assert btr("eval", "show", "out", "--format", "csv").out == (here / "out" / "results.csv").read_text()
-    compared = btr("eval", "compare", "out:react", "out:adapt")
+    assert btr("lab", "eval", "show", "out", "--format", "csv").out == (here / "out" / "results.csv").read_text()
+    compared = btr("lab", "eval", "compare", "out:react", "out:adapt")
     assert compared.code == 0 and "McNemar" in compared.out
-    assert json.loads(btr("eval", "compare", "out:react", "out:adapt", "--format", "json").out)["pairs"] == 3
+    assert json.loads(btr("lab", "eval", "compare", "out:react", "out:adapt", "--format", "json").out)["pairs"] == 3
 
 
 def test_a_memory_can_be_built_by_the_same_command_and_used_by_another(gguf: Path, btr: Btr, here: Path) -> None:
     words = ("textcraft", "--model", gguf, "--episodes", 2, "--budget", 2, "--strategy", "react")
-    built = btr("eval", *words, "--memory", "build", "--train", 3, "--out", "built", "--journals")
+    built = btr("lab", "eval", *words, "--memory", "build", "--train", 3, "--out", "built", "--journals")
     assert built.code == 0
     assert built.err.count("textcraft-train-0-") == 3 and built.err.count("textcraft-eval-0-") == 2
     assert (here / "built" / "memory" / "react.db").is_file()
     assert len(journals(here / "built" / "runs")) == 5  # of each episode one
     for place in ("built/memory", "built/memory/react.db"):
-        used = btr("eval", *words, "--memory", place, "--level", "task", "--out", f"used-{place.count('/')}")
+        used = btr("lab", "eval", *words, "--memory", place, "--level", "task", "--out", f"used-{place.count('/')}")
         assert used.code == 0, used.err
-    missing = btr("eval", *words, "--memory", "none.db")
+    missing = btr("lab", "eval", *words, "--memory", "none.db")
     assert missing.code == 2 and "there is no memory" in missing.err
 
 
@@ -142,7 +143,7 @@ def test_a_memory_can_be_built_by_the_same_command_and_used_by_another(gguf: Pat
     ],
 )
 def test_what_is_asked_wrongly_is_an_error_with_a_way_out(btr: Btr, words: tuple[str, ...], said: str) -> None:
-    answer = btr("eval", *words)
+    answer = btr("lab", "eval", *words)
     assert answer.code == 2
     assert said in answer.err
     assert "Traceback" not in answer.err

@@ -52,7 +52,7 @@ def trained(one_core: None, documents: Path, tmp_path_factory: pytest.TempPathFa
         tokens=120_000, batch=1024, rate=6e-3, warm=20, compile=False, tell_every=1e9, look_every=1e9, save_every=1e9
     )
     order = Order(
-        [documents], folder / "work", folder / "errands.gguf", schedule, "toy", 400, 256, command="btr distill"
+        [documents], folder / "work", folder / "errands.gguf", schedule, "toy", 400, 256, command="btr lab distill"
     )
     told: list[str] = []
     return Trained(make(order, told.append), order, told)

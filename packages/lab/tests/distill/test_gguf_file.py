@@ -112,7 +112,7 @@ def test_the_file_says_what_it_is(trained):
     assert (header.architecture, header.trained_context, header.layers) == ("llama", 256, 2)
     assert about["general.license"] == "Apache-2.0"
     assert about["distill.data_digest"] == trained.made.state.data != ""
-    assert (about["distill.seed"], about["distill.command"]) == ("0", "btr distill")
+    assert (about["distill.seed"], about["distill.command"]) == ("0", "btr lab distill")
     assert '"exact"' in about["distill.curve"]
     assert about["tokenizer.ggml.add_bos_token"] is False
     assert header.chat_template == CHAT_TEMPLATE
@@ -137,7 +137,7 @@ def test_a_type_that_there_is_not_is_a_fault(trained):
 def test_a_file_read_back_is_the_network_it_was_made_of(parts, tmp_path):
     """Weights, size and tokens: so that training can go on from a file alone."""
     words, weights, network = parts
-    path = write(tmp_path / "back.gguf", weights, network.size, words, "f32", {"command": "btr distill"})
+    path = write(tmp_path / "back.gguf", weights, network.size, words, "f32", {"command": "btr lab distill"})
     found = pretrained.read(path)
     assert found.size == network.size
     assert set(found.weights) == set(weights)
@@ -159,5 +159,5 @@ def test_training_goes_on_from_a_file_also_with_a_longer_context_and_never_with_
 
 def test_a_file_of_another_make_is_no_beginning(tmp_path):
     path = make_gguf(tmp_path / "other.gguf")
-    with pytest.raises(BtError, match="not made by btr distill"):
+    with pytest.raises(BtError, match="not made by btr lab distill"):
         pretrained.read(path)

@@ -1,4 +1,4 @@
-"""`btr finetune`: recorded runs become an adapter that llama.cpp lays over the model's own file."""
+"""`btr lab finetune`: recorded runs become an adapter that llama.cpp lays over the model's own file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_from_runs_to_an_adapter_that_makes_what_was_taught_likelier(tmp_path, r
     """The command leaves an adapter, and llama.cpp finds the taught answer likelier with it. Called once more it has
     nothing left to do, and with more tokens it goes on from its checkpoint."""
     out = tmp_path / "mine.gguf"
-    words = ["finetune", "--base", "starter", "--from", str(runs), "--out", str(out), "--threads", "1"]
+    words = ["lab", "finetune", "--base", "starter", "--from", str(runs), "--out", str(out), "--threads", "1"]
     words += ["--context", "512", "--batch", "1024", "--rate", "0.003"]
     assert main([*words, "--tokens", "6000"]) == 0
     row = next(chats.taught(_lives(runs), LocalChat.of(starter()), as_text=True))
@@ -131,7 +131,7 @@ def test_what_cannot_be_trained_is_refused_in_words(tmp_path, runs, capsys):
         (["--from", str(runs)], "training needs an end"),
         (["--from", str(runs), "--tokens", "10", "--batch", "100"], "a step must hold a row"),
     ):
-        assert main(["finetune", "--base", "starter", "--out", str(tmp_path / "o.gguf"), *words]) == 2
+        assert main(["lab", "finetune", "--base", "starter", "--out", str(tmp_path / "o.gguf"), *words]) == 2
         assert why in capsys.readouterr().err
     assert not (tmp_path / "o.gguf").exists()
 
@@ -156,7 +156,7 @@ def test_a_checkpoint_holds_the_adapters_alone(tmp_path, runs):
         "--batch",
         "512",
     ]
-    assert main(["finetune", "--base", "starter", "--threads", "1", *words]) == 0
+    assert main(["lab", "finetune", "--base", "starter", "--threads", "1", *words]) == 0
     _, _, weights, _ = checkpoint.load(tmp_path / "mine.work" / "latest.pt")
     assert weights and all(name.endswith(lora.LEARNT) for name in weights)
     about = read_header(out).about

@@ -1,4 +1,4 @@
-"""Lesson shards as they are, runs and rows, become the conversations that `btr finetune` teaches."""
+"""Lesson shards as they are, runs and rows, become the conversations that `btr lab finetune` teaches."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def check(kind: Kind) -> Iterator[tuple[str, str, str]]:
     server, tool = named(entry.impl)
     root = find_root(Path(entry.folder))
     if root is not None and read_project(root).text.startswith(LAID_OUT):
-        return  # nothing is started to replay; `btr resume` tells when it is
+        return  # nothing is started to replay; `btr runs resume` tells when it is
     try:
         config = find(server, root)
     except BtError as error:

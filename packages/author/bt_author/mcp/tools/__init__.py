@@ -1,1 +1,1 @@
-"""The tools that `btr mcp` offers: plain functions over a `Site`, without the SDK."""
+"""The tools that `btr serve mcp` offers: plain functions over a `Site`, without the SDK."""

@@ -45,7 +45,7 @@ class Site:
     def need(self, what: Allowed) -> None:
         """Raises unless the person allowed this and trusts the folder."""
         if what not in self.allow:
-            raise BtError(f"the person has not allowed {ALLOWED[what]}", f"they can start: btr mcp --allow {what}")
+            raise BtError(f"the person has not allowed {ALLOWED[what]}", f"they can: btr serve mcp --allow {what}")
         if not trust.knows(self.root):
             raise BtError(f"the folder {self.root} is not trusted", f"the person can say: btr trust {self.root}")
 

@@ -76,7 +76,7 @@ class Draft:
             loosens = " ".join(line[2:] + ";" for line in question.splitlines() if line.startswith("- "))
             raise BtError(
                 f"nothing was written: a person has to agree, for {loosens.rstrip(';')}",
-                "the client has to show them questions; or they start: btr mcp --allow loosen",
+                "the client has to show them questions; or they start: btr serve mcp --allow loosen",
             )
         self.site.agreed.discard(question)
 
