@@ -5,14 +5,19 @@ VENV := .venv
 PY := $(VENV)/bin/python
 
 # Extras by target. None of them may bring CUDA packages: who wants those installs them by hand (docs/cli.md).
-DEMO_EXTRAS ?= llm
-TEST_EXTRAS ?= llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp,fleet
+DEMO_EXTRAS ?= demo
+TEST_EXTRAS ?= llm,memory,starter,thor,webshop,author,lsp,mcp,eval,robot,ros,otel,fleet
 
 # What is installed is what these files name, each with its hashes (CONTRIBUTING.md tells how they are renewed); other
 # extras, and LOCKED=, take what pip finds in the ranges of pyproject.toml.
 LOCKED ?= yes
-lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter llm,$(1)),.ci/lock/demo.txt)))
-TEST_LOCKED := llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp,fleet
+lock_of = $(if $(LOCKED),$(if $(filter $(TEST_LOCKED),$(1)),.ci/lock/test.txt,$(if $(filter demo,$(1)),.ci/lock/demo.txt)))
+TEST_LOCKED := llm,memory,starter,thor,webshop,author,lsp,mcp,eval,robot,ros,otel,fleet
+
+# The wheels of the workspace, installed in place beside the runtime: two for the demo, else all of them.
+FOLDERS := envs packages/starter packages/author packages/robots packages/fleet packages/lab
+in_place = $(foreach folder,$(if $(filter demo,$(1)),envs packages/starter,$(FOLDERS)),-e $(folder))
+PROJECTS := pyproject.toml $(FOLDERS:=/pyproject.toml)
 
 # A checkout that was moved is set up anew: its venv points to where it was.
 HERE := $(shell pwd | cksum | cut -d' ' -f1)
@@ -25,7 +30,7 @@ TEST_STAMP := $(call stamp,dev$(comma)$(TEST_EXTRAS))
 WHEELS ?= .cache/wheels
 LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
-llama_of = $(if $(findstring llm,$(1)),$(LLAMA_BUILT))
+llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
 .PHONY: old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
 .DEFAULT_GOAL := help
@@ -84,21 +89,21 @@ $(VENV)/bin/python:
 # the hash that stands there; llama.cpp, compiled here, and the checkout itself are put beside it.
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 # a group of pyproject.toml: pip before 25.1 has no --group
-group = @mkdir -p build && $(PY) .ci/group $(1) > build/$(1).in && $(PIP) -r build/$(1).in
+group = @mkdir -p build && $(PY) .ci/requirements group:$(1) > build/$(1).in && $(PIP) -r build/$(1).in
 define install
 	@echo "installing bt_runtime$(if $(1),[$(1)]) into $(VENV)" >&2
 	@$(PY) -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(MAKE) --no-print-directory $(VENV)/bin/python; }
 	@$(PIP) $(if $(call lock_of,$(1)),--require-hashes --no-deps -r $(call lock_of,$(1)),-r .ci/lock/build.in)
 	$(if $(call lock_of,$(1)),,$(if $(2),$(call group,$(2))))
-	@$(PIP) --no-build-isolation $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.$(if $(1),[$(1)])'
+	@$(PIP) --no-build-isolation $(if $(wildcard $(WHEELS)),--find-links $(WHEELS)) -e '.$(if $(1),[$(1)])' $(call in_place,$(1))
 	@touch $@
 endef
 
-$(DEMO_STAMP): pyproject.toml $(call lock_of,$(DEMO_EXTRAS)) $(call llama_of,$(DEMO_EXTRAS)) | $(VENV)/bin/python
+$(DEMO_STAMP): $(PROJECTS) $(call lock_of,$(DEMO_EXTRAS)) $(call llama_of,$(DEMO_EXTRAS)) | $(VENV)/bin/python
 	$(call install,$(DEMO_EXTRAS))
 
 ifneq ($(TEST_STAMP),$(DEMO_STAMP))
-$(TEST_STAMP): pyproject.toml $(call lock_of,$(TEST_EXTRAS)) $(call llama_of,$(TEST_EXTRAS)) | $(VENV)/bin/python
+$(TEST_STAMP): $(PROJECTS) $(call lock_of,$(TEST_EXTRAS)) $(call llama_of,$(TEST_EXTRAS)) | $(VENV)/bin/python
 	$(call install,$(TEST_EXTRAS),dev)
 endif
 
@@ -168,7 +173,7 @@ TORCH ?= torch==2.13.0
 TORCH_THERE := $(VENV)/.torch-$(HERE)
 $(TORCH_THERE): $(TEST_STAMP)
 	@$(PY) -c 'import torch' 2>/dev/null || { echo "installing $(TORCH)" >&2; $(PY) -m pip install --quiet --disable-pip-version-check '$(TORCH)'; }
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS),distill]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS),distill]' $(call in_place)
 	@touch $@
 
 train-test: $(TORCH_THERE)
@@ -338,7 +343,7 @@ $(VSCE): editors/vscode/package-lock.json
 DOCS_THERE := $(VENV)/.docs-$(HERE)
 $(DOCS_THERE): pyproject.toml .ci/lock/docs.txt $(TEST_STAMP)
 	$(if $(LOCKED),@$(PIP) --require-hashes --no-deps -r .ci/lock/docs.txt,$(call group,docs))
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS)]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -e '.[$(TEST_EXTRAS)]' $(call in_place)
 	@touch $@
 
 docs: $(DOCS_THERE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 from bt_runtime.faults.diagnostic import MissingExtra
@@ -32,18 +33,20 @@ class Extra:
         return found
 
 
-def extra_of(module: str) -> str:
-    """Returns the extra of this package that brings a module, by the name of its distribution; "" for another one."""
+def extra_of(module: str, packages: Iterable[str]) -> str:
+    """Returns the extra that brings a module, by the name of its distribution; "" for another one. An extra of a
+    package of the workspace has the same name in the runtime's own metadata."""
     import re
     from importlib.metadata import PackageNotFoundError, requires
 
-    try:
-        listed = requires("bt_runtime") or []
-    except PackageNotFoundError:
-        return ""
-    for line in listed:
-        name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-        of = re.search(r"\bextra == ['\"]([\w.-]+)['\"]", line)
-        if of is not None and of[1] != "all" and name.replace("-", "_") == module:
-            return of[1]
+    for package in packages:
+        try:
+            listed = requires(package) or []
+        except PackageNotFoundError:
+            continue
+        for line in listed:
+            name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+            of = re.search(r"\bextra == ['\"]([\w.-]+)['\"]", line)
+            if of is not None and of[1] != "all" and name.replace("-", "_") == module:
+                return of[1]
     return ""

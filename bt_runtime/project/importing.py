@@ -11,7 +11,7 @@ from typing import Any
 
 from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.faults.extra import extra_of
-from bt_runtime.project import trust
+from bt_runtime.project import plugins, trust
 
 
 class ImportFault(BtError):
@@ -96,7 +96,7 @@ def _from_file(path: Path) -> Any:
 
 
 def _lacks(file: str, module: str) -> ImportFault:
-    extra = extra_of(module)
+    extra = extra_of(module, plugins.WORKSPACE)
     way = f"pip install 'bt_runtime[{extra}]'" if extra else "install what brings it, or mend the import"
     needs = f", of the `{extra}` extra" if extra else ""
     return ImportFault(f"{file} imports `{module}`{needs}, which is not installed", way)

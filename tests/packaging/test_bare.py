@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bt_fleet.cli.fleet import WORDS
-from bt_runtime.cli import COMMANDS
+from bt_runtime.cli import COMMANDS, joined
 from bt_runtime.faults.extra import extra_of
+from bt_runtime.project.plugins import WORKSPACE
 
 BARE = Path(__file__).with_name("bare")
 FILES = {
@@ -31,9 +32,10 @@ ADVISING = ("doctor", "memory add x --file memory/none")  # say what an extra wo
 # a command → the extra that it needs; "" for one that works, or fails for another reason
 SAID: dict[str, str] = {
     "validate trees/plain.yaml": "", "fuzz plain": "fuzz", "check plain --always true": "", "edit --help": "",
-    "fmt --check": "", "lsp": "lsp", "mcp .": "mcp", "render plain": "", "render plain -o x.pdf": "",
-    "import mcp files": "mcp", "import missing.xml --out sub": "", "export plain": "", "schema": "",
-    "diff plain other": "", "plan x --skills arm": "", "skills suggest": "",
+    "fmt --check": "", "serve lsp": "lsp", "serve mcp .": "mcp", "view render plain": "",
+    "view render plain -o x.pdf": "",
+    "import mcp files": "mcp", "import missing.xml --out sub": "", "export plain": "", "config schema": "",
+    "view diff plain other": "", "plan x --skills arm": "", "skills suggest": "",
     "init --example patrol sub": "", "explain BT012": "",
     "new tree fresh": "", "new tree drafted --from hello --model starter": "llm",
     "run plain": "", "run plain --groot2": "robot", "run plain --mcap x.mcap": "robot",
@@ -41,21 +43,23 @@ SAID: dict[str, str] = {
     "run plain --env webshop": "webshop", "run plain --env alfworld": "alfworld",
     "run plain --env house": "", "run agent --model starter": "llm", "run agent --model a.gguf": "llm",
     "run agent --model smollm2": "smollm", "run agent --model toyy:1": "", "run tool": "mcp", "run physics": "robot",
-    "demo": "llm", "demo --engine": "", "view missing": "", "top missing": "", "attach missing": "",
-    "why last /plain": "", "runs list": "", "runs show last": "", "runs export last --format mcap -o x.mcap": "robot",
-    "resume last": "robot", "fork last --at 0": "robot", "replay last": "", "compile last": "",
-    "play webshop": "webshop", "play alfworld": "alfworld", "tasks house": "",
-    "tasks webshop": "", "eval show missing": "", "eval run missing": "", "optimise house": "",
+    "demo": "llm", "demo --engine": "", "view missing": "", "view top missing": "", "attach missing": "",
+    "runs why last /plain": "", "runs list": "", "runs show last": "",
+    "runs export last --format mcap -o x.mcap": "robot",
+    "runs resume last": "robot", "runs fork last --at 0": "robot", "runs replay last": "", "runs compile last": "",
+    "lab play webshop": "webshop", "lab play alfworld": "alfworld", "lab tasks house": "",
+    "lab tasks webshop": "", "lab eval show missing": "", "lab eval run missing": "", "lab optimise house": "",
     "memory list": "", "memory add x --file memory/none": "", "memory reembed --embedder minilm": "embed",
-    "memory reembed --embedder e5": "e5", "prompt agent": "", "prompt agent --scores --model starter": "llm",
-    "distill --from text.txt --out x.gguf --minutes 1": "distill",
-    "finetune --base starter --from text.txt --out y.gguf --minutes 1": "distill",
+    "memory reembed --embedder e5": "e5", "view prompt agent": "", "view prompt agent --scores --model starter": "llm",
+    "lab distill --from text.txt --out x.gguf --minutes 1": "distill",
+    "lab finetune --base starter --from text.txt --out y.gguf --minutes 1": "distill",
     "fleet up --port 0": "fleet", "fleet join --robot r1": "fleet", "fleet send plain": "fleet",
     "fleet ls": "fleet", "fleet show x": "fleet", "fleet cancel x": "fleet", "fleet settle x again": "fleet",
     "fleet halt --all": "fleet", "fleet release --all": "fleet", "fleet drain r1": "fleet",
     "fleet deploy plain": "", "fleet versions": "fleet", "fleet keys add robot r1": "fleet", "fleet keys tls": "fleet",
     "fleet view": "fleet", "fleet vda5050 --mqtt 127.0.0.1:1": "fleet", "fleet rmf": "fleet",
-    "fleet journal x": "fleet", "fleet logs": "fleet", "trust": "", "config": "", "doctor": "", "completion bash": "",
+    "fleet journal x": "fleet", "fleet logs": "fleet",
+    "lab": "", "serve": "", "trust": "", "config": "", "doctor": "", "config completion bash": "",
 }  # fmt: skip
 
 
@@ -93,7 +97,7 @@ def wrong(words: str, code: int, text: str) -> str:
 def test_every_command_works_or_names_its_extra_in_a_line(tmp_path: Path) -> None:
     """No traceback and no internal error; what needs an extra ends before it begins, and says how to get it. A new
     command, and a new word of `btr fleet`, is added to the table."""
-    assert {words.split()[0] for words in SAID} == set(COMMANDS)
+    assert {joined(words.split())[0] for words in SAID} == set(COMMANDS)
     assert {words.split()[1] for words in SAID if words.startswith("fleet ")} == set(WORDS)
     answers = told(tmp_path)
     assert answers.keys() == SAID.keys()
@@ -102,4 +106,5 @@ def test_every_command_works_or_names_its_extra_in_a_line(tmp_path: Path) -> Non
 
 
 def test_modules_are_known_by_their_extra() -> None:
-    assert (extra_of("mujoco"), extra_of("msgpack"), extra_of("yaml"), extra_of("nothing")) == ("robot", "thor", "", "")
+    found = [extra_of(name, WORKSPACE) for name in ("mujoco", "msgpack", "yaml", "nothing")]
+    assert found == ["robot", "thor", "", ""]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.cli import COMMANDS, call, parser
+from bt_runtime.cli import COMMANDS, call, joined, parser
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -63,6 +63,7 @@ COMMAND_LINES = [
 @pytest.mark.parametrize("line", COMMAND_LINES)
 def test_every_command_line_that_is_shown_is_one(line: str) -> None:
     words = shlex.split(line)[1:]
+    words = joined(words)
     assert words[0] in COMMANDS
     parser(words).parse_args(words)
 

@@ -14,7 +14,8 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / ".ci" / "lock"
-TEST, DEMO = "llm,memory,thor,webshop,eval,robot,ros,otel,lsp,mcp,fleet", "llm"
+TEST = "llm,memory,starter,thor,webshop,author,lsp,mcp,eval,robot,ros,otel,fleet"
+DEMO = "demo"
 COMPILED = "llama-cpp-python"  # here, by make llama: its wheel has no hash that could be known
 
 pytestmark = pytest.mark.skipif(not LOCKS.is_dir(), reason="the locks are not part of the source distribution")
@@ -31,11 +32,10 @@ def locked(name: str) -> dict[str, set[str]]:
 
 
 def asked(extras: str, group: str = "") -> list[Requirement]:
-    read = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    project, groups = read["project"], read["dependency-groups"]
-    lists = [project["dependencies"], *(project["optional-dependencies"][name] for name in extras.split(",") if name)]
-    lists += [groups[group]] if group else []
-    return [Requirement(text) for each in lists for text in each]
+    words = [*filter(None, extras.split(",")), *([f"group:{group}"] if group else [])]
+    command = [sys.executable, str(ROOT / ".ci" / "requirements"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [Requirement(text) for text in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(("name", "extras", "group"), [("test", TEST, "dev"), ("demo", DEMO, ""), ("docs", "", "docs")])
@@ -83,5 +83,7 @@ def test_what_node_fetches_is_locked_and_executes_nothing() -> None:
 def test_what_serves_work_on_the_project_is_no_extra_of_the_package() -> None:
     read = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert not {"dev", "docs", "bench"} & {*read["project"]["optional-dependencies"]}
-    said = subprocess.run([sys.executable, ROOT / ".ci" / "group", "dev"], capture_output=True, text=True, check=True)
-    assert said.stdout.splitlines() == read["dependency-groups"]["dev"]
+    said = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "requirements", "group:dev"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.splitlines() == [*read["project"]["dependencies"], *read["dependency-groups"]["dev"]]

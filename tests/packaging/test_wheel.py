@@ -9,34 +9,48 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CONTENT = ("trees", "skills", "envs", "memory", "guides", "schemas")
+CONTENT = ("trees", "skills", "memory", "guides", "schemas")
+FOLDERS = {"bt_runtime": ROOT, "bt_envs": ROOT / "envs", **{f.name: f.parent for f in ROOT.glob("packages/*/bt_*")}}
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, built without a network."""
+def built(folder: Path, out: Path) -> Path:
+    """The wheel of a folder of the workspace, built without a network."""
     pytest.importorskip("build")
     pytest.importorskip("hatchling")
-    out = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(folder)]
     subprocess.run(command, check=True, capture_output=True)
     return next(out.glob("*.whl"))
 
 
-def test_the_wheel_installs_one_import_name_and_carries_all_content(wheel: Path) -> None:
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+def test_the_wheel_installs_one_import_name_and_carries_its_content(wheel: Path) -> None:
     """No generic top-level module is ever installed, and each file of the content folders is inside."""
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {t for t in tops if not t.endswith(".dist-info")} == {"bt_runtime"}
     tracked = [p for f in CONTENT for p in (ROOT / f).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     assert not [p for p in tracked if f"bt_runtime/_content/{p.relative_to(ROOT).as_posix()}" not in names]
-    for room in ("starter", "tuned"):
-        shipped = list((ROOT / "bt_runtime/llm" / room).glob("*.*"))
-        assert {path.suffix for path in shipped} == {".gguf", ".md"}
-        assert not [p for p in shipped if str(p.relative_to(ROOT)) not in names]
     assert "bt_runtime/py.typed" in names
     assert "bt_runtime/project/init/example-projects/start/trees/main.yaml" in names
     assert "bt_runtime/faults/explain/BT001.md" in names
+
+
+@pytest.mark.parametrize("name", [name for name in FOLDERS if name != "bt_runtime"])
+def test_each_other_wheel_carries_all_of_its_folder_under_one_name(name: str, tmp_path: Path) -> None:
+    """Code, what lies between the code, and the content of worlds; no test, and nothing of another wheel."""
+    names = zipfile.ZipFile(built(FOLDERS[name], tmp_path)).namelist()
+    assert {n.split("/")[0] for n in names if ".dist-info/" not in n} == {name}
+    inside = [p for p in (FOLDERS[name] / name).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    assert not [p for p in inside if p.relative_to(FOLDERS[name]).as_posix() not in names]
+    if name == "bt_envs":
+        content = [p for p in (ROOT / "envs").glob("*/*.yaml") if p.is_file()]
+        assert content and not [p for p in content if f"bt_envs/_content/{p.relative_to(ROOT)}" not in names]
+    if name == "bt_starter":
+        assert {"bt_starter/starter/starter.gguf", "bt_starter/tuned/smollm2-tuned.gguf"} <= {*names}
 
 
 def test_the_unpacked_wheel_finds_its_content_and_runs_a_shipped_tree(wheel: Path, tmp_path: Path) -> None:
