@@ -20,6 +20,7 @@ from tests.llm.servers import Double, Said
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
 FILES = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+FOLDERS = [ROOT, ROOT / "envs", *(path for path in (ROOT / "packages").iterdir())]  # of the workspace's wheels
 LONGEST = 120  # seconds for one command: a guard against hanging
 Done = subprocess.CompletedProcess[str]
 
@@ -49,7 +50,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
             venv.create(made / "env", symlinks=True)
         subprocess.run(command, check=True, capture_output=True, timeout=LONGEST)
     site = next((made / "env").glob("lib/python*/site-packages"))
-    (site / "others.pth").write_text("\n".join([str(ROOT), *(p for p in sys.path if p.endswith("site-packages"))]))
+    (site / "others.pth").write_text(
+        "\n".join([*map(str, FOLDERS), *(p for p in sys.path if p.endswith("site-packages"))])
+    )
     return made / "env" / "bin" / "python"
 
 
@@ -74,7 +77,7 @@ def test_what_somebody_else_s_wheel_brings_is_run_resumed_shown_and_evaluated(py
     named = ("run", "tend", "--env", "greenhouse", "--task", "all", "--model", "first", "--runs", "runs")
     begun = btr(python, tmp_path, *named, "--ticks", "2", code=4)
     assert "the finest is the orchid" in begun.stderr
-    again = ("resume", "last", "--runs", "runs")
+    again = ("runs", "resume", "last", "--runs", "runs")
     assert "questions go to first" in btr(python, tmp_path, *again, code=2).stderr  # nobody knows where it sends them
     assert "SUCCESS" in btr(python, tmp_path, *again, BTR_TRUST=str(tmp_path)).stdout
     btr(python, tmp_path, "view", "last", "--runs", "runs", "--html", "page.html")
@@ -149,4 +152,4 @@ def test_the_same_files_in_a_project_need_no_installing_but_its_trust(tmp_path: 
     trusted = {"BTR_TRUST": str(folder)}
     btr(python, folder, "validate", "--strict", **trusted)
     btr(python, folder, "run", "tend", "--ticks", "2", code=4, **trusted)
-    assert "SUCCESS" in btr(python, folder, "resume", "last", **trusted).stdout
+    assert "SUCCESS" in btr(python, folder, "runs", "resume", "last", **trusted).stdout
