@@ -19,7 +19,7 @@ settings.load_profile("any machine")
 @pytest.fixture(scope="session", autouse=True)
 def trusted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What tests write for themselves may run; the trust of the person who runs them is neither read nor changed."""
-    places = tempfile.gettempdir(), tmp_path_factory.getbasetemp(), Path(__file__).parents[1]
+    places = tempfile.gettempdir(), tmp_path_factory.getbasetemp(), Path(__file__).parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BTR_TRUST", os.pathsep.join(str(Path(place).resolve()) for place in places))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
@@ -33,10 +33,10 @@ def interrupted() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def data() -> Path:
-    """The data sets that are not part of the project."""
-    folder = Path(os.environ.get("BTR_DATA") or Path(__file__).parents[1] / "../shared/data")
+    """The data sets of docs/data.md, which are not part of the project; a test that needs them is skipped otherwise."""
+    folder = Path(os.environ.get("BTR_DATA") or Path(__file__).parent / "../shared/data")
     if not folder.is_dir():
         pytest.skip("the data sets are not here: set BTR_DATA to their folder")
     return folder

@@ -110,8 +110,9 @@ def test_the_language_page_leads_to_every_kind_of_node() -> None:
 
 
 def test_every_file_that_the_architecture_page_names_is_there() -> None:
-    package = DOCS.parent / "bt_runtime"
+    root = DOCS.parent
+    homes = [root, root / "bt_runtime", root / "envs", *root.glob("packages/*")]
     named = re.findall(r"(?:`|→ )((?:[a-z_]+/)+(?:[a-z_]+\.py)?)", PAGES["architecture"])
     assert len(named) > 15
     rooms = [name.removeprefix("bt_runtime/") for name in named]
-    assert [name for name in rooms if not (package / name).exists() and not (DOCS.parent / name).exists()] == []
+    assert [name for name in rooms if not any((home / name).exists() for home in homes)] == []

@@ -12,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.workspace import ROOT, WHEELS, home_of
+
 PACKAGE = ROOT / "bt_runtime"
-# the wheels of the workspace: the folder of each one's code
-WHEELS = {"bt_runtime": PACKAGE, "bt_envs": ROOT / "envs" / "bt_envs",
-          **{f.name: f for f in sorted(ROOT.glob("packages/*/bt_*"))}}  # fmt: skip
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```")[0]
 # from the bottom: in each line of the page's table the names before the gap
@@ -42,7 +40,7 @@ def short(path: Path) -> str:
 
 def named(path: Path) -> str:
     """`bt_runtime/llm/__init__.py` → bt_runtime.llm"""
-    parts = path.relative_to(WHEELS[wheel_of(path)].parent).with_suffix("").parts
+    parts = path.relative_to(home_of(path)).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bt_runtime.cli import COMMANDS, parser
+from bt_runtime.cli import COMMANDS, joined, parser
 from bt_runtime.language import manifest
 from bt_runtime.language.loader import Loader
 
@@ -130,4 +130,4 @@ def test_a_command_of_a_page_is_one(page: str, line: str) -> None:
     plain = re.split(r" [|<>] ", re.sub(r"\$\([^)]*\)", "X", line))[0]  # X: what another command prints
     words = shlex.split(plain.removesuffix("&"), comments=True)[1:]
     assert words[0] in COMMANDS or words[0].startswith("-"), line
-    parser(words).parse_args(words)
+    parser(words).parse_args(joined(words))

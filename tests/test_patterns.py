@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests import linear
+from tests.support.workspace import WHEELS, home_of
 
-PACKAGE = Path(__file__).parents[1] / "bt_runtime"
 METHODS = {"compile", "match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
 # Patterns that are made of what only a call knows, by module: why they cannot take long, or where they are tried.
 MADE = {
@@ -66,7 +66,7 @@ def _patterns(path: Path) -> Iterator[Found]:
     text = path.read_text("utf-8")
     if "re." not in text:
         return
-    tree, module = ast.parse(text), ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    tree, module = ast.parse(text), ".".join(path.relative_to(home_of(path)).with_suffix("").parts)
     named = {
         id(node.value): target.id
         for node in ast.walk(tree)
@@ -112,7 +112,7 @@ def _names(source: ast.expr) -> bool:
     return any(isinstance(node, ast.Name) for node in ast.walk(source))
 
 
-PATTERNS = [found for path in sorted(PACKAGE.rglob("*.py")) for found in _patterns(path)]
+PATTERNS = [found for home in WHEELS.values() for path in sorted(home.rglob("*.py")) for found in _patterns(path)]
 
 
 @pytest.mark.parametrize("found", [f for f in PATTERNS if f.pattern is not None], ids=str)

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "bt_runtime"
+from tests.support.workspace import WHEELS
+
+# the rooms of the runtime, and the other wheels
+ROOMS = {**{p.name: p for p in sorted(WHEELS["bt_runtime"].iterdir()) if p.is_dir() and p.name != "__pycache__"},
+         **{name: home for name, home in WHEELS.items() if name != "bt_runtime"}}  # fmt: skip
 # A class that says what it is, and by what a person gets on: the second argument.
 FAULTS = ("BtError", "ImportFault")
 NOBODY_READS = {
     "cli/agents/prompt.py": "it ends a question that was only to be heard",
-    "distill/network.py": "of sizes that stand in the code, or in a file that was made of them",
-    "distill/size.py": "the same",
+    "bt_lab/distill/network.py": "of sizes that stand in the code, or in a file that was made of them",
+    "bt_lab/distill/size.py": "the same",
 }
 
 
@@ -28,10 +32,10 @@ def bare(path: Path) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("room", sorted(p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"))
+@pytest.mark.parametrize("room", ROOMS)
 def test_no_fault_is_without_a_way_out(room: str) -> None:
     """`BtError(message)` alone tells what is wrong, and leaves a person there."""
-    found = {str(path.relative_to(PACKAGE)): bare(path) for path in (PACKAGE / room).rglob("*.py")}
+    found = {str(path.relative_to(ROOMS[room].parent)): bare(path) for path in ROOMS[room].rglob("*.py")}
     assert {name: lines for name, lines in found.items() if lines and name not in NOBODY_READS} == {}
 
 

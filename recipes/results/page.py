@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import bt_runtime
 from bt_lab.report.table import number, signed
+from bt_runtime.llm import settings
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation
 from recipes.results.finding import SHARES, Finding
@@ -21,7 +21,7 @@ SEVEN = (
     "prompted, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is "
     "a project with tasks of its own: `btr init my_arm --example arm`, there `btr lab eval tasks.yaml --strategy tidy`."
 )
-CARD = Path(bt_runtime.__file__).parent / "llm" / "starter" / "README.md"
+CARD = settings.starter().with_name("README.md")
 TRADES = Path(__file__).parents[1] / "facts/results.md"  # of models that know none of the skills
 _COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
 

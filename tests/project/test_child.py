@@ -12,12 +12,13 @@ import pytest
 
 from bt_runtime.project import child
 from tests.support.shadows import SHADOWS
+from tests.support.workspace import WHEELS, home_of
 
 PACKAGE = Path(child.__file__).parents[1]
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 OF_OS = ("system", "popen", "exec", "spawn", "fork", "posix_spawn", "startfile")
 OF_MULTIPROCESSING = {"get_context", "Process", "Pool", "Manager", "set_start_method"}
-BECOMES = {"project/guarded.py"}  # a child already, which becomes the command that it was started for
+BECOMES = {"bt_runtime/project/guarded.py"}  # a child already, which becomes the command that it was started for
 PAYLOAD = "import pathlib, sys\npathlib.Path({folder!r}, 'EXECUTED-' + __name__).write_text(' '.join(sys.argv))\n"
 
 
@@ -37,14 +38,18 @@ def starts(path: Path) -> list[str]:
                 or (name == "ProcessPoolExecutor" and not any(k.arg == "mp_context" for k in node.keywords))
                 or (told == "ray.init" and "standing_at_home" not in path.read_text("utf-8"))
             ):
-                found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {told}")
+                found.append(f"{path.relative_to(home_of(path))}:{node.lineno}: {told}")
         elif isinstance(node, ast.ImportFrom) and node.module == "subprocess":
-            found += [f"{path.relative_to(PACKAGE)}:{node.lineno}: {a.name}" for a in node.names if a.name in STARTS]
+            found += [
+                f"{path.relative_to(home_of(path))}:{node.lineno}: {a.name}" for a in node.names if a.name in STARTS
+            ]
     return found
 
 
 @pytest.mark.parametrize(
-    "path", sorted(p for p in PACKAGE.rglob("*.py") if p.stem != "child"), ids=lambda p: str(p.relative_to(PACKAGE))
+    "path",
+    sorted(p for home in WHEELS.values() for p in home.rglob("*.py") if p != PACKAGE / "project" / "child.py"),
+    ids=lambda p: str(p.relative_to(home_of(p))),
 )
 def test_no_other_module_starts_a_process(path: Path) -> None:
     assert [found for found in starts(path) if found.partition(":")[0] not in BECOMES] == []

@@ -11,7 +11,7 @@ from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View
+from bt_runtime.view import Feed, View, beside
 from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.recorded import events_of
 from bt_runtime.view.runs import answered
@@ -161,7 +161,8 @@ def test_completion_knows_the_kinds_and_entries_of_the_tree_at_that_place():
     @skill("drive to {place}")
     def drive_to(place: str) -> None: ...
 
-    with Run(load(PATROL, skills=[drive_to]), clock=Manual()) as run, View(run) as view:
+    with Run(load(PATROL, skills=[drive_to]), clock=Manual()) as run, View(run) as view, beside.opened() as editor:
+        editor.of_run(view)
         run.tick()
 
         def offered(text: str) -> set[str]:

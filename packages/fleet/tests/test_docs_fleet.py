@@ -20,7 +20,7 @@ from bt_fleet.server import free_port
 from bt_runtime.project import child
 from packages.fleet.tests.threads import until
 
-PAGE = (Path(__file__).parents[2] / "docs" / "fleet-keys.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "fleet-keys.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(sh|yaml) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -15,7 +15,7 @@ from bt_fleet.cli.join import lacks
 from bt_fleet.server import free_port
 from bt_runtime.project import child, trust
 
-WHOLE = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text("utf-8")
+WHOLE = (Path(__file__).parents[3] / "docs" / "fleet.md").read_text("utf-8")
 PAGE = WHOLE.partition("\n## Keys")[0]  # what follows is typed in other tests
 FILES = re.findall(r'^```\w+ title="(\S+)"\n(.*?)^```$', PAGE, re.MULTILINE | re.DOTALL)
 SHELL = [block.splitlines() for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)]

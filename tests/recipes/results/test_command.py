@@ -77,7 +77,7 @@ def test_a_page_is_made_once_and_comes_back_to_its_own_figures(
     assert (here / "docs/page/summary.json").read_text("utf-8") == kept
     figures = len(json.loads(kept)["claims"]["adapt"]["findings"])
     assert f"{figures} of {figures} figures came back" in again.out
-    assert btr(["eval", "claims", *map(str, words[:-2])]) == Exit.SUCCESS
+    assert btr(["lab", "eval", "claims", *map(str, words[:-2])]) == Exit.SUCCESS
     assert re.search(r"^  ADaPT, depth 2 +0.0 % +\(0.0 to \d.*\)", capsys.readouterr().out, re.MULTILINE)
 
 

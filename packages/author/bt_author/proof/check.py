@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import bt_runtime
 from bt_author.proof.decide import Asked, Outcome, assumption, decide
 from bt_author.proof.search import STATES, Limits
 from bt_author.proof.story import words
@@ -208,8 +209,8 @@ class Checking:
 
 def _code() -> str:
     """Returns a digest of the checker's code, because another version may give another result."""
-    home = Path(__file__).parents[1]
+    runtime = Path(bt_runtime.__file__).parent
     made = hashlib.sha256()
-    for path in sorted([*(home / "proof").rglob("*.py"), home / "language" / "outside.py"]):
+    for path in [*sorted(Path(__file__).parent.rglob("*.py")), runtime / "language" / "outside.py"]:
         made.update(disk.read_or_nothing(path))
     return made.hexdigest()

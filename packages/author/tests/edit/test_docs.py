@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bt_author.edit.table import END, gestures, written
 
-PAGE = Path(__file__).parents[2] / "docs" / "editing.md"
+PAGE = Path(__file__).parents[4] / "docs" / "editing.md"
 
 
 def test_the_table_of_gestures_is_made_of_the_code() -> None:

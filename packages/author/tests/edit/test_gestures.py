@@ -21,7 +21,7 @@ from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader
 from packages.author.tests.edit.gestures import KEEPS, drawn, text
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 KINDS = registry_of(None)
 SHIPPED = [path for path in sorted((ROOT / "trees").rglob("*.yaml")) if "\nroot:" in path.read_text(encoding="utf-8")]
 ROUNDS = int(os.environ.get("BTR_GESTURES", "60"))

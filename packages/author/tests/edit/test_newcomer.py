@@ -15,7 +15,7 @@ from bt_runtime.language.tidy import tidy
 from tests.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
-DOCS = (Path(__file__).parents[2] / "docs" / "start-author.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).parents[4] / "docs" / "start-author.md").read_text(encoding="utf-8")
 ENTER = "\ue007"
 MOST = 60
 

@@ -13,7 +13,7 @@ import pytest
 from bt_runtime.language.emit import generated
 from packages.author.tests.editor.lsp import Server
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 PROGRAM = ROOT / ".cache/npm/node_modules/yaml-language-server/bin/yaml-language-server"
 MANIFEST = """\
 version: 1

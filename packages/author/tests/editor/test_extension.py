@@ -14,7 +14,7 @@ import pytest
 from bt_runtime import __version__
 from bt_runtime.cli import COMMANDS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 FOLDER = ROOT / "editors" / "vscode"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="the extension is not part of the source distribution")
 

@@ -15,7 +15,7 @@ from bt_runtime.project.selection import select
 from bt_runtime.run import check_file
 from packages.author.tests.editor.project import MAIN, PART, shown, workspace, written
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 Said = set[tuple[str, object]]
 
 

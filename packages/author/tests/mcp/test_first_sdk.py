@@ -11,7 +11,7 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.cli import main
 
-PLACE = Path(os.environ.get("BTR_MCP_1") or Path(__file__).parents[2] / ".cache" / "mcp-1")
+PLACE = Path(os.environ.get("BTR_MCP_1") or Path(__file__).parents[4] / ".cache" / "mcp-1")
 START = "import mcp_server_sqlite; mcp_server_sqlite.main()"
 TREE = """\
 version: 1

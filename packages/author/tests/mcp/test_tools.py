@@ -170,7 +170,7 @@ def test_a_prompt_and_every_sort_of_resource_can_be_read(project: Path) -> None:
 
 
 def test_the_language_page_of_an_assistant_shows_sound_trees(project: Path) -> None:
-    page = (Path(__file__).parents[2] / "bt_runtime" / "mcp" / "language.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "packages" / "author" / "bt_author" / "mcp" / "language.md").read_text("utf-8")
     example = page.partition("```yaml\n")[2].partition("```")[0]
     (project / "skills" / "robot.yaml").write_text(
         "version: 1\nskills: robot\nimpl: world\nkinds:\n  go_to: {params: {place: string}}\n  charge: {}\n"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-ROOMS = ("proof", "language", "tree", "testing")
+ROOT = Path(__file__).parents[4]
 CODE = (
-    *(f"bt_runtime/{room}" for room in ROOMS),
+    *(f"bt_runtime/{room}" for room in ("monitoring", "language", "tree", "testing")),
+    "packages/author/bt_author/proof",
     "packages/author/tests/proof",
     "tests/support",
 )

@@ -17,7 +17,7 @@ from bt_runtime.skills.skill import Skill
 from bt_runtime.testing import FAILURE, RUNNING
 from tests.support.random_trees import SKILLS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "proofs.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "proofs.md").read_text("utf-8")
 BLOCKS = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 

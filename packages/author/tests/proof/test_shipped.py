@@ -17,8 +17,8 @@ from bt_runtime.run.run import load
 from tests.support.brute_force import explore
 from tests.support.random_trees import SKILLS
 
-TREES = Path(__file__).parents[2] / "trees"
-EXAMPLES = Path(__file__).parents[2] / "bt_runtime" / "project" / "init" / "example-projects"
+TREES = Path(__file__).parents[4] / "trees"
+EXAMPLES = Path(__file__).parents[4] / "bt_runtime" / "project" / "init" / "example-projects"
 SHIPPED = sorted([*TREES.rglob("*.yaml"), *EXAMPLES.glob("*/trees/*.yaml")])
 PROMISING = [path for path in SHIPPED if "\nproperties:" in path.read_text()]
 # These are one node that asks a model, a choice among such (attempt, helpdesk), or trees in which an agent may run the

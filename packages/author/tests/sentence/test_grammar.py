@@ -18,7 +18,7 @@ pytest.importorskip("llguidance", reason="the extra `llm` is not installed")
 
 from bt_runtime.llm.decoding.grammar import accepts, check
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 SHIPPED = sorted((ROOT / "trees").rglob("*.yaml"))
 EXAMPLES = sorted((ROOT / "bt_runtime" / "project" / "init" / "example-projects").glob("*/trees/*.yaml"))
 

@@ -10,7 +10,7 @@ import pytest
 
 from bt_runtime.agents.scripted import ScriptedModel
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[4] / "tests" / "benchmarks"))
 from authoring_requests import ONE_BRANCH, REQUESTS, Request, passes, project
 
 

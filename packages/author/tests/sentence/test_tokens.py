@@ -61,7 +61,7 @@ def test_every_shipped_and_example_tree_can_be_written(file: Callable[[], Path],
     wrong = (texts[0][0], texts[0][1].replace("root:", "rot:"))
     words = child.python("packages.author.tests.sentence.token_check", str(file()))
     given = json.dumps([*texts, wrong]).encode()
-    done = child.answer(words, given, 300.0, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    done = child.answer(words, given, 300.0, stderr=subprocess.PIPE, cwd=Path(__file__).parents[4])
     assert done.returncode == 0, done.stderr
     *found, last = json.loads(done.stdout)
     assert [n for n, (_, refused) in enumerate(found) if refused >= 0] == []

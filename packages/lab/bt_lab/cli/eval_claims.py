@@ -27,7 +27,7 @@ def claims(args: argparse.Namespace) -> int:
 
 def _findable() -> None:
     """Makes the checkout's folder importable; raises BtError where there is none."""
-    checkout = Path(__file__).parents[3]
+    checkout = Path(__file__).parents[4]
     if (checkout / "recipes" / "results" / "claims.yaml").is_file():
         if str(checkout) not in sys.path:
             sys.path.append(str(checkout))

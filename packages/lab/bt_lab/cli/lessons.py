@@ -53,7 +53,7 @@ class _Lessons(Export):
             sys.stdout.writelines(lines)
         else:
             disk.write(path, lines)
-        print(f"of {len(recordings):,} runs; {_PRIVATE}", file=sys.stderr)
+        self.unit = f"rows of {len(recordings):,} runs; {_PRIVATE}"
         return len(rows)
 
 

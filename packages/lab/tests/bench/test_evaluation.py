@@ -23,7 +23,7 @@ from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.tree.clock import Manual
 from packages.lab.tests.bench.conftest import knowing, named, outcomes, tasks_of
 
-FRESH, ROOT = Again(), Path(__file__).parents[2]
+FRESH, ROOT = Again(), Path(__file__).parents[4]
 
 
 class Asked:

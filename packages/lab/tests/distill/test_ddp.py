@@ -100,7 +100,7 @@ def test_nobody_stays_behind(deadly, words, documents, tmp_path):
     words.save(tmp_path / "t.json")
     child = [sys.executable, "-c", CHILD, str(documents), str(tmp_path / "run"), str(tmp_path / "t.json")]
     with subprocess.Popen(
-        child, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=Path(__file__).parents[2]
+        child, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=Path(__file__).parents[4]
     ) as process:
         for line in process.stdout:
             if line.startswith("step 3 "):

@@ -50,7 +50,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(words, documents, tmp_path):
     training(documents, tmp_path / "whole", words).go()
     words.save(tmp_path / "t.json")
     child = [sys.executable, "-c", CHILD, str(documents), str(tmp_path / "cut"), str(tmp_path / "t.json")]
-    with subprocess.Popen(child, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
+    with subprocess.Popen(child, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[4]) as process:
         for line in process.stdout:
             if line.startswith("step 8 "):
                 break

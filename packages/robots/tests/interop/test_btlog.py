@@ -26,7 +26,7 @@ def logs(tmp_path: Path) -> tuple[Path, Path]:
         assert run.spin() is bt.Status.FAILURE
     words = ["runs", "export", "last", "--runs", str(tmp_path / "runs"), "--format", "btlog", "-o", str(own)]
     assert main(words) == 0
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[4]
     subprocess.run(
         [sys.executable, "-m", "packages.robots.tests.interop.pairs", str(other)], cwd=root, check=True, timeout=900
     )

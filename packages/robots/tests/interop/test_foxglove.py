@@ -9,7 +9,7 @@ from pathlib import Path
 import bt_runtime as bt
 from bt_robots.mcap import TOPICS
 
-LAYOUT = json.loads((Path(__file__).parents[2] / "docs" / "foxglove.json").read_text("utf-8"))
+LAYOUT = json.loads((Path(__file__).parents[4] / "docs" / "foxglove.json").read_text("utf-8"))
 
 
 def test_every_panel_of_the_layout_looks_at_a_topic_and_a_field_that_there_is() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "monitors.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "monitors.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

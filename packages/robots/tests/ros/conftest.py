@@ -15,7 +15,7 @@ import pytest
 import bt_runtime as bt
 
 GUARD = 60.0  # seconds after which a test hangs
-HOME = Path(__file__).parents[2]
+HOME = Path(__file__).parents[4]
 MANIFEST = """
 version: 1
 skills: nav

@@ -12,7 +12,7 @@ import pytest
 from bt_lab.optimise import plan_versions
 from bt_runtime.language.guide import Guide
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 
 
 def go(folder: Path, what: str = "", number: int = 0) -> subprocess.CompletedProcess[str]:
