@@ -105,7 +105,7 @@ def test_outside_data_is_found_by_option_or_environment(
     monkeypatch.setenv("BTR_DATA", str(tmp_path))
     assert main(words) == Exit.SUCCESS
     assert capsys.readouterr().out == asked and "craft c" in asked
-    assert main(["lab", "play", *words[1:4], "--oracle"]) == Exit.SUCCESS
+    assert main(["lab", "play", *words[2:5], "--oracle"]) == Exit.SUCCESS
     assert main([*words, "--data", str(tmp_path / "empty")]) == Exit.USAGE
     assert "no recipe files" in capsys.readouterr().err
 
