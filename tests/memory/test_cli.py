@@ -50,10 +50,10 @@ def test_a_memory_is_begun_looked_into_and_corrected(btr: Run, monkeypatch: pyte
 def test_why_is_told(btr: Run) -> None:
     """`why` shows the cut; with --json a program reads the same."""
     btr("import", "household")
-    code, out = btr("runs", "why", "find and pick up the apple", "--budget", "200", "--fit", "prefix")
+    code, out = btr("why", "find and pick up the apple", "--budget", "200", "--fit", "prefix")
     assert code == 0
     assert "cut: " in out
-    told = btr("runs", "why", "find and pick up the apple", "--budget", "200", "--json")[1]
+    told = btr("why", "find and pick up the apple", "--budget", "200", "--json")[1]
     assert told["tokens"] <= 200
     assert {"uid", "score", "end", "tokens", "fate"} <= set(told["looks"][0])
 

@@ -25,7 +25,7 @@ def test_it_starts_a_command_that_there_is_and_has_what_the_lenses_ask_for() -> 
     lenses = re.findall(r'"(btr\.\w+)"', (ROOT / "packages/author/bt_author/lsp/outline.py").read_text())
     commands = {each["command"] for each in package["contributes"]["commands"]}
     assert set(lenses) <= commands and all(f'"{name}"' in script for name in commands)
-    assert '["lsp"]' in script and "lsp" in COMMANDS
+    assert '["serve", "lsp"]' in script and "serve lsp" in COMMANDS
     assert package["version"] == __version__
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 from uuid import uuid4
 
-from bt_robots.ros.transport import Answer, Goal, Message, News, ServiceClient, State
+from bt_robots.ros.transport import LATCHED, USUAL, Answer, Goal, Message, News, Qos, ServiceClient, State
 
 CALL = 10.0  # seconds in which a server says whether it accepts a goal, or a wish to cancel one
 WORK = 365 * 86_400.0  # seconds of a goal at most: it ends when its server says so, or is gone
@@ -29,7 +29,7 @@ class Parts(Protocol):
 
     def service(self, name: str, type: str) -> Watched: ...
     def subscribe(
-        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], latched: bool = False
+        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], qos: Qos = USUAL
     ) -> Callable[[], object]: ...
 
 
@@ -47,7 +47,7 @@ class Actions:
         self.goals: weakref.WeakValueDictionary[bytes, PartsGoal] = weakref.WeakValueDictionary()
         self.owed: dict[bytes, PartsGoal] = {}  # goals that were given up and whose cancel nobody has acknowledged
         parts.subscribe(f"{at}/feedback", f"{type}_FeedbackMessage", self._fed)
-        parts.subscribe(f"{at}/status", "action_msgs/msg/GoalStatusArray", self._told, latched=True)
+        parts.subscribe(f"{at}/status", "action_msgs/msg/GoalStatusArray", self._told, LATCHED)
         for each in (self.sending, self.results, self.cancelling):
             each.changed.add(self._moved)
 

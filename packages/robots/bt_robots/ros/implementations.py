@@ -44,9 +44,23 @@ _WAIT = _seconds(f"How many seconds it waits for a server, and for its answer: {
 _WITHIN = _seconds("How many seconds old it may be. Without: as old as it is.")
 _HOLDS = _text("An expression over the fields of the message: what must hold.")
 _LATCHED: Schema = {"type": "boolean", "description": "Is the last message kept for who comes later (transient local)?"}
+_QOS: Schema = {
+    "anyOf": [
+        {"type": "string", "enum": ["usual", "sensor", "latched"]},
+        {"type": "object", "additionalProperties": False, "properties": {
+            "reliability": {"type": "string", "enum": ["reliable", "best_effort"]},
+            "durability": {"type": "string", "enum": ["volatile", "transient_local"]},
+            "depth": {"type": "integer", "minimum": 1, "maximum": 10000},
+        }},
+    ],
+    "description": "Quality of service: `sensor` (best effort, 5 messages), `latched` (the last message is kept for "
+    "who comes later), or {reliability, durability, depth}. Without: reliable, 10 messages. One that asks for "
+    "`reliable` does not hear a sensor that sends with best effort.",
+    "errorMessage": "`qos` is sensor, latched, usual, or {reliability, durability, depth}",
+}  # fmt: skip
 _FIELDS = _paths("Outputs, and where they are in the message: `{x: pose.position.x}`. Without: fields of their names.")
 _MESSAGES = {"topic": _named("The topic: `/battery_state`."), "type": _ANY_TYPE, "fields": _FIELDS, "within": _WITHIN,
-             "latched": _LATCHED}  # fmt: skip
+             "latched": _LATCHED, "qos": _QOS}  # fmt: skip
 _SKILLS, _CHECK = "bt_robots.ros.skills", "bt_robots.ros.fields:check"
 
 
@@ -89,6 +103,7 @@ IMPLEMENTATIONS = {
             "type": _ANY_TYPE,
             "message": _mapping("Its fields; texts may have holes. Without: parameters by their names."),
             "latched": _LATCHED,
+            "qos": _QOS,
         },
         ("topic", "type"), instant=True,
     ),

@@ -5,26 +5,25 @@ What a future brings comes in the executor's thread; it is kept, and the tick lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from bt_robots.ros.goals import AGAIN, ENDED, OVER
-from bt_robots.ros.messages import MessageFault
-from bt_robots.ros.transport import Answer, Goal, Message, News
+from bt_robots.ros.rosidl import made, plain, type_of
+from bt_robots.ros.transport import USUAL, Answer, Goal, Message, News, Qos
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.run.run import Run
-from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from rclpy.action import ClientGoalHandle
+    from rclpy.event_handler import SubscriptionEventCallbacks
     from rclpy.node import Node, Timer
     from rclpy.qos import QoSProfile
     from rclpy.task import Future
-
-DEPTH = 10  # messages that wait to be read
-HINT = "source the ROS workspace that has it: `source install/setup.bash`"
+LOOK = 1.0  # seconds between two looks at which servers an action has
 
 
 class Rclpy:
@@ -34,25 +33,26 @@ class Rclpy:
         self._ends: list[Callable[[], object]] = []
 
     def action(self, name: str, type: str) -> Actions:
-        made: Actions = self._once(("action", name, type), lambda: Actions(self, name, _type("action", type)))
+        made: Actions = self._once(("action", name, type), lambda: Actions(self, name, type_of("action", type)))
         return made
 
     def service(self, name: str, type: str) -> Service:
-        made: Service = self._once(("service", name, type), lambda: Service(self, name, _type("service", type)))
+        made: Service = self._once(("service", name, type), lambda: Service(self, name, type_of("service", type)))
         return made
 
-    def publisher(self, topic: str, type: str, latched: bool = False) -> Callable[[Message], object]:
+    def publisher(self, topic: str, type: str, qos: Qos = USUAL) -> Callable[[Message], object]:
         made: _Publisher = self._once(
-            ("publisher", topic, type), lambda: _Publisher(self, topic, _type("message", type), latched)
+            ("publisher", topic, type), lambda: _Publisher(self, topic, type_of("message", type), qos)
         )
         return made.send
 
     def subscribe(
-        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], latched: bool = False
+        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], qos: Qos = USUAL
     ) -> Callable[[], object]:
         heard = self.node.create_subscription(
-            _type("message", type), topic, lambda message: told(plain(message)), qos(latched), callback_group=self.group
-        )
+            type_of("message", type), topic, lambda message: told(plain(message)), profile(qos),
+            callback_group=self.group, event_callbacks=self._events(topic, qos),
+        )  # fmt: skip
 
         def end() -> None:
             if end in self._ends:
@@ -61,6 +61,20 @@ class Rclpy:
 
         self._ends.append(end)
         return end
+
+    def _events(self, topic: str, qos: Qos) -> SubscriptionEventCallbacks:
+        """Says once in the node's log that a publisher is not heard, because it offers less than is asked for."""
+        from rclpy.event_handler import SubscriptionEventCallbacks
+
+        told: list[object] = []
+
+        def incompatible(event: Any) -> None:
+            if not told:
+                told.append(event)
+                way = "`qos: sensor` hears a publisher of best effort" if qos.reliable else "`latched: false` hears it"
+                self.node.get_logger().warning(f"{topic}: there is a publisher that is not heard: {way}")
+
+        return SubscriptionEventCallbacks(incompatible_qos=incompatible)
 
     def _once(self, which: tuple[str, str, str], make: Callable[[], Any]) -> Any:
         if which not in self._made:
@@ -75,45 +89,14 @@ class Rclpy:
             self._made.popitem()[1].close()
 
 
-def qos(latched: bool) -> QoSProfile | int:
-    from rclpy.qos import DurabilityPolicy, QoSProfile
+def profile(qos: Qos) -> QoSProfile:
+    from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-    return QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL) if latched else DEPTH
-
-
-def _type(sort: str, type: str) -> Any:
-    try:
-        from rosidl_runtime_py import utilities
-    except ImportError as error:
-        raise BtError("rclpy is not here", "source a ROS 2 installation, or run without one: `--ros zenoh`") from error
-    find = {"action": utilities.get_action, "service": utilities.get_service, "message": utilities.get_message}[sort]
-    try:
-        return find(type)
-    except Exception as error:
-        raise MessageFault(f"the ROS type `{type}` is not known: {error}", HINT) from error
-
-
-def plain(message: Any) -> dict[str, Json]:
-    from rosidl_runtime_py import message_to_ordereddict
-
-    return _dicts(message_to_ordereddict(message))  # type: ignore[no-any-return]
-
-
-def _dicts(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _dicts(each) for key, each in value.items()}
-    return [_dicts(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def made(type: Any, value: Message) -> Any:
-    from rosidl_runtime_py import set_message_fields
-
-    message = type()
-    try:
-        set_message_fields(message, value)
-    except (AttributeError, TypeError, ValueError, AssertionError) as error:
-        raise MessageFault(f"this is no `{type.__name__}`: {error}", "its fields: `ros2 interface show`") from error
-    return message
+    return QoSProfile(
+        depth=qos.depth,
+        reliability=ReliabilityPolicy.RELIABLE if qos.reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if qos.latched else DurabilityPolicy.VOLATILE,
+    )
 
 
 class Service:
@@ -152,9 +135,9 @@ def _answer(future: Future) -> Answer:
 
 
 class _Publisher:
-    def __init__(self, to: Rclpy, topic: str, type: Any, latched: bool) -> None:
+    def __init__(self, to: Rclpy, topic: str, type: Any, qos: Qos) -> None:
         self.to, self.type = to, type
-        self.publisher = to.node.create_publisher(type, topic, qos(latched), callback_group=to.group)
+        self.publisher = to.node.create_publisher(type, topic, profile(qos), callback_group=to.group)
 
     def send(self, message: Message) -> None:
         self.publisher.publish(made(self.type, message))
@@ -173,9 +156,27 @@ class Actions:
         self.owed: list[RclpyGoal] = []  # given up, and nobody has acknowledged that they are to be cancelled
         self.timer: Timer | None = None  # while there are any
         self.client = ActionClient(to.node, type, name, callback_group=to.group)
+        self.status = f"{name.rstrip('/')}/_action/status"  # every server of the action publishes it
+        self.working: weakref.WeakSet[RclpyGoal] = weakref.WeakSet()
+        self.servers: frozenset[bytes] = frozenset()
+        self.look_at = 0.0
 
     def ready(self) -> bool:
+        self.look()
         return self.client.server_is_ready()
+
+    def look(self) -> None:
+        """Asks how goals stand when another server has come: one that was killed stays listed for a while, and its
+        successor knows nothing of them."""
+        now = time.monotonic()
+        if now < self.look_at or not self.working:
+            return
+        self.look_at = now + LOOK
+        there = frozenset(bytes(each.endpoint_gid) for each in self.to.node.get_publishers_info_by_topic(self.status))
+        new, self.servers = there - self.servers, self.servers | there
+        if new:
+            for goal in [*self.working]:
+                goal.again()
 
     def outage(self) -> str:
         return ""
@@ -236,6 +237,7 @@ class RclpyGoal(Goal):
             self._end("rejected", "the server has rejected the goal")
         else:
             self.handle, self.state = handle, "accepted"
+            self.actions.working.add(self)
             self.again()
             if self.wanted:
                 self._cancel()
@@ -257,6 +259,7 @@ class RclpyGoal(Goal):
     def _end(self, state: Any, reason: str) -> None:
         self.reason = reason
         self.state = state
+        self.actions.working.discard(self)
         if not self.dropped:
             self.news()
 
@@ -278,6 +281,7 @@ class RclpyGoal(Goal):
 
     def drop(self) -> None:
         self.dropped = True
+        self.actions.working.discard(self)
 
     def give_up(self) -> None:
         self.drop()

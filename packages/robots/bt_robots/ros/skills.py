@@ -11,7 +11,7 @@ from bt_robots.ros.action import Action
 from bt_robots.ros.fields import Form, Paths, expression, inputs_of, outputs_of
 from bt_robots.ros.implementations import WAIT
 from bt_robots.ros.tf import frames_of
-from bt_robots.ros.topics import Latest
+from bt_robots.ros.topics import Latest, qos_of
 from bt_robots.ros.transport import Answer, transport_of
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.skills.skill import Skill
@@ -169,7 +169,7 @@ def latest(kind: Kind, context: Context) -> Latest:
     options: Mapping[str, Any] = kind.data["entry"].options
     heard = Latest(context.clock, context.news)
     ros = transport_of(kind, context)
-    ros.subscribe(options["topic"], options["type"], heard.hear, bool(options.get("latched")))
+    ros.subscribe(options["topic"], options["type"], heard.hear, qos_of(options))
     return heard
 
 
@@ -185,7 +185,8 @@ def topic(kind: Kind, context: Context) -> Callable[[], Any]:
         if message is None or (within is not None and age > within):
             return False
         found = {**outputs.read(message), **told(names, message, age)}
-        return (SUCCESS if holds is None or holds.evaluate({**params, **message}) else FAILURE), found
+        status = SUCCESS if holds is None or holds.evaluate({**params, **message}) else FAILURE
+        return (status, found) if names else status  # a skill without outputs answers by its status alone
 
     return look
 
@@ -194,7 +195,7 @@ def publish(kind: Kind, context: Context) -> Callable[..., bool]:
     options: Mapping[str, Any] = kind.data["entry"].options
     form = Form(options.get("message"), inputs_of(kind))
     ros = transport_of(kind, context)
-    send = ros.publisher(options["topic"], options["type"], bool(options.get("latched")))
+    send = ros.publisher(options["topic"], options["type"], qos_of(options))
 
     def say(**params: Any) -> bool:
         send(form.filled(params))
@@ -215,7 +216,7 @@ def transform(kind: Kind, context: Context) -> Callable[..., Any]:
         found = frames.look(str(asked["frame"]), str(asked["child"]))
         if found is None or (within is not None and found["age"] > within):
             return False
-        return SUCCESS, {name: found[name] for name in names if name in found}
+        return (SUCCESS, {name: found[name] for name in names if name in found}) if names else SUCCESS
 
     return look
 

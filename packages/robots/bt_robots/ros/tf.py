@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, MutableMapping
 from typing import Any, NamedTuple
 
-from bt_robots.ros.transport import Transport
+from bt_robots.ros.transport import LATCHED, Transport
 from bt_runtime.tree.clock import RunClock
 
 TYPE = "tf2_msgs/msg/TFMessage"
@@ -105,5 +105,5 @@ def frames_of(ros: Transport, given: MutableMapping[str, Any], clock: RunClock) 
     if _KEPT not in given:
         given[_KEPT] = frames = Frames(clock)
         ros.subscribe("/tf", TYPE, frames.moved)
-        ros.subscribe("/tf_static", TYPE, frames.fixed, latched=True)
+        ros.subscribe("/tf_static", TYPE, frames.fixed, LATCHED)
     return given[_KEPT]  # type: ignore[no-any-return]

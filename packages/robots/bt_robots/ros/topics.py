@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from bt_robots.ros.transport import LATCHED, SENSOR, USUAL, Qos
 from bt_runtime.tree.clock import RunClock
+
+NAMED = {"sensor": SENSOR, "latched": LATCHED, "usual": USUAL}
+
+
+def qos_of(options: Mapping[str, Any]) -> Qos:
+    """Returns the quality of service that a manifest names, by a word or by its parts; `latched: true` is kept for who
+    comes later in any case."""
+    asked = options.get("qos", "latched" if options.get("latched") else "usual")
+    if isinstance(asked, str):
+        found = NAMED[asked]
+    else:
+        reliable = asked.get("reliability", "reliable") == "reliable"
+        found = Qos(reliable, asked.get("durability") == "transient_local", asked.get("depth", USUAL.depth))
+    return found._replace(latched=True) if options.get("latched") else found
 
 
 class Latest:

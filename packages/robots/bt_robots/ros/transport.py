@@ -20,6 +20,17 @@ State = Literal["sent", "accepted", "rejected", "succeeded", "aborted", "cancele
 OPEN = ("sent", "accepted")
 
 
+class Qos(NamedTuple):
+    """What a publisher offers, or a subscription asks for."""
+
+    reliable: bool = True  # False: best effort, as sensors send
+    latched: bool = False  # the last message is kept for who comes later (transient local)
+    depth: int = 10  # messages that wait to be read
+
+
+USUAL, LATCHED, SENSOR = Qos(), Qos(latched=True, depth=1), Qos(reliable=False, depth=5)
+
+
 class Answer(NamedTuple):
     """The answer of a service; without a value, the reason why there is none."""
 
@@ -88,13 +99,13 @@ class Transport(Protocol):
 
     def action(self, name: str, type: str) -> ActionClient: ...
     def service(self, name: str, type: str) -> ServiceClient: ...
-    def publisher(self, topic: str, type: str, latched: bool = False) -> Callable[[Message], object]: ...
+    def publisher(self, topic: str, type: str, qos: Qos = USUAL) -> Callable[[Message], object]: ...
 
     def subscribe(
-        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], latched: bool = False
+        self, topic: str, type: str, told: Callable[[dict[str, Any]], object], qos: Qos = USUAL
     ) -> Callable[[], object]:
-        """Calls `told` with each message, in any thread; returns a function that ends that. Latched: also with the
-        last message sent before."""
+        """Calls `told` with each message, in any thread; returns a function that ends that. With a
+        latched `qos` also with the last message sent before."""
 
     def close(self) -> None: ...
 

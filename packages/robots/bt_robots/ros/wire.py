@@ -8,9 +8,16 @@ from typing import NamedTuple
 
 SPACE = "@ros2_lv"  # of the tokens that say who is there
 UNVERSIONED = "TypeHashNotSupported"  # what servers of older distributions say
-QOS, LATCHED_QOS = "::,10:,:,:,,", ":1:,1:,:,:,,"
 GID = 16  # bytes by which an endpoint is known
 _ATTACHED = struct.Struct(f"<qqB{GID}s")
+
+
+def qos(reliable: bool, latched: bool, depth: int) -> str:
+    """Returns the part of a token that tells an endpoint's quality of service; what is usual is left out."""
+    return f"{'' if reliable else 2}:{1 if latched else ''}:,{depth}:,:,:,,"
+
+
+QOS = qos(True, False, 10)
 
 
 def dds(type: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from bt_robots.ros import wire
 from bt_robots.ros.goals import Actions
 from bt_robots.ros.messages import MessageFault, Messages
-from bt_robots.ros.transport import Answer, Message
+from bt_robots.ros.transport import USUAL, Answer, Message, Qos
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.extra import Extra
 
@@ -56,12 +56,12 @@ class Zenoh:
         made: Service = self._once(("service", name, type), lambda: Service(self, name, self.need(type)))
         return made
 
-    def publisher(self, topic: str, type: str, latched: bool = False) -> Callable[[Message], object]:
-        made = self._once(("publisher", topic, type), lambda: Publisher(self, topic, self.need(type), latched))
+    def publisher(self, topic: str, type: str, qos: Qos = USUAL) -> Callable[[Message], object]:
+        made = self._once(("publisher", topic, type), lambda: Publisher(self, topic, self.need(type), qos))
         return cast(Publisher, made).send
 
-    def subscribe(self, topic: str, type: str, told: Heard, latched: bool = False) -> Callable[[], object]:
-        return Subscription(self, topic, self.need(type), told, latched).close
+    def subscribe(self, topic: str, type: str, told: Heard, qos: Qos = USUAL) -> Callable[[], object]:
+        return Subscription(self, topic, self.need(type), told, qos).close
 
     def _once(self, which: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         with self._lock:
@@ -176,13 +176,13 @@ class _Call:
 
 
 class Publisher:
-    def __init__(self, to: Zenoh, topic: str, type: str, latched: bool) -> None:
+    def __init__(self, to: Zenoh, topic: str, type: str, qos: Qos) -> None:
         self.to, self.type = to, type
         to.messages.warm(type)
-        self._token, self._gid = to.endpoint("MP", topic, type, wire.LATCHED_QOS if latched else wire.QOS)
+        self._token, self._gid = to.endpoint("MP", topic, type, wire.qos(*qos))
         self._sent = itertools.count(1)
         key = to.key(topic, type)
-        if latched:
+        if qos.latched:
             ext = to.zenoh.ext
             self._put = ext.declare_advanced_publisher(
                 to.session, key, cache=ext.CacheConfig(max_samples=1), publisher_detection=True
@@ -198,13 +198,13 @@ class Publisher:
 class Subscription:
     """A subscription to any version of the type; messages of another version are reported once and dropped."""
 
-    def __init__(self, to: Zenoh, topic: str, type: str, told: Heard, latched: bool) -> None:
+    def __init__(self, to: Zenoh, topic: str, type: str, told: Heard, qos: Qos) -> None:
         self.to, self.type, self.told = to, type, told
         to.messages.warm(type)
         self.versions = (to.messages.hash(type), wire.UNVERSIONED)
-        self._token, _ = to.endpoint("MS", topic, type, wire.LATCHED_QOS if latched else wire.QOS)
+        self._token, _ = to.endpoint("MS", topic, type, wire.qos(*qos))
         key = to.key(topic, type, "*")
-        if latched:
+        if qos.latched:
             ext = to.zenoh.ext
             self._heard = ext.declare_advanced_subscriber(
                 to.session, key, self.heard, history=ext.HistoryConfig(detect_late_publishers=True, max_samples=1)

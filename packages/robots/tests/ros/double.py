@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_robots.ros import wire
+from bt_robots.ros.transport import LATCHED
 from bt_robots.ros.zenoh import Zenoh
 
 Reply = Callable[[dict[str, Any]], None]
@@ -56,7 +57,7 @@ class ActionServer:
         ros.messages.need(type)
         at = f"{name}/_action"
         self.feed = ros.publisher(f"{at}/feedback", f"{type}_FeedbackMessage")
-        self.status = ros.publisher(f"{at}/status", "action_msgs/msg/GoalStatusArray", latched=True)
+        self.status = ros.publisher(f"{at}/status", "action_msgs/msg/GoalStatusArray", LATCHED)
         serve(ros, f"{at}/get_result", f"{type}_GetResult", self.result)
         serve(ros, f"{at}/cancel_goal", "action_msgs/srv/CancelGoal", self.cancel)
         serve(ros, f"{at}/send_goal", f"{type}_SendGoal", self.goal)

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from bt_robots.ros.messages import Messages, plain
+from bt_robots.ros.messages import MessageFault, Messages, plain
 
 STUBS = Path(__file__).parent / "stubs"
 ORDER = (
-    "rclpy", "rclpy.task", "rclpy.qos", "rclpy.node", "rclpy.executors", "rclpy.action", "rclpy.lifecycle",
-    "rosidl_runtime_py", "rosidl_runtime_py.utilities", "unique_identifier_msgs", "unique_identifier_msgs.msg",
+    "rclpy", "rclpy.task", "rclpy.qos", "rclpy.event_handler", "rclpy.node", "rclpy.executors", "rclpy.action",
+    "rclpy.lifecycle", "unique_identifier_msgs", "unique_identifier_msgs.msg",
 )  # fmt: skip
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 
@@ -84,12 +85,19 @@ class System:
         def begin(message: Any) -> None:
             message.__dict__.update(vars(_names(plain(self.messages.made(name, {})))))
 
-        return type(name.rpartition("/")[2], (), {"__init__": begin, "ros": name})
+        return type(name.rpartition("/")[2], (Made,), {"__init__": begin, "ros": name})
+
+
+class Made(types.SimpleNamespace):
+    """A message: its fields, without their types."""
+
+    def get_fields_and_field_types(self) -> dict[str, str]:
+        return dict.fromkeys(vars(self), "")
 
 
 def _names(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return types.SimpleNamespace(**{key: _names(each) for key, each in value.items()})
+        return Made(**{key: _names(each) for key, each in value.items()})
     return [_names(each) for each in value] if isinstance(value, list) else value
 
 
@@ -131,7 +139,12 @@ def rclpy() -> Iterator[System]:
     kept = {name: sys.modules.pop(name) for name in (*ORDER, "bt_robots.ros.managed") if name in sys.modules}
     try:
         made = {name: _stub(name) for name in ORDER}
-        yield _acted(made)
+        system = _acted(made)
+        with (
+            patch("bt_robots.ros.rclpy.type_of", lambda sort, name: system.type(name)),
+            patch("bt_robots.ros.rclpy.made", _message),
+        ):
+            yield system
     finally:
         for name in (*ORDER, "bt_robots.ros.managed"):
             sys.modules.pop(name, None)
@@ -143,13 +156,17 @@ def _acted(made: dict[str, types.ModuleType]) -> System:
     Future = _futures(made["rclpy.task"], system)
     _node(made, system, Future)
     _actions(made["rclpy.action"], system, Future)
-    utilities = made["rosidl_runtime_py.utilities"]
-    for name in ("get_message", "get_service", "get_action"):
-        does(utilities, name, system.type)
-    does(made["rosidl_runtime_py"], "message_to_ordereddict", lambda msg, **about: mapping(msg))
-    does(made["rosidl_runtime_py"], "set_message_fields", _set)
     does(made["unique_identifier_msgs.msg"].UUID, "__init__", lambda self, uuid: setattr(self, "uuid", uuid))
     return system
+
+
+def _message(type: Any, values: Mapping[str, Any]) -> Any:
+    message = type()
+    try:
+        _set(message, values)
+    except (AttributeError, TypeError) as error:
+        raise MessageFault(f"this is no `{type.__name__}`: {error}", "its fields") from error
+    return message
 
 
 def _set(message: Any, values: Mapping[str, Any], *about: Any) -> None:
@@ -250,6 +267,7 @@ def _node(made: dict[str, types.ModuleType], system: System, Future: Any) -> Non
     does(Node, "create_subscription", subscription)
     does(Node, "destroy_subscription", lambda self, subscription: subscription.undo())
     does(Node, "create_client", client)
+    does(Node, "get_publishers_info_by_topic", lambda self, topic_name: [])
     does(Node, "get_logger", lambda self: node.Logger())
     does(Node, "get_clock", lambda self: node.Clock())
     does(node.Clock, "now", lambda self: types.SimpleNamespace(nanoseconds=system.now))

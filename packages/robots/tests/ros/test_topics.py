@@ -17,6 +17,7 @@ from bt_runtime.tree.clock import Manual
 pytest.importorskip("zenoh", reason="needs the ros extra")
 pytest.importorskip("rosbags", reason="needs the ros extra")
 
+from bt_robots.ros.transport import LATCHED
 from bt_robots.ros.zenoh import Zenoh
 from packages.robots.tests.ros.conftest import GUARD, free, tree, until
 from packages.robots.tests.ros.double import serve
@@ -72,7 +73,7 @@ def test_a_subscription_keeps_entries_fresh_while_other_nodes_work(tmp_path: Pat
 
 def test_what_was_said_before_anybody_listened_is_heard_when_it_is_latched(tmp_path: Path, both: Any) -> None:
     robot, ours = both
-    robot.publisher("/map_name", "std_msgs/msg/String", latched=True)({"data": "hall"})
+    robot.publisher("/map_name", "std_msgs/msg/String", LATCHED)({"data": "hall"})
     with bt.Run(tree(tmp_path, "  map_known: {data: '{name}'}", MANIFEST), services={"ros": ours}) as run:
         until_heard(run, lambda: None, lambda: run.tick().status is bt.Status.SUCCESS)
         assert run.blackboard["name"] == "hall"
@@ -128,7 +129,7 @@ def test_where_something_is_is_put_together_along_the_frames(tmp_path: Path, bot
         at = {"translation": {"x": x}, "rotation": turn}
         return {"header": {"frame_id": parent}, "child_frame_id": child, "transform": at}
 
-    fixed = robot.publisher("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+    fixed = robot.publisher("/tf_static", "tf2_msgs/msg/TFMessage", LATCHED)
     fixed({"transforms": [frame("odom", "base_link", 2.0)]})
     moving = robot.publisher("/tf", "tf2_msgs/msg/TFMessage")
     root = "  where: {x: '{x}', y: '{y}', yaw: '{yaw}'}"

@@ -16,7 +16,7 @@ pytest.importorskip("rosbags", reason="needs the ros extra")
 
 from bt_robots.ros.messages import MessageFault, Messages
 from bt_robots.ros.zenoh import Zenoh
-from packages.robots.tests.ros.conftest import GUARD, HOME, free
+from packages.robots.tests.ros.conftest import GUARD, free
 from packages.robots.tests.ros.waiting import wait
 
 STRING = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
@@ -106,7 +106,7 @@ def test_somebody_else_s_ros_over_zenoh_understands_us_and_we_them() -> None:
     at = free()
     heard: list[str] = []
     with Zenoh(listen=[at], domain=0) as ours:
-        command = [sys.executable, str(HOME / "tests" / "ros" / "stranger.py"), at.rpartition(":")[2]]
+        command = [sys.executable, str(Path(__file__).with_name("stranger.py")), at.rpartition(":")[2]]
         other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             assert other.stdout is not None and b"ready" in other.stdout.readline()

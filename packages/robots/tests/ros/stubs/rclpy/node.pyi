@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
@@ -33,6 +34,9 @@ class Parameter:
     name: str
     value: Any
 
+class TopicEndpointInfo:
+    endpoint_gid: list[int]
+
 class Node:
     def __init__(self, node_name: str, *, namespace: str | None = None, enable_rosout: bool = True) -> None: ...
     def get_name(self) -> str: ...
@@ -58,8 +62,10 @@ class Node:
         qos_profile: QoSProfile | int,
         *,
         callback_group: Any = None,
+        event_callbacks: SubscriptionEventCallbacks | None = None,
         raw: bool = False,
     ) -> Subscription: ...
+    def get_publishers_info_by_topic(self, topic_name: str, no_mangle: bool = False) -> list[TopicEndpointInfo]: ...
     def destroy_subscription(self, subscription: Subscription) -> bool: ...
     def destroy_publisher(self, publisher: Publisher) -> bool: ...
     def destroy_client(self, client: Client) -> bool: ...
