@@ -1,6 +1,7 @@
 """A declarative behaviour-tree runtime: trees in YAML, grown by local models, ticked by py_trees.
 
-Public are the names in `__all__`, the modules `types` and `events`, and what `_public.py` lists. All else is private.
+Public are the names in `__all__`, the faces `types`, `events`, `clock`, `agents`, `llm`, `memory`, `journal`, `testing`
+and `plugins`, and what `_public.py` lists. All else is private.
 """
 
 from __future__ import annotations
@@ -13,49 +14,48 @@ TYPE_CHECKING = False  # `typing` takes a fourth of the time of `btr --help`, wh
 
 # Loaded on first use, so that `import bt_runtime` and `btr --help` stay light.
 _HOMES = {
-    "Faults": "bt_runtime.faults.diagnostic",
-    "BtError": "bt_runtime.faults.diagnostic",
-    "Diagnostic": "bt_runtime.faults.diagnostic",
-    "Status": "bt_runtime.tree.node",
-    "Node": "bt_runtime.tree.node",
-    "Skill": "bt_runtime.skills.skill",
-    "skill": "bt_runtime.skills.skill",
-    "load": "bt_runtime.run.run",
-    "Run": "bt_runtime.run.run",
-    "debugger_of": "bt_runtime.debug.debugger",
-    "signals": "bt_runtime.run.signals",
+    name: f"bt_runtime.{module}"
+    for module, names in {
+        "faults.diagnostic": "Faults BtError Diagnostic",
+        "tree.node": "Status Node",
+        "skills.skill": "Skill skill",
+        "run.run": "load Run Tree",
+        "debug.debugger": "debugger_of",
+        "run.signals": "signals Signals",
+        "tree.budget": "Budget",
+        "run.person": "Person",
+        "view": "View",
+        "run.std_logging": "bridge",
+        "replay.resume": "resume",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [
-    "BtError",
-    "Diagnostic",
-    "Faults",
-    "Node",
-    "Run",
-    "Skill",
-    "Status",
-    "clock",
-    "debugger_of",
-    "load",
-    "signals",
-    "skill",
-]
+    "BtError", "Budget", "Diagnostic", "Faults", "Node", "Person", "Run", "Signals", "Skill", "Status",
+    "Tree", "View", "bridge", "clock", "debugger_of", "load", "resume", "signals", "skill",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from bt_runtime import clock
     from bt_runtime.debug.debugger import debugger_of
     from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
-    from bt_runtime.run.run import Run, load
-    from bt_runtime.run.signals import signals
+    from bt_runtime.replay.resume import resume
+    from bt_runtime.run.person import Person
+    from bt_runtime.run.run import Run, Tree, load
+    from bt_runtime.run.signals import Signals, signals
+    from bt_runtime.run.std_logging import bridge
     from bt_runtime.skills.skill import Skill, skill
-    from bt_runtime.tree import clock
+    from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.node import Node, Status
+    from bt_runtime.view import View
 
 
 def __getattr__(name: str) -> Any:
     if name == "clock":
-        globals()[name] = importlib.import_module("bt_runtime.tree.clock")
+        globals()[name] = importlib.import_module("bt_runtime.clock")
         return globals()[name]
     home = _HOMES.get(name)
     if name == "condition":  # an ImportError, because `from bt_runtime import …` tells nothing of another

@@ -10,60 +10,40 @@ import importlib
 import inspect
 
 WHOLE = ("bt_runtime.types", "bt_runtime.events")  # modules of which every name is public
-# module → names that a program or a plugin imports from it
-PUBLIC = {
-    "bt_runtime.run.run": "Tree",
-    "bt_runtime.run.signals": "Signals",
-    "bt_runtime.run.person": "Person",
-    "bt_runtime.tree.clock": "Manual Monotonic RunClock Simulated",
-    "bt_runtime.tree.action": "Action",
-    "bt_runtime.tree.gates": "Gate",
-    "bt_runtime.skills.activity": "Activity Wrapping refused",
-    "bt_runtime.testing": "FAILURE RUNNING SUCCESS Trial after run_tree",
-    "bt_runtime.testing.fuzz": "fuzz",
-    "bt_runtime.testing.conformance": (
-        "Unfit check_embedder check_kind check_memory check_model check_transport check_vectors check_world"
+# the faces in the order of their use: face → (what it is for, its names)
+FACES = {
+    "bt_runtime.clock": ("The time of a run", "Manual Monotonic RunClock Simulated"),
+    "bt_runtime.testing": (
+        "Tests of trees",
+        "FAILURE INVALID RUNNING SUCCESS Double Manual Script Trial after run_tree",
     ),
-    "bt_runtime.view": "View",
-    "bt_runtime.view.scene": "image",
-    "bt_fleet.face": "Fleet",
-    "bt_runtime.journal.lines": "lines",
-    "bt_runtime.journal.reading": "Recording",
-    "bt_runtime.journal.record": "Recorder",
-    "bt_runtime.replay.replay": "replay",
-    "bt_runtime.replay.resume": "resume",
-    "bt_runtime.replay.why": "why_recorded",
-    "bt_runtime.tree.budget": "Budget",
-    "bt_runtime.agents.end": "Ending",
-    "bt_runtime.agents.model_node": "Life ModelNode",
-    "bt_runtime.agents.scripted": "ScriptedModel",
-    "bt_runtime.llm": "open_model",
-    "bt_runtime.llm.chat.chat": "Chat",
-    "bt_runtime.llm.job": "Answer",
-    "bt_runtime.llm.settings": "starter",
-    "bt_runtime.llm.server.chat_server": "LONGEST ChatServer Scored",
-    "bt_runtime.memory.episodes": "Episodes",
-    "bt_runtime.memory.index": "Hit Index",
-    "bt_runtime.memory.opening": "Memory",
-    "bt_runtime.memory.notebook": "Notebook",
-    "bt_runtime.memory.working": "WorkingMemory",
-    "bt_runtime.envs.registry": "open_suite",
-    "bt_runtime.language.expression": "Template compile",
-    "bt_runtime.language.impls": "Implementation",
-    "bt_runtime.language.kinds.kind": "Field Kind",
-    "bt_runtime.faults.diagnostic": "nearest",
-    "bt_lab.run.backend": "Local",
-    "bt_lab.run.case": "Setup Strategy cases",
-    "bt_lab.run.source": "Wanted find",
-    "bt_runtime.run.monitor": "Access Monitor",
-    "bt_robots.groot2.publisher": "Groot2",
-    "bt_robots.metrics": "Metrics",
-    "bt_runtime.run.std_logging": "bridge",
-    "bt_robots.ros.transport": "Transport",
-    "bt_robots.ros.managed": "ManagedTree",
-    "bt_robots.ros.rclpy": "NodeClock Rclpy Ticker rosout",
-    "bt_robots.ros.zenoh": "Zenoh",
+    "bt_runtime.testing.fuzz": ("Random cases", "fuzz"),
+    "bt_runtime.journal": ("Recorded runs", "Recorder Recording replay resume why_recorded"),
+    "bt_runtime.journal.lines": ("… as lines of JSON", "lines"),
+    "bt_runtime.agents": ("Agents", "Ending Life ModelNode ScriptedModel"),
+    "bt_runtime.llm": ("Models", "Answer Chat ChatServer LONGEST Scored open_model starter"),
+    "bt_runtime.memory": ("Memory", "Episodes Hit Index Memory Notebook WorkingMemory"),
+    "bt_runtime.plugins": (
+        "Plugins",
+        "Access Action Activity Beside Export Field Gate Grafts Implementation Kind Monitor Opened Options Template "
+        "Wanted Wrapping compile nearest open_suite refused",
+    ),
+    "bt_runtime.testing.conformance": (
+        "The kit that tells whether a plugin holds",
+        "Unfit check_embedder check_kind check_memory check_model check_transport check_vectors check_world",
+    ),
+    "bt_robots.ros.transport": ("A connection to ROS of your own", "Qos Transport"),
+    "bt_robots.ros.rclpy": ("A node of rclpy", "NodeClock Rclpy Ticker rosout"),
+    "bt_robots.ros.managed": ("A managed node", "ManagedTree"),
+    "bt_robots.ros.zenoh": ("ROS without ROS", "Zenoh"),
+    "bt_robots.groot2.publisher": ("Groot2", "Groot2"),
+    "bt_robots.metrics": ("Prometheus", "Metrics"),
+    "bt_fleet.face": ("Fleets", "Fleet"),
+    "bt_lab.run.backend": ("Evaluations in a program", "Local"),
+    "bt_lab.run.case": ("… their cases", "Setup Strategy cases"),
+    "bt_lab.run.source": ("… their tasks", "Wanted find"),
 }
+PUBLIC = {module: names for module, (_, names) in FACES.items()}
 HEAD = """# The Python face
 
 `import bt_runtime as bt` loads none of the extras. A program may rely on what stands on this page, and on nothing else:
@@ -91,8 +71,8 @@ def page() -> str:
         lines += [f"`bt.{name}`", "", f"::: {_home(value, f'bt_runtime.{name}')}", ""]
     for module in WHOLE:
         lines += [f"## `{module}`", "", f"::: {module}", ""]
-    lines += ["## For tests, tools and plugins", "", "| module | names |", "|---|---|"]
-    lines += [f"| `{module}` | {_listed(listed)} |" for module, listed in PUBLIC.items()]
+    lines += ["## By use", "", "| for | module | names |", "|---|---|---|"]
+    lines += [f"| {what} | `{module}` | {_listed(listed)} |" for module, (what, listed) in FACES.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -36,7 +36,7 @@ def test_what_is_listed_is_there() -> None:
 def test_the_face_has_events_statuses_and_clocks() -> None:
     public = _public.names()
     assert {("bt_runtime", "Status"), ("bt_runtime", "clock"), ("bt_runtime.events", "Tick")} <= public
-    assert {("bt_runtime.events", "Grown"), ("bt_runtime.types", "Job"), ("bt_runtime.tree.gates", "Gate")} <= public
+    assert {("bt_runtime.events", "Grown"), ("bt_runtime.types", "Job"), ("bt_runtime.plugins", "Gate")} <= public
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.language.kinds.registry import shipped_kinds
-from bt_runtime.llm.job import Answer
+from bt_runtime.llm import Answer
+from bt_runtime.memory import Episodes, Hit
 from bt_runtime.memory.embedder import open_embedder
-from bt_runtime.memory.episodes import Episodes
-from bt_runtime.memory.index import Hit, Plain
+from bt_runtime.memory.index import Plain
+from bt_runtime.plugins import Field, Kind, open_suite
 from bt_runtime.testing.conformance import (
     Unfit,
     check_embedder,

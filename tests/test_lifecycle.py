@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import BtError, Run, load
 from bt_runtime.cli import main
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.journal.reading import Recording
+from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.journal import Recording
 from bt_runtime.journal.store import Store
 from bt_runtime.types import Model, Question
 

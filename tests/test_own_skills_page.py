@@ -22,7 +22,7 @@ CHOSEN = {
     "Bob would like to ride the blue bike.": "lend blue bike to Bob",
 }  # fmt: skip
 PROGRAM = f'''
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 
 CHOSEN = {CHOSEN!r}
 

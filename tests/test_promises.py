@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bt_author.proof.check import check
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import Trial
 from bt_runtime.testing.fuzz import fuzz
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial, after, matches, run_tree
 
 PATROL = """\

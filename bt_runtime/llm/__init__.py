@@ -6,8 +6,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime._face import face
+
 if TYPE_CHECKING:
+    from bt_runtime.llm.chat.chat import Chat as Chat
+    from bt_runtime.llm.job import Answer as Answer
+    from bt_runtime.llm.server.chat_server import LONGEST as LONGEST
+    from bt_runtime.llm.server.chat_server import ChatServer as ChatServer
+    from bt_runtime.llm.server.chat_server import Scored as Scored
+    from bt_runtime.llm.settings import starter as starter
     from bt_runtime.types import Model
+
+__getattr__, __dir__ = face(
+    __name__,
+    {
+        "Answer": "bt_runtime.llm.job",
+        "Chat": "bt_runtime.llm.chat.chat",
+        "ChatServer": "bt_runtime.llm.server.chat_server",
+        "LONGEST": "bt_runtime.llm.server.chat_server",
+        "Scored": "bt_runtime.llm.server.chat_server",
+        "starter": "bt_runtime.llm.settings",
+    },
+)
 
 
 def open_model(

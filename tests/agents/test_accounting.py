@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import Budget
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.language.kinds.registry import shipped_kinds
-from bt_runtime.tree.budget import Budget
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import open_suite
 from tests.agents.asking_nodes import NODES, TREE, answer
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bt_runtime import Run, Skill, load, skill
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.events import SkillEnded
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS

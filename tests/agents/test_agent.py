@@ -6,14 +6,15 @@ from itertools import pairwise
 
 import pytest
 
+from bt_runtime import Budget
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import Prompt, agent_prompt
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.story import Family, Step
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm import Chat
 from bt_runtime.memory.notice import Placed, Thing
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
-from bt_runtime.tree.budget import Budget
 from tests.support.room import Room, ending
 
 rule = pytest.mark.rule
@@ -168,7 +169,7 @@ def test_examples_come_most_similar_first_and_a_memory_that_fails_costs_no_run(s
 
     class Broken:
         def ask(self, *_, **__):
-            from bt_runtime.faults.diagnostic import BtError
+            from bt_runtime import BtError
 
             raise BtError("the store is gone")
 
@@ -233,7 +234,7 @@ def test_a_chat_template_without_a_system_role_gets_it_in_the_users_words_and_a_
     refusing = "{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
     strict = "{% for m in messages %}" + refusing + "[{{ m.content }}]{% endfor %}"
     assert Prompt("S", "", "T", "").text(Chat.of(strict)) == "[S\n\nT]"
-    from bt_runtime.faults.diagnostic import BtError
+    from bt_runtime import BtError
 
     with pytest.raises(BtError, match="template"):
         Chat.of("{{ ''.__class__.__mro__[1].__subclasses__() }}")

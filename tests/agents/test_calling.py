@@ -14,15 +14,15 @@ import pytest
 pytest.importorskip("jinja2")
 
 import bt_runtime as bt
+from bt_runtime import BtError, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.agent import Agent
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import replay
+from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm, Tool
-from bt_runtime.llm.chat.chat import Chat, keep, recalled
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run, load
+from bt_runtime.llm.chat.chat import keep, recalled
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Question
 from tests.llm.families.files import MISSING, models
 from tests.llm.tool_templates import FORMATS, MARKERS

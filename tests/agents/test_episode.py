@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 
 from bt_envs.textcraft.world import TextCraft
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import system_text
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.services import agent_services
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
+from bt_runtime.journal import Recording, replay, resume
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Task
 from tests.support.oracles import goal_of, ways

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bt_lab.distill.journals import of_run
+from bt_runtime import BtError, Run, load
 from bt_runtime.agents.finish import OPENING
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 from tests.support.room import Room, ending
 from tests.support.scoring import ActScoring
 

@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 import bt_runtime as bt
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import Step, harmless
 from bt_runtime.memory.store import Store
 from bt_runtime.types import Observation, Verdict

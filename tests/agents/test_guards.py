@@ -6,12 +6,12 @@ import math
 
 import pytest
 
+from bt_runtime import Budget
 from bt_runtime.agents.expansion import Situation, objections
 from bt_runtime.agents.loops import cycle, is_search, same_goal
 from bt_runtime.agents.plan_text import read_plan
 from bt_runtime.agents.services import agent_services
 from bt_runtime.testing import FAILURE, SUCCESS
-from bt_runtime.tree.budget import Budget
 from tests.support.room import Room, ending
 
 AT = Situation("tidy the kitchen", ("tidy the kitchen", "tidy the house"), 2, 0, Budget())

@@ -6,13 +6,11 @@ import random
 
 import pytest
 
+from bt_runtime import BtError, Budget, load
 from bt_runtime.agents.expansion import Situation, as_yaml, objections
 from bt_runtime.agents.plan_text import read_plan
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.fragment import load_fragment
-from bt_runtime.run.run import load
 from bt_runtime.testing import FAILURE
-from bt_runtime.tree.budget import Budget
 
 ALLOWED = {
     "sequence",

@@ -10,21 +10,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from bt_runtime import Faults, load
+from bt_runtime import BtError, Budget, Faults, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.answers import Answer, grammar_of, odds_from, settled
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.agents.services import agent_services
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.language.outputs import Output
 from bt_runtime.llm.decoding.choice import Trie, check_apart
 from bt_runtime.llm.decoding.grammar import accepts
 from bt_runtime.llm.question import NO_SCORES
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
-from bt_runtime.tree.budget import Budget
 from tests.support.scoring import Scoring
 
 rule = pytest.mark.rule

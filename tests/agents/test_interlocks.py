@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from bt_runtime import Run, load, skill
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.replay.resume import resume
+from bt_runtime.journal import resume
 from bt_runtime.testing import FAILURE, SUCCESS
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Observation
 
 AGENT = "agent: {goal: g, moves: [act]%s}"

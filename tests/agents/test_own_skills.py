@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from bt_lab.distill import journals
-from bt_runtime import Run, load, skill
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, Run, load, skill
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.events import Expanded
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.replay.replay import replay
+from bt_runtime.journal import replay
 from bt_runtime.testing import SUCCESS
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 from tests.support.oracles import acting, expanding, judged, planning
 

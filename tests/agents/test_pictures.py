@@ -10,15 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import load, skill
-from bt_runtime.agents import pictures
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder
+from bt_runtime import BtError, Run, load, skill
+from bt_runtime.agents import ScriptedModel, pictures
+from bt_runtime.journal import folder, replay, resume
 from bt_runtime.llm import picture
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 from tests.support.projectors import png

@@ -7,11 +7,11 @@ import tarfile
 
 import pytest
 
+from bt_runtime import load
 from bt_runtime.agents.expansion import as_yaml
 from bt_runtime.agents.loops import same_goal
 from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Unreadable, goals, read_plan
 from bt_runtime.language.fragment import load_fragment
-from bt_runtime.run.run import load
 
 
 def test_the_dialect_nests_control_nodes_subgoals_and_actions():

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.backchain import shown
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Question
@@ -152,7 +152,7 @@ def test_a_word_that_withhold_does_not_know_is_refused() -> None:
 
 
 def test_facts_runs_in_a_house_without_a_copy_of_its_tree() -> None:
-    from bt_runtime.envs.registry import open_suite
+    from bt_runtime.plugins import open_suite
 
     suite = open_suite("house")
     world, task = suite.open(), suite.tasks(0, 1)[0]

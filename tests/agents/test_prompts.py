@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import Budget, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.prompt_holes import tried
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
-from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.envs.registry import open_world
+from bt_runtime.journal import replay
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.llm.local.header import Header
-from bt_runtime.replay.replay import replay
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import SUCCESS
-from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Introduced, Question
 
 STRATEGIES = (

@@ -7,10 +7,9 @@ from typing import Literal
 
 import pytest
 
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import Run, load, skill
 from bt_runtime.events import AGENT_EVENTS, NAMES, Expanded, PlanRefused, Stepped, body
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import RUNNING
 from bt_runtime.types import Model
 

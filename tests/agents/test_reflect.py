@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from bt_runtime.agents import autoplan
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel, autoplan
 from bt_runtime.testing import FAILURE, SUCCESS
 from tests.support.room import Room
 

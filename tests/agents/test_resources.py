@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.run.run import Run, load
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import SUCCESS
 from tests.support.oracles import taught
 
@@ -24,7 +24,7 @@ def house():
 
 
 def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_shown_to_the_next_run(house, tmp_path):
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
 
     _, task, world = house
     with Run(load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(taught),
@@ -42,7 +42,7 @@ def test_a_runs_experiences_are_written_at_its_end_with_the_worlds_verdict_and_s
 
 
 def test_a_run_that_fails_by_the_worlds_account_is_kept_but_not_shown(house, tmp_path):
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
 
     _, task, world = house
     with Run(load("react"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(["Act: done"]),
@@ -94,7 +94,7 @@ def test_a_skill_of_a_manifest_can_recall(house):
     ],
 )
 def test_examples_are_selected_by_similarity_by_kind_of_task_or_one_of_every_kind(select, shown, tmp_path):
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
     from bt_runtime.memory.experience import Experience
     from bt_runtime.types import Task
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.events import Decided
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 from tests.support.room import Room
 from tests.support.scoring import ActScoring

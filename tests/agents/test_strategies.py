@@ -6,15 +6,12 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import project
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import Budget, Run, load, project
 from bt_runtime.language import source
 from bt_runtime.language.source import YamlList, YamlMap
-from bt_runtime.llm import open_model
-from bt_runtime.llm.settings import starter
-from bt_runtime.run.run import Run, load
+from bt_runtime.llm import open_model, starter
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import FAILURE, SUCCESS
-from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Question
 from tests.support.oracles import acting, expanding, judged, parts_of, planning, taught
 from tests.support.room import Room

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Reasoned
-from bt_runtime.llm.chat.chat import Chat, chat_of, recalled
+from bt_runtime.llm import Chat
+from bt_runtime.llm.chat.chat import chat_of, recalled
 from bt_runtime.types import Question
 from tests.llm.tool_templates import FORMATS
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.thought import WORDS
+from bt_runtime.clock import Manual
 from bt_runtime.events import AgentEnded
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 from tests.support.room import Room
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import Budget
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.language.kinds.registry import KINDS
-from bt_runtime.llm.job import Answer
-from bt_runtime.tree.budget import Budget
-from bt_runtime.tree.clock import Manual
+from bt_runtime.llm import Answer
+from bt_runtime.plugins import open_suite
 from tests.agents.asking_nodes import NODES, TREE, answer
 from tests.language.kinds.samples import DOCK, tree_text
 
@@ -126,8 +126,8 @@ def hook(event, args):
         heard.append(f"{event} {args[0]}")
 sys.addaudithook(hook)
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.plugins import open_suite
 suite = open_suite("house")
 world = suite.open()
 world.reset(suite.tasks(1, 1)[0])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.tree_search import ASKED, State
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run, load
+from bt_runtime.journal import Recording, replay
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 from tests.support.oracles import acting

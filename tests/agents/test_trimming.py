@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime import BtError, Budget, Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.events import AgentEnded, Trimmed
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run, load
+from bt_runtime.journal import Recording, replay
 from bt_runtime.testing import FAILURE, SUCCESS
-from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Question
 from tests.support.narrow import Narrow, Refused
 from tests.support.room import Room, ending
@@ -153,7 +151,7 @@ def test_a_model_without_an_answer_is_no_reason_to_trim(start):
 def test_a_local_model_says_by_how_much_and_its_agent_goes_on(tmp_path):
     """The starter with an eighth of its context: no agent ends by it, and no prompt is longer."""
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
-    from bt_runtime.llm.settings import starter
+    from bt_runtime.llm import starter
 
     told: list[Any] = []
     model = {"file": str(starter()), "context": 400}

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from bt_runtime.language import manifest
-from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.plugins import Kind
 from bt_runtime.types import Observation
 
 THINGS = ("cup", "jar", "box")

@@ -8,16 +8,17 @@ from typing import Any, Literal
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.backchain.operator import Operator
 from bt_runtime.backchain.planning import planned
 from bt_runtime.backchain.tree_text import Head
-from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.clock import Manual
+from bt_runtime.envs.registry import open_world
 from bt_runtime.events import AgentEnded, Expanded, SkillEnded
+from bt_runtime.journal import replay
 from bt_runtime.language.tidy import tidy
-from bt_runtime.replay.replay import replay
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import SUCCESS
-from bt_runtime.tree.clock import Manual
 
 HOUSE = "version: 1\ntree: t\nskills: [house]\n"
 

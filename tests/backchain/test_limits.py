@@ -14,11 +14,11 @@ from bt_runtime.backchain.planning import planned
 from bt_runtime.backchain.relevant import NoPlan
 from bt_runtime.backchain.step import Step
 from bt_runtime.backchain.tree_text import Head
-from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.clock import Manual
+from bt_runtime.envs.registry import open_world
 from bt_runtime.events import SkillEnded
 from bt_runtime.language import manifest
-from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import Kind, open_suite
 from tests.backchain.skill_sets import Act, Case, case, done, true
 
 ONE_PLACE = Limits([(1, ["near {x}"])])

@@ -10,7 +10,7 @@ import pytest
 import bt_runtime as bt
 from bt_author.cli import skills as command
 from bt_author.edit.skill_keys import with_fact, with_param
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.backchain.said import effects
 from bt_runtime.backchain.seen import Done, bound_of, ended_by, form_of, needs_of
 from bt_runtime.cli import main

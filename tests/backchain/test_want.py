@@ -9,12 +9,13 @@ from typing import Any, Literal
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.backchain.ground import Fact, relevant
 from bt_runtime.backchain.meaning import again, all_of, fitting
 from bt_runtime.backchain.shown import example_goals
 from bt_runtime.backchain.wording import meant, named, parts
-from bt_runtime.replay.replay import replay
+from bt_runtime.journal import replay
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Choice, Question
 

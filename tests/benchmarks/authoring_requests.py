@@ -13,7 +13,7 @@ import yaml
 
 from bt_author.mcp.tools.scripted import play
 from bt_author.proof.check import check
-from bt_runtime.run.run import Tree, load
+from bt_runtime import Tree, load
 
 MANIFEST = """\
 version: 1

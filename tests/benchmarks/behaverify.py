@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bt_author.proof.cone import places_of
+from bt_runtime import Tree, load
 from bt_runtime.language.entry import Entry, skill_kind
-from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.run.run import Tree, load
+from bt_runtime.plugins import Kind
 
 
 def _instant(name: str) -> Kind:

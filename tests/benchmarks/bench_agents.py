@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from decision_points import Point, collected
 from rows import Row, processor
 
+from bt_runtime import BtError
 from bt_runtime.agents.story import ACT
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.types import Choice
 

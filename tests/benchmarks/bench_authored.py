@@ -16,9 +16,8 @@ import py_trees
 from authored import SKILLS, text, xml
 from rows import Row
 
-from bt_runtime import Skill, Status, skill
+from bt_runtime import Run, Skill, Status, load, skill
 from bt_runtime.language.spec import Caps
-from bt_runtime.run.run import Run, load
 
 LEAVES = 1000
 NODES = 18_000  # of the large tree

@@ -18,7 +18,7 @@ from rows import Row
 from scored_points import ENDS, Measure, Scored
 
 from bt_lab.report.statistics import Estimate, mcnemar, wilson
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm import open_model
 
 MODEL = os.environ.get("MODEL") or "smollm2"

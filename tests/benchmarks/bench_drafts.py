@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from rows import Row
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.settings import NAMED_FILES
 
 MODEL = os.environ.get("MODEL") or "smollm2"

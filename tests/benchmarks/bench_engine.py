@@ -20,9 +20,8 @@ import yaml
 from other_trees import others
 from rows import Row
 
-from bt_runtime import Skill, Status, skill
+from bt_runtime import Run, Skill, Status, load, skill
 from bt_runtime.language.spec import Caps
-from bt_runtime.run.run import Run, load
 
 WIDE = "version: 1\ntree: t\nroot:\n  {kind}:\n{children}"
 DEEP_CAPS = Caps(depth=2000)

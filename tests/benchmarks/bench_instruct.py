@@ -18,9 +18,9 @@ from rows import Row
 from bt_lab.report.judgements import judged
 from bt_lab.report.statistics import wilson
 from bt_lab.run.own_cases import answers, judge_of, read
+from bt_runtime import load
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
-from bt_runtime.run.run import load
 from tests.support.farm import FARM
 
 PROMPT, WRITTEN, ROUNDS = 600, 64, 3  # tokens, tokens, times

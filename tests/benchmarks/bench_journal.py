@@ -12,11 +12,11 @@ from typing import Any
 from bench_engine import changing as busy
 from rows import Row
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.journal import replay
+from bt_runtime.plugins import open_suite
 
 HZ = 100
 BRANCHES = 16  # each three nodes: a sequence of a check and a running leaf

@@ -18,8 +18,8 @@ from bt_lab.report.judgements import Judgement, judged
 from bt_lab.report.statistics import wilson
 from bt_lab.report.temperature import fitted
 from bt_lab.run.own_cases import answers, judge_of, read
+from bt_runtime import load
 from bt_runtime.llm import open_model
-from bt_runtime.run.run import load
 
 MODEL = os.environ.get("MODEL") or "smollm2"
 HERE = Path(__file__).parent

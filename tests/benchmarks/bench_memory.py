@@ -21,8 +21,8 @@ from typing import Any
 from household_goals import quality
 from rows import Row
 
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.embedder import close, open_embedder
-from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import ENDS, Experience
 from bt_runtime.memory.store import Store
 

@@ -24,15 +24,16 @@ from rows import Row
 
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import Budget as Spending
 from bt_runtime.language.emit.dialect import Form, FormField
-from bt_runtime.language.kinds.kind import Field as SkillField
+from bt_runtime.llm import starter
 from bt_runtime.llm.decoding.grammar import any_of
 from bt_runtime.llm.decoding.plan_grammar import expansion
 from bt_runtime.llm.local.model import LocalModel
-from bt_runtime.llm.settings import Settings, starter
+from bt_runtime.llm.settings import Settings
+from bt_runtime.plugins import Field as SkillField
+from bt_runtime.plugins import open_suite
 from bt_runtime.skills.phrase import phrase_of
-from bt_runtime.tree.budget import Budget as Spending
 from bt_runtime.types import Grammar, Question
 from tests.support.random_models import BENCH, MICRO, make_gguf
 

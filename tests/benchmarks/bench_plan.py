@@ -17,10 +17,10 @@ from bt_runtime.backchain.operator import Source
 from bt_runtime.backchain.planning import planned
 from bt_runtime.backchain.relevant import NoPlan, TooLarge
 from bt_runtime.backchain.tree_text import Head
-from bt_runtime.envs.registry import open_suite, open_world
+from bt_runtime.clock import Manual
+from bt_runtime.envs.registry import open_world
 from bt_runtime.language import manifest
-from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import Kind, open_suite
 from bt_runtime.types import Task
 
 TASKS = 60

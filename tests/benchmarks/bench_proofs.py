@@ -11,10 +11,10 @@ from pathlib import Path
 from random import Random
 
 from bt_author.proof.check import check
-from bt_runtime.agents.model_node import ModelNode
+from bt_runtime import Run, Tree, load
+from bt_runtime.agents import ModelNode
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.monitoring.watch import Watch
-from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.node import RUNNING
 
 sys.path.insert(0, str(Path(__file__).parent))

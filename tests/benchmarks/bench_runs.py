@@ -24,7 +24,7 @@ WRITER = """
 import sys, time
 from contextlib import ExitStack
 from pathlib import Path
-from bt_runtime.run.run import Run, load
+from bt_runtime import Run, load
 from tests.view.many import PATROL
 folder, count, period = Path(sys.argv[1]), int(sys.argv[2]), 1 / float(sys.argv[3])
 with ExitStack() as stack:

@@ -15,8 +15,8 @@ from pathlib import Path
 import small_robot
 from rows import Row
 
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import Run, load
+from bt_runtime.clock import Manual
 
 SECONDS = 6.0
 TURNS, LATE, FIRST = 8, 50, 10  # how often by turns, ticks that count of each, and those before them

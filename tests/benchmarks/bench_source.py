@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from bt_runtime.language.expression import Template, compile
 from bt_runtime.language.source import parse
+from bt_runtime.plugins import Template, compile
 
 sys.path.insert(0, str(Path(__file__).parent))
 from rows import Row

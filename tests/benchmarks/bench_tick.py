@@ -13,8 +13,8 @@ from typing import Any
 from rows import Row
 
 import bt_runtime
+from bt_runtime.clock import Manual
 from bt_runtime.events import Acting, Decided
-from bt_runtime.tree.clock import Manual
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.watch import Watch
 from tests.view.scenes import house_run

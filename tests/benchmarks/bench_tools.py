@@ -16,15 +16,15 @@ from typing import Any
 from rows import Row
 
 import bt_runtime as bt
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.agent import Agent
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm
-from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.llama import Weights
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
+from bt_runtime.plugins import open_suite
 from tests.llm.families.files import FAMILIES, MISSING, make, models
 
 TREE = """version: 1

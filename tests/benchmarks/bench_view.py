@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from rows import Row, median
 
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View
+from bt_runtime import Run, View, load
+from bt_runtime.clock import Manual
+from bt_runtime.view import Feed
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser, missing
 from tests.view.scenes import wide_tree

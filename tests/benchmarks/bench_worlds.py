@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rows import Row, best, median
 
 from bt_envs.house.world import HouseWorld
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Task, World
 
 

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import bt_runtime as bt
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.agent import Agent
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.rewording import reword
-from bt_runtime.agents.scripted import Answered, ScriptedModel, picked
+from bt_runtime.agents.scripted import Answered, picked
 from bt_runtime.agents.story import ACT, Step
 from bt_runtime.agents.surroundings import DONE
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Choice, Question, Writing
 
 WORLDS = ("house", "textcraft", "thor", "field", "webshop")

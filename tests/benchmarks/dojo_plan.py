@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Line, PlanRefused
 from bt_runtime.types import Question
 from tests.benchmarks.dojo import HERE, Case, Tools, attack_of, attacked, environment, parts, policy_of, reads, useful

@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import bt_runtime as bt
 import bt_runtime.policy as policies
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Observation, Question
 
 Place = Literal["house", "shop", "memory", "tool"]

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from decision_points import Point
 
+from bt_runtime import BtError
 from bt_runtime.agents import finish
 from bt_runtime.agents.scoring import neutral
 from bt_runtime.agents.story import ACT
 from bt_runtime.agents.surroundings import DONE, FAILURE
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Choice
 
 ENDS = (f" {DONE}", f" {FAILURE}")

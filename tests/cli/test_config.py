@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.language.project_file import SETTINGS
 from bt_runtime.language.settings import Settings, read_project
 from tests.cli.conftest import Btr

@@ -16,18 +16,17 @@ from typing import Any
 import pytest
 from py_trees.common import Status
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import joined, parser
 from bt_runtime.cli.running import demo
 from bt_runtime.cli.running.decisions import WIDTH, Decisions
 from bt_runtime.cli.running.goals import Goal, LiveGoals, goals, line
 from bt_runtime.cli.running.outline import outline
 from bt_runtime.cli.running.row_renderer import FINE, RowRenderer, columns
-from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, Tick
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import settings
-from bt_runtime.run.run import Run, load
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Question, Task
 from recipes.starter.house import teacher as house
 from recipes.starter.lesson import teach

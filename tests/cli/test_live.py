@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime import Run, load
 from bt_runtime.cli.running.live import Live
 from bt_runtime.cli.running.outline import drawn
 from bt_runtime.events import Line, Tick
-from bt_runtime.run.run import Run, load
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.watch import Watch

@@ -15,9 +15,9 @@ import pytest
 
 from bt_runtime import Run, load, skill
 from bt_runtime.cli.running import person
+from bt_runtime.clock import Manual
 from bt_runtime.events import Notice
 from bt_runtime.testing import FAILURE, SUCCESS
-from bt_runtime.tree.clock import Manual
 
 TREE = "version: 1\ntree: t\nroot:\n  sequence:\n    - fell: {tree: oak}\n    - fell: {tree: elm}\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 from bt_lab.cli.play import completer
 from bt_runtime.cli import Exit, main
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.plugins import open_suite
 
 
 @pytest.fixture(autouse=True)

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import Step
 from bt_runtime.cli.color import BLUE
 
 pytest.importorskip("jinja2", reason="needs the llm extra")
 
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime import Run, load
+from bt_runtime.llm import Chat
 from bt_runtime.llm.server.prompt_parts import spoken
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
-from bt_runtime.run.run import Run, load
 from bt_runtime.tree import context
 from tests.cli.conftest import Btr
 from tests.support.room import Room

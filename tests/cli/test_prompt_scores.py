@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
 from tests.support.random_models import Shape, make_gguf
 from tests.support.room import Room
 

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording
 from tests.cli.conftest import Btr, tree
 
 TYPED = tree(
@@ -86,8 +86,8 @@ def test_outputs_are_shown_as_json_values(btr: Btr, here: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_value_is_typed_by_its_port(name: str, text: str, value: object) -> None:
+    from bt_runtime import load
     from bt_runtime.cli.set_option import given
-    from bt_runtime.run.run import load
 
     assert given([f"{name}={text}"], load(TYPED).spec) == {name: value}
 
@@ -199,7 +199,7 @@ def test_what_a_skill_prints_goes_to_standard_error_with_json(btr: Btr, here: Pa
 
 def test_lines_tell_what_an_agent_does_and_what_came_of_it() -> None:
     """Its thoughts are told with `--log debug`."""
-    from bt_runtime.agents.scripted import ScriptedModel
+    from bt_runtime.agents import ScriptedModel
     from bt_runtime.cli.running.log_lines import LogLines
     from bt_runtime.events import Stepped
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import Run, load, skill
 from bt_runtime.cli import COMMANDS
 from bt_runtime.cli.color import GREEN, PLAIN
 from bt_runtime.cli.terminal import Door, escaped, guarded, json_text, raw
 from bt_runtime.faults.format import printed, visible
 from bt_runtime.memory.experience import Experience
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
 
 CODES = [
     "\x1b", "\x1b[31m", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\", "\x1b]52;c;AAAA\x07",
@@ -41,7 +40,7 @@ def quoted(text: str) -> str:
 @pytest.fixture
 def hostile(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose tree, manifest, plan, settings, memory and journal are full of them."""
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
 
     for folder in ("trees", "skills", "guides"):
         (here / folder).mkdir()

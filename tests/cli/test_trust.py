@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError, Run, load
 from bt_runtime.cli import COMMANDS, RUNNING
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.project import child, trust
-from bt_runtime.run.run import Run, load
 from tests.support.shadows import SHADOWS
 
 PAYLOAD = "import pathlib\nimport py_trees\n(pathlib.Path({mark!r}) / 'EXECUTED').write_text(__name__)\n"

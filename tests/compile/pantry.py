@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.types import Model, Observation, Question, Task, Verdict
 
 THINGS = ("cup", "plate", "apple", "book")

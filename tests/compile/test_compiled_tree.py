@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.compile import report
 from bt_runtime.compile.compiling import Compiled, compiled
 from bt_runtime.compile.emit import MOST_NODES
 from bt_runtime.compile.form import form
 from bt_runtime.compile.fuzzing import fuzzed
 from bt_runtime.compile.trace import of_recording
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording, replay
 from bt_runtime.language.tidy import tidy
-from bt_runtime.replay.replay import replay
 from bt_runtime.types import Question, Task
 from tests.compile.pantry import Nobody, Pantry, decide, played, recorded, task
 

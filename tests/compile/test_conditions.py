@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.compile import report
 from bt_runtime.compile.compiling import Compiled, of_traces
 from bt_runtime.compile.condition import heard_forms
 from bt_runtime.compile.goal import Goal
 from bt_runtime.compile.steps import Story
 from bt_runtime.compile.trace import Life
-from bt_runtime.faults.diagnostic import BtError
 from tests.compile.bench import STATES, UNSEEN, Bench, Rule, Told, rule, trace
 from tests.compile.pantry import Nobody, played
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.backchain.brought import held
 from bt_runtime.compile.compiling import compiled
-from bt_runtime.faults.diagnostic import BtError
 from tests.compile.pantry import Nobody
 
 SOLO = """

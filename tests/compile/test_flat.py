@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.compile.compiling import Compiled, of_traces
 from bt_runtime.compile.trace import Act, Life, Trace
-from bt_runtime.faults.diagnostic import BtError
 
 PLACES = ("fridge 1", "drawer 1", "drawer 2", "shelf 1")
 AGENT = 'version: 1\ntree: solo\nroot:\n  agent: {goal: "{goal}", moves: [think, act]}\n'

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.compile.compiling import Compiled, compiled
 from bt_runtime.compile.fuzzing import fuzzed
 from bt_runtime.compile.keeping import keep

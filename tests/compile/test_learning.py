@@ -12,16 +12,15 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, View
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.cli.running import learning
 from bt_runtime.compile.compiling import Compiled, compiled
 from bt_runtime.compile.keeping import keep
 from bt_runtime.compile.learning import proposal
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.settings import Settings
 from bt_runtime.types import Question, Task
-from bt_runtime.view import View
 from bt_runtime.view.feed import Latest
 from tests.compile.pantry import Nobody, Pantry, played, task
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import BtError
 from bt_runtime.compile.compiling import Compiled, compiled
 from bt_runtime.compile.keeping import base_of, keep
-from bt_runtime.faults.diagnostic import BtError
 from tests.compile.pantry import recorded
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_lab.run.source import Source, find
+from bt_runtime import Budget
+from bt_runtime.clock import Manual
 from bt_runtime.compile.compiling import compiled
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.tree.budget import Budget
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import Wanted
 from tests.compile.pantry import Nobody
 
 

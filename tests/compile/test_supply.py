@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.compile.lexicon import Lexicon
 from bt_runtime.compile.supply import supply_of
 from bt_runtime.compile.trace import Act, Life, Trace
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.plugins import open_suite
 from tests.compile.pantry import Nobody
 
 TREES = Path(__file__).parents[2] / "trees"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from bt_lab.compiled_trial import held_out, tried
 from bt_lab.run.source import Source
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.compile.compiling import Compiled
 from bt_runtime.compile.trace import Trace
-from bt_runtime.envs.registry import Wanted
+from bt_runtime.plugins import Wanted
 from tests.compile.pantry import task
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.cli.recorded import compile
 from bt_runtime.compile.compiling import Compiled, compiled

@@ -16,13 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError, Run, load
 from bt_runtime.debug import door as doors
 from bt_runtime.debug.client import Attached, attached, door
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.debug.door import MOST_CLIENTS, Door
 from bt_runtime.events import Tick
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run, load
 
 ROOT = Path(__file__).parents[2]
 PATROL = """\

@@ -7,12 +7,11 @@ import threading
 
 import pytest
 
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import Debugged
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run, load
 from bt_runtime.testing import RUNNING, SUCCESS, Trial, after
-from bt_runtime.tree.clock import Manual
 
 PATROL = """\
 version: 1

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.run.run import Run, load
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.testing import RUNNING, SUCCESS, Trial
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import path_of
 
 PATROL = """\

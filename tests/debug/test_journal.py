@@ -7,14 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bt_runtime import Run, load
 from bt_runtime.cli import main
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import Line, Notice
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.tree.node import SUCCESS
 
 ROOT = Path(__file__).parents[2]
@@ -32,8 +30,8 @@ root:
 KILLED = f"""
 import os, signal, sys
 from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.events import Debugged
 clock = Manual()
 run = Run(load({PATROL!r}), clock=clock, journal=sys.argv[1])

@@ -7,12 +7,11 @@ import json
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.cli import main
 from bt_runtime.debug.commands import COMMANDS, do, parsed
 from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording, folder
 from bt_runtime.testing import Trial
 
 PATROL = """\

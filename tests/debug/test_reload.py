@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import BtError
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.debug.file_watch import FileWatch
 from bt_runtime.events import Line, Tick
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
+from bt_runtime.journal import replay, resume
 from bt_runtime.tree.node import path_of
 
 MAIN = """

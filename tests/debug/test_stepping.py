@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.cli import main
+from bt_runtime.clock import Manual
 from bt_runtime.debug.commands import COMMANDS, LOOKING, do, latest, shown
 from bt_runtime.debug.debugger import Debugger, debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording
 from bt_runtime.replay.stepping import recorded, stepping
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, kind_of, skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
 
 begun: list[int] = []  # every real start of a skill

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from bt_runtime import BtError, Run, load
 from bt_runtime.cli import main
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.replay.why import why_recorded
-from bt_runtime.run.run import Run, load
+from bt_runtime.journal import why_recorded
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
-from bt_runtime.tree.clock import Manual
 
 PATROL = """\
 version: 1

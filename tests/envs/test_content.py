@@ -16,8 +16,9 @@ from bt_envs.house.home_file import read_home
 from bt_envs.house.rulebook import read_rulebook
 from bt_envs.house.tasks import read_errands
 from bt_envs.textcraft.book_file import read_book
+from bt_runtime import BtError
 from bt_runtime.envs.content import by_name, check_of, read_yaml
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.project import packaged
 
 NOTES = check_of("a note", {"note": {"type": "string"}, "kept": by_name({"type": "integer"})}, ("note",))

@@ -12,9 +12,10 @@ import pytest
 
 from bt_envs.alfred import trials
 from bt_lab.run.source import find
+from bt_runtime import BtError
 from bt_runtime.envs.outline import ENDS, PEEK, outline
-from bt_runtime.envs.registry import Wanted, open_suite, open_world
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.envs.registry import open_world
+from bt_runtime.plugins import Wanted, open_suite
 
 ROOMS = (("kitchen", 1), ("bedroom", 2))
 FURNITURE = (("fridge", 11, 1), ("kitchentable", 12, 1), ("bed", 13, 2))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bt_runtime.envs.registry import open_suite
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.plugins import open_suite
 from bt_runtime.project import packaged
 
 RESERVED = {"name", "when", "unless", "on_success", "on_failure", "on_halt"}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.envs.registry import open_suite, open_world, suite_names
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
+from bt_runtime.envs.registry import open_world, suite_names
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Verdict
 from tests.plugged import plug
 

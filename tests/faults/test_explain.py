@@ -11,9 +11,9 @@ import pytest
 
 from bt_envs.house.home_file import read_home
 from bt_envs.house.suite import load_content
-from bt_runtime import Run, load
+from bt_runtime import BtError, Run, load
 from bt_runtime.faults import explain
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language import expression, guide, manifest, source
 from bt_runtime.language.checks import free_slots, plannable
 from bt_runtime.language.loader import Loader

@@ -7,9 +7,10 @@ import re
 from bt_runtime.faults import explain
 from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.faults.format import FORMATS, render
-from bt_runtime.language.expression import ExpressionError, Template, compile
+from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, parse
+from bt_runtime.plugins import Template, compile
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 CODES = frozenset(explain.codes())

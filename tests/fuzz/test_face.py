@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bt_runtime as bt
-from bt_runtime.journal.reading import Recording
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 
 TREE = "version: 1\ntree: t\nroot: {parallel: [{log: a}, {wait: 1000000}]}\n"
 CLEAR = (bt.BtError, ValueError, TypeError)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 
 
 def in_a_row(words: Sequence[str]) -> int:
@@ -45,7 +45,8 @@ def header(words: Sequence[str]) -> int:
 def expression(words: Sequence[str]) -> int:
     """As a condition and as a text with holes."""
     from bt_runtime.faults.format import visible
-    from bt_runtime.language.expression import ExpressionError, Template, compile
+    from bt_runtime.language.expression import ExpressionError
+    from bt_runtime.plugins import Template, compile
 
     scope: dict[str, Any] = {"battery": 0.5, "room": "kitchen", "cups": 3, "rooms": ["a", "b"] * 50}
     scope |= {"text": "one two\n" * 500, "error": {"path": "/"}, "none": None}

@@ -205,7 +205,7 @@ def written(line: str, dice: random.Random) -> str:
 
 @cache
 def stored() -> bytes:
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
     from bt_runtime.memory.experience import Experience
 
     with tempfile.TemporaryDirectory() as name:

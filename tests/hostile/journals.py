@@ -54,8 +54,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 def of_a_tree(folder: Path) -> Path:
-    from bt_runtime.run.run import Run, load
-    from bt_runtime.tree.clock import Manual
+    from bt_runtime import Run, load
+    from bt_runtime.clock import Manual
 
     with Run(load(TREE), inputs={"rooms": ["kitchen", "hall", "attic"]}, clock=Manual(), journal=folder) as run:
         run.spin(ticks=500)
@@ -64,10 +64,10 @@ def of_a_tree(folder: Path) -> Path:
 
 def of_an_agent(folder: Path, whole: bool = False) -> Path:
     """Cut off, so that there is something to resume, or to its end."""
-    from bt_runtime.agents.scripted import ScriptedModel
-    from bt_runtime.envs.registry import open_suite
-    from bt_runtime.run.run import Run, load
-    from bt_runtime.tree.clock import Manual
+    from bt_runtime import Run, load
+    from bt_runtime.agents import ScriptedModel
+    from bt_runtime.clock import Manual
+    from bt_runtime.plugins import open_suite
     from tests.journal import errand
 
     task = open_suite("textcraft").tasks(20, 1)[0]

@@ -11,10 +11,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, kind_of, skill
+from bt_runtime import Run, Skill, load, skill
+from bt_runtime.journal import Recording, resume
+from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.node import RUNNING, SUCCESS
 
 POLICIES = ("fail", "verify", "repeat", "default")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
+from bt_runtime.plugins import open_suite
 from tests.journal import errand
 
 

@@ -15,11 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import Run, Skill, Tree, load, skill
 from bt_runtime.events import Line, Notice
-from bt_runtime.journal.record import Recorder
+from bt_runtime.journal import Recorder
 from bt_runtime.journal.store import Limits
-from bt_runtime.run.run import Run, Tree, load
-from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.node import SUCCESS
 
 COUNT = 12

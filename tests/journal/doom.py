@@ -12,14 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bt_runtime import Run
+from bt_runtime.journal import Recorder
 from bt_runtime.journal.lock import Lock
-from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Store
 from bt_runtime.journal.writer import Writer
-from bt_runtime.memory.notebook import Notebook
+from bt_runtime.memory import Notebook
 from bt_runtime.memory.store import Store as Memory
 from bt_runtime.replay import rebuild, resume
-from bt_runtime.run.run import Run
 from bt_runtime.tree.engine import Engine
 from tests.journal import chores, errand
 

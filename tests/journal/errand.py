@@ -8,10 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.journal import resume
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Observation, Question, Task
 
 PARTS = 3

@@ -7,14 +7,13 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Budget, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
-from bt_runtime.envs.registry import open_suite, open_world
-from bt_runtime.journal import codec
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.budget import Budget
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.envs.registry import open_world
+from bt_runtime.journal import Recording, codec
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Question
 
 WORLDS = ("house", "textcraft")

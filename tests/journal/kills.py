@@ -15,8 +15,8 @@ from typing import Any
 
 import bt_runtime.memory.episodes  # noqa: F401  what the processes need is there before they part
 from bt_runtime.journal import folder as journals
+from bt_runtime.journal import replay
 from bt_runtime.memory.store import Store as Memory
-from bt_runtime.replay.replay import replay
 from tests.journal import chores, errand
 from tests.journal.doom import Came, process
 

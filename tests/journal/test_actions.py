@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, Skill, load, skill
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.journal import replay, resume
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from tests.journal.conftest import read
 from tests.support.abandoned import abandoned

@@ -9,16 +9,13 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Skill, load, skill
+from bt_runtime import Run, Skill, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.events import Line
-from bt_runtime.journal import codec
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording, codec, replay
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.writer import Writer
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
-from bt_runtime.tree.clock import Manual
 
 GUARD = 60.0  # seconds: only of what hangs
 

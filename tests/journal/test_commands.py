@@ -8,11 +8,10 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
+from bt_runtime import Run, load
 from bt_runtime.cli import main
-from bt_runtime.journal import folder
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, folder
 from tests.journal.forgery import rewrite
 from tests.journal.mutations import HOSTILE, made
 from tests.support.abandoned import abandoned

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import BtError, Skill, skill
+from bt_runtime.clock import Monotonic
 from bt_runtime.events import Line
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.replay.replay import replay
-from bt_runtime.skills.skill import Skill, skill
+from bt_runtime.journal import replay
 from bt_runtime.skills.words import raised
-from bt_runtime.tree.clock import Monotonic
 from bt_runtime.tree.node import SUCCESS
 from tests.journal.conftest import read
 

@@ -12,17 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import repair
-from bt_runtime.journal.reading import DECIDED, Recording
+from bt_runtime import BtError, Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, repair, replay, resume
+from bt_runtime.journal.reading import DECIDED
 from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import open_suite
+from bt_runtime.replay.resume import CannotResume
 from bt_runtime.tree.node import SUCCESS
 from tests.journal import errand
 

@@ -13,13 +13,9 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import outage
-from bt_runtime.journal.reading import Recording
+from bt_runtime import BtError, Run, Skill, load, skill
+from bt_runtime.journal import Recording, outage, resume
 from bt_runtime.journal.summary import summary
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, skill
 from bt_runtime.tree.node import SUCCESS
 
 KINDS = {"sure": "fail", "seen": "verify", "again": "repeat"}

@@ -12,14 +12,10 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import BtError, Run, Skill, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.events import Line, SkillEnded, Written
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from tests.journal.forgery import rewrite
 

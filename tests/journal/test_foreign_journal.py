@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import Run, load
 from bt_runtime.cli import main
-from bt_runtime.journal import sources
+from bt_runtime.journal import replay, sources
 from bt_runtime.journal.layout import head_sum
 from bt_runtime.project import trust
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run, load
 
 PAYLOAD = "import pathlib, py_trees\npathlib.Path({mark!r}).touch()\nclass X(py_trees.behaviours.Success):\n    pass\n"
 PLAIN = "version: 1\ntree: t\nroot:\n  sequence: [log: hello]\n"
@@ -65,7 +64,7 @@ def test_no_command_runs_what_a_journal_brings(evil: Path, tmp_path: Path, words
 
 
 def test_nothing_that_python_imports_is_laid_out(evil: Path, tmp_path: Path) -> None:
-    from bt_runtime.journal.reading import Recording
+    from bt_runtime.journal import Recording
 
     sources.lay_out(Recording(evil).head["files"], tmp_path / "elsewhere")
     laid = sorted(p.name for p in (tmp_path / "elsewhere").rglob("*") if p.is_file())

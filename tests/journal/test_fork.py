@@ -10,17 +10,13 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime import BtError, Run, load, skill
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.replay.fork import Edits, dry, fork
 from bt_runtime.replay.refit import CannotResume
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
 from bt_runtime.replay.strategy import instead
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.forks import ENGINES, LAST, MORE, STRATEGIES, WORLDS, course, dice, recorded, state, step, told
 

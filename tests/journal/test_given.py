@@ -11,22 +11,18 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import llm
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, Run, llm, load, skill
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import Exit, main
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import sources
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, resume, sources
 from bt_runtime.journal.folder import NothingBegun
-from bt_runtime.journal.reading import Recording
-from bt_runtime.llm.settings import starter
+from bt_runtime.llm import starter
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
+from bt_runtime.plugins import open_suite
 from bt_runtime.project import file_digest
-from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.replay.resume import CannotResume
 from bt_runtime.tree.node import SUCCESS
 from tests.support.abandoned import abandoned
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import Recording
 from bt_runtime.journal.lines import lines
-from bt_runtime.journal.reading import Recording
 from tests.journal import mutations
 
 FLIPS = int(os.environ.get("BTR_FLIPS", "120"))
@@ -76,8 +76,8 @@ def test_every_value_of_every_table_is_covered(whole, statement):
 
 WRITER = """
 import sys, threading
-from bt_runtime.run.run import Run, load
-from bt_runtime.journal.record import Recorder
+from bt_runtime import Run, load
+from bt_runtime.journal import Recorder
 tree = load("version: 1\\ntree: t\\nblackboard:\\n  n: {type: integer, default: 0}\\n"
             "root: {repeat: {times: 1000000, child: {set: {n: '{n + 1}'}}}}\\n")
 over = threading.Event()

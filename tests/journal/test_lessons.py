@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.llm.chat.chat import Chat
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.llm import Chat
+from bt_runtime.plugins import open_suite
 
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|over|>{% endfor %}<|assistant|>"
 

@@ -13,17 +13,15 @@ pytest.importorskip("jinja2")
 
 from bt_lab.distill import called, chats, journals
 from bt_lab.run.oracle_model import OracleModel
+from bt_runtime import BtError, Run, load
 from bt_runtime.agents.agent import Agent
 from bt_runtime.cli import main
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, resume
+from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm, Tool
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.plugins import open_suite
 from bt_runtime.replay.fork import Edits, fork
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from tests.agents.test_calling import TREE, Caller, chat_of, house
 from tests.llm.families.files import MISSING, models

@@ -9,12 +9,12 @@ import pytest
 
 from bt_lab.distill import chats, journals
 from bt_lab.run.oracle_model import OracleModel
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import Run, load
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 from bt_runtime.journal.folder import journals as journals_in
-from bt_runtime.journal.reading import Recording
-from bt_runtime.llm.chat.chat import Chat
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.llm import Chat
+from bt_runtime.plugins import open_suite
 
 TEMPLATE = (
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}"

@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder, lock
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
+from bt_runtime.journal import folder, lock, resume
 from bt_runtime.journal.lock import Lock, is_held
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 
 
 @pytest.fixture

@@ -6,19 +6,15 @@ import errno
 
 import pytest
 
+from bt_runtime import BtError, Run, load, skill
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder, lock
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recorder, Recording, folder, lock, resume
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.outage import Gone, Overtaken
-from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Batch, Limits, Store
-from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.replay.resume import CannotResume
 from bt_runtime.tree.node import FAILURE
 from tests.support.abandoned import TREE, abandoned, drilling
 

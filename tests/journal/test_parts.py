@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import BtError, Run, load
 from bt_runtime.events import Line
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import parts
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.resume import resume
+from bt_runtime.journal import Recording, parts, resume
 from bt_runtime.testing import SUCCESS
 from tests.plugged import plug
 
@@ -49,8 +46,8 @@ WIND = Wind()
 TREE = "version: 1\ntree: t\nblackboard: {wind: {type: integer, default: -1}}\nroot: {wait: 5}\n"
 GOES_ON = """
 import sys
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.resume import resume
+from bt_runtime.journal import Recording
+from bt_runtime.journal import resume
 
 with resume(sys.argv[1], services={"wind": 0}, changed=True) as run:
     print(run.context.blackboard.root["wind"], run.context.blackboard.root["gust"])

@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.tree.node import SUCCESS
 from tests.journal import deeds
 from tests.journal.disk import Call, Disk, calls, shim

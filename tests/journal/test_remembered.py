@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.journal.reading import Recording
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, resume
+from bt_runtime.memory import Notebook
 from bt_runtime.memory.experience import Experience
-from bt_runtime.memory.notebook import Notebook
 from bt_runtime.memory.store import Store
-from bt_runtime.replay.resume import finished, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import open_suite
+from bt_runtime.replay.resume import finished
 from tests.support.abandoned import abandoned
 
 
@@ -75,7 +75,7 @@ def test_a_run_killed_between_its_end_and_its_memory_tells_it_once(tmp_path, unt
 
 def test_what_a_run_tells_anew_stands_in_place_of_what_it_told(tmp_path):
     """A verdict that has changed, or an agent whose story goes on, doubles nothing; other runs are left alone."""
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
 
     with Episodes.open(tmp_path / "memory.sqlite") as memory:
         for run, verdict, again in (("r", False, False), ("other", False, False), ("r", True, True), ("r", True, True)):
@@ -87,7 +87,7 @@ def test_what_a_run_tells_anew_stands_in_place_of_what_it_told(tmp_path):
 
 
 def test_a_memory_knows_itself_however_it_grows_and_wherever_it_lies(tmp_path):
-    from bt_runtime.memory.episodes import Episodes
+    from bt_runtime.memory import Episodes
 
     with Episodes.open(tmp_path / "a.sqlite") as memory:
         first = memory.identity()

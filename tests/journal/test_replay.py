@@ -9,15 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, replay
 from bt_runtime.journal.layout import head_sum
-from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.regression_test import write_test
-from bt_runtime.replay.replay import replay
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, skill
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read
 from tests.journal.forgery import rewrite

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, replay, resume
+from bt_runtime.replay.resume import CannotResume
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.support.abandoned import TREE, abandoned, drilling, in_doubt
 
@@ -102,8 +100,8 @@ def state(run: Run):
 
 
 def _fresh(path: Path):
-    from bt_runtime.agents.scripted import ScriptedModel
-    from bt_runtime.envs.registry import open_suite
+    from bt_runtime.agents import ScriptedModel
+    from bt_runtime.plugins import open_suite
     from tests.journal import errand
 
     task = open_suite("house").tasks(3, 1)[0]
@@ -112,8 +110,8 @@ def _fresh(path: Path):
 
 
 def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(runs):
-    from bt_runtime.agents.scripted import ScriptedModel
-    from bt_runtime.envs.registry import open_suite
+    from bt_runtime.agents import ScriptedModel
+    from bt_runtime.plugins import open_suite
 
     suite = open_suite("textcraft")
     task = suite.tasks(3, 1)[0]

@@ -13,19 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import codec, folder, summary
+from bt_runtime.journal import Recorder, Recording, codec, folder, replay, resume, summary
 from bt_runtime.journal.layout import HEAD, Texts, Whole, changes_of, changes_text
 from bt_runtime.journal.lines import lines
-from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.writer import Writer
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.replay.resume import CannotResume
 from bt_runtime.types import Choice, Observation
 from tests.journal.conftest import read
 

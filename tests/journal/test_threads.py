@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import Run, load, skill
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.order import in_order
-from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.writer import Writer
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Observation, Task, Verdict
 from tests.support.abandoned import abandoned
@@ -213,7 +210,7 @@ class Found:
 
 
 def test_experiences_are_recalled_from_the_journal(runs: Path):
-    from bt_runtime.agents.scripted import ScriptedModel
+    from bt_runtime.agents import ScriptedModel
 
     memory, model = Memory(), ScriptedModel(["Act: done"])
     around = {"model": model, "services": {"episodes": memory}, "clock": Manual(), "journal": runs}

@@ -12,20 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.cli import main
+from bt_runtime.clock import Manual
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal import folder, outage
+from bt_runtime.journal import Recorder, Recording, folder, outage, resume
 from bt_runtime.journal.outage import FailureMarker, WriteFailure
-from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.summary import summary
 from bt_runtime.language.manifest import parse
-from bt_runtime.replay.resume import CannotResume, resume
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, kind_of, skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.replay.resume import CannotResume
+from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal import deeds
 from tests.journal.disk import shim
@@ -367,7 +364,7 @@ def test_what_had_ended_and_was_told_to_nobody_is_told_when_the_run_goes_on(runs
             again.tick()
             again.journal.tape.writer.durable().wait(60)
         assert again.status is SUCCESS and done == [7]
-    from bt_runtime.replay.replay import replay
+    from bt_runtime.journal import replay
 
     assert replay(path).same
 
@@ -381,7 +378,7 @@ def test_an_end_that_raises_is_held_back_and_raised_again(runs):
     with Run(load(tree, skills=[burst]), journal=runs) as run:
         assert run.spin(seconds=60) is FAILURE
     assert any(e.kind == "told" for e in Recording(run.journal.path).events)
-    from bt_runtime.replay.replay import replay
+    from bt_runtime.journal import replay
 
     assert replay(run.journal.path).same
 

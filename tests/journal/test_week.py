@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.journal import writer
-from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.record import Recorder
+from bt_runtime.journal import Recorder, Recording, writer
 from bt_runtime.journal.store import Limits
 from tests.journal.week import verdict, week
 

@@ -16,11 +16,10 @@ from typing import Any
 import mujoco  # noqa: F401  what the processes need is there before they part
 
 from bt_runtime import Run, load
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.journal import replay, resume
 from bt_runtime.project import init
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 from tests.journal.doom import process
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bt_runtime as bt
-from bt_runtime.journal.record import Recorder
+from bt_runtime.journal import Recorder
 from bt_runtime.journal.store import Limits
 
 WEEK = 604_800.0  # seconds

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
+from bt_runtime.language.expression import Expression, ExpressionError
+from bt_runtime.plugins import Template, compile
 
 SCOPE: dict[str, Any] = {
     "battery": 0.1,
@@ -402,7 +403,8 @@ def test_the_corpus_takes_no_more_than_256_megabytes_and_a_second_each() -> None
     program = f"""
 import resource, signal
 resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
-from bt_runtime.language.expression import compile, ExpressionError
+from bt_runtime.plugins import compile
+from bt_runtime.language.expression import ExpressionError
 scope = dict(room="kitchen", cups=["red", "blue"], pose=dict(x=1), big=10**200, open=len, deep=[], deeper=[])
 for text in {ESCAPES + BOMBS!r}:
     signal.alarm(1)

@@ -7,9 +7,10 @@ import itertools
 import pytest
 
 from bt_runtime.language.checks.types import clashes, type_of
-from bt_runtime.language.expression import ExpressionError, compile
+from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.kinds.data import flows, type_name
 from bt_runtime.language.loader import Loader
+from bt_runtime.plugins import compile
 from bt_runtime.types import Json
 
 HEAD = """version: 1

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.chat.chat import Chat, _parted, keep, recalled
+from bt_runtime import BtError
+from bt_runtime.llm import Chat, starter
+from bt_runtime.llm.chat.chat import _parted, keep, recalled
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.tokenizer import tokens_of
-from bt_runtime.llm.settings import starter
 from bt_runtime.project import child
 from tests.support.odd_model import odd_model
 
@@ -131,7 +131,7 @@ def test_control_tokens_come_from_the_template_alone(tmp_path, micro):
 import json, sys
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.llama import Weights, begin
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm import Chat
 from bt_runtime.llm.local.tokenizer import tokens_of
 from bt_runtime.agents.prompt import agent_prompt
 begin()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.decoding.choice import ROOT, Mode, Trie, check_options, search
 from bt_runtime.types import Choice
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.job import Answer
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.llm import Answer
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 
 TEXT = "go to sink 1\nYou arrive at the sink (1).\n" * 12

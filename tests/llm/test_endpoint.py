@@ -14,18 +14,17 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
+from bt_runtime import BtError
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.faults.diagnostic import BtError, TooLong
-from bt_runtime.llm import open_model
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.llm import Chat, open_model, starter
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.tokenizer import tokens_of
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.server.http import Call
 from bt_runtime.llm.server.request import Line
-from bt_runtime.llm.settings import starter
 from bt_runtime.types import Grammar
 from tests.support.llama_server import served
 from tests.support.odd_model import odd_model

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.project import plugins
 from tests.llm import servers
@@ -17,7 +17,7 @@ from tests.llm.servers import Double, Talk
 from tests.plugged import plug
 
 MODULE = """
-from bt_runtime.llm.server.chat_server import ChatServer
+from bt_runtime.llm import ChatServer
 
 class Greedy(ChatServer):
     flavour = "greedy"

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.language.emit.dialect import Form
 from bt_runtime.llm.decoding.choice import Trie
 from bt_runtime.llm.decoding.gbnf import of_grammar, of_moves, of_trie

@@ -9,8 +9,8 @@ import yaml
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
+from bt_runtime import BtError
 from bt_runtime.agents.plan_text import Goal, Group, read_plan
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.dialect import Form, FormField, PlanLimits
 from bt_runtime.llm.decoding.grammar import accepts
 from bt_runtime.llm.decoding.plan_grammar import FOREIGN, bare, expansion

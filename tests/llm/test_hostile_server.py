@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.server.endpoint import TOKEN_BYTES, Endpoint
 from bt_runtime.llm.server.request import WHOLE
 from bt_runtime.types import Choice, Grammar, Writing

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.settings import Settings
 from bt_runtime.llm import doctor, open_model
 from bt_runtime.llm.server import key

@@ -21,16 +21,15 @@ pytest.importorskip("sse_starlette", reason="needs llama-cpp-python[server]")
 pytest.importorskip("starlette_context", reason="needs llama-cpp-python[server]")
 pytest.importorskip("pydantic_settings", reason="needs llama-cpp-python[server]")
 
+from bt_runtime import BtError, Budget, Run, load
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
 from bt_runtime.events import AgentEnded, Trimmed
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.llm import starter
 from bt_runtime.llm.model_wrapper import WrappedModel
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.llm.settings import starter
 from bt_runtime.project import child
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Grammar, Question
 from tests.support.room import Room
 

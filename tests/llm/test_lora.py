@@ -11,8 +11,8 @@ pytest.importorskip("gguf", reason="test models are made with gguf (the dev extr
 import gguf
 
 from bt_lab.run.provenance import of_model
+from bt_runtime import BtError
 from bt_runtime.agents.recorded import models
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.settings import read_project
 from bt_runtime.llm.local.header import INSTRUCT, STARTER, TAUGHT, read_header, register_with
 from bt_runtime.llm.model_setting import Adapter, adapters, apart

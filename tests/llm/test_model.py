@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.types import Grammar, Question
 from tests.support.random_models import MICRO, make_gguf

@@ -9,13 +9,13 @@ import pytest
 
 from bt_lab.run.free import Free
 from bt_lab.run.metered_model import MeteredModel, Tally
-from bt_runtime import Run, load
-from bt_runtime.faults.diagnostic import BtError, TooLong
-from bt_runtime.journal.reading import Recording
-from bt_runtime.llm.job import Answer
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
+from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.journal import Recording, replay
+from bt_runtime.llm import Answer
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
-from bt_runtime.replay.replay import replay
-from bt_runtime.tree.clock import Alarm, Manual
+from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Choice, Job, Model, Question, Spent, Writing
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.local.ollama import names
 from bt_runtime.llm.settings import find_model
 

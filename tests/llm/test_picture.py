@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm import picture
 from bt_runtime.llm.question import sound
 from bt_runtime.types import Question

@@ -8,12 +8,12 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
+from bt_runtime import Budget
 from bt_runtime.agents.plan_text import Group, goals, read_plan
 from bt_runtime.language.emit.dialect import PlanLimits
 from bt_runtime.llm.decoding.gbnf import of_grammar
 from bt_runtime.llm.decoding.grammar import accepts
 from bt_runtime.llm.decoding.plan_lines import listed, numbered
-from bt_runtime.tree.budget import Budget
 
 WHOLE = PlanLimits(Budget().levels, Budget().width, Budget().length)
 SMALL = PlanLimits(depth=2, width=3, string=20)

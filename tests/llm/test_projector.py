@@ -18,13 +18,12 @@ import pytest
 
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 
-from bt_runtime import Run, Status, load
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError, Run, Status, load
+from bt_runtime.journal import replay
 from bt_runtime.llm import picture
 from bt_runtime.llm.doctor import model_report
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.settings import find_model
-from bt_runtime.replay.replay import replay
 from bt_runtime.types import Question
 from tests.llm.conftest import need_llama
 from tests.llm.test_states import WAIT

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import BtError
 from bt_runtime.events import Reasoned
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.server.thought import TOKENS, parted
 from bt_runtime.types import Grammar

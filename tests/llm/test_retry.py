@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.server.retry import FIRST, JITTER, MOST, TRIES, Wait, asked_for

@@ -13,10 +13,11 @@ import pytest
 
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
+from bt_runtime import BtError
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.faults.diagnostic import BtError, TooLong
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.template import compiled
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.endpoint import Endpoint

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import llm
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime import BtError, llm
+from bt_runtime.faults.diagnostic import MissingExtra
 from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
 from bt_runtime.language.settings import read_project
 from bt_runtime.llm import settings

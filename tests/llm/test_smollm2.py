@@ -15,16 +15,15 @@ import pytest
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_lab.run.own_cases import answers, judge_of, read
+from bt_runtime import BtError, load
 from bt_runtime.agents import finish
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.recorded import models
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.thought import WORDS
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2, find_model
-from bt_runtime.run.run import load
 from tests.support.farm import FARM
 from tests.support.llama_server import served
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.settings import Settings
 from tests.llm.conftest import need_llama
 from tests.support.hybrid_models import HYBRIDS, make_hybrid

@@ -15,11 +15,10 @@ import pytest
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime.language.emit.dialect import Form
-from bt_runtime.llm import open_model
+from bt_runtime.llm import open_model, starter
 from bt_runtime.llm.decoding.plan_grammar import expansion
 from bt_runtime.llm.server.endpoint import Endpoint
 from bt_runtime.llm.server.http import Call
-from bt_runtime.llm.settings import starter
 from bt_runtime.types import Grammar
 
 PROGRAM = Path(os.environ.get("BTR_LLAMA_SERVER", ""))

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.agents.recorded import models
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.llm import open_model
 from bt_runtime.llm import settings as named
 from bt_runtime.llm.local.header import INSTRUCT, STARTER, read_header

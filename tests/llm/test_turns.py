@@ -9,12 +9,13 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import SILENT, Step
-from bt_runtime.llm.chat.chat import Chat, keep, recalled
+from bt_runtime.llm import Chat
+from bt_runtime.llm.chat.chat import keep, recalled
 from bt_runtime.llm.chat.turns import Turns, quiet
-from bt_runtime.run.run import Run, load
 from bt_runtime.types import Question
 
 ROLES = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.local import process, spelling, wire
 from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.job import Cancelled
 
 WAIT = 60

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import Phase, settings
 
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 
 if os.environ.get("BTR_MUTANTS"):  # there it matters that a test fails, not for which smallest input

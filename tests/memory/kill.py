@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 
 GOALS = [

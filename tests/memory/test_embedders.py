@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
+from bt_runtime import BtError
+from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.embedder import close, default_name, embed_packed, name_of, open_embedder
-from bt_runtime.memory.episodes import Episodes
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.hashing import Hashing, _say_once
 from bt_runtime.memory.modelled import Modelled

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.memory.index import Hit, Plain
+from bt_runtime.memory import Hit
+from bt_runtime.memory.index import Plain
 from bt_runtime.memory.rwlock import RWLock
 from bt_runtime.memory.vector import pack, unpack
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory.notebook import Notebook
+from bt_runtime import BtError
+from bt_runtime.memory import Notebook
 from bt_runtime.memory.selection import select
 from bt_runtime.types import Verdict
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory import Episodes
 
 Make = Callable[..., Any]
 KILL = Path(__file__).with_name("kill.py")
 
 READ_AND_WRITE = """
 import sys
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 path, name = sys.argv[1:]
 with Episodes.open(path, "hashing") as memory:

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory import reactree
-from bt_runtime.memory.working import WorkingMemory
+from bt_runtime import BtError
+from bt_runtime.memory import WorkingMemory, reactree
 
 Make = Callable[..., Any]
 

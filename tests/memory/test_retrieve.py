@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime import BtError
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import ENDS, Experience, normalise
 
 Make = Callable[..., Any]

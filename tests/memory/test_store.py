@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime import BtError
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.reembed import reembed
 from bt_runtime.memory.rows import Filter
@@ -192,8 +192,8 @@ def test_a_write_protected_store_says_so(remember: Make, lived: Make, tmp_path: 
 
 FILL = """
 import resource, signal, sys
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime import BtError
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[2])

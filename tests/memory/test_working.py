@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime.memory import WorkingMemory
 from bt_runtime.memory.notice import Fact, Held, Here, Holding, Looked, Placed, Seen, Thing
 from bt_runtime.memory.observation import read
-from bt_runtime.memory.working import Known, WorkingMemory, recall, told
+from bt_runtime.memory.working import Known, recall, told
 
 APPLE, PEAR = Thing("apple", 1), Thing("apple", 2)
 START = (

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from bt_runtime.journal import Recording
 from bt_runtime.journal.folder import journals
-from bt_runtime.journal.reading import Recording
 from tests.llm.servers import Double, Said
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Line
 from bt_runtime.types import Question
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Labelled, Line, PlanRefused
 from bt_runtime.faults.diagnostic import Faults

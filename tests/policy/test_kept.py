@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Person
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Asked, Line
-from bt_runtime.journal.reading import Recording
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.journal import Recording, replay, resume
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience, judged
 from bt_runtime.policy.enforcer import Enforcer
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.run.person import Person
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Person, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Asked, Line
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language.policies.policy import robot
 from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.source import parse
-from bt_runtime.run.person import Person
-from bt_runtime.run.run import Run, load
 from bt_runtime.testing import FAILURE, SUCCESS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text("utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.llm.server.address import parse
 from bt_runtime.project import address, trust
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import disk
 
 

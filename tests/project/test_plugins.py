@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import BtError, Run, load
 from bt_runtime.cli import call
-from bt_runtime.envs.registry import Alone, open_suite, open_world, origin_of, suite_names
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.envs.registry import Alone, open_world, origin_of, suite_names
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language.emit.generated import project_schema
 from bt_runtime.language.kinds.registry import installed, registry_of, shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.llm import open_model
 from bt_runtime.llm.backends import backend_name, is_file
+from bt_runtime.plugins import open_suite
 from bt_runtime.project import find, plugins
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Instant, Pictured, Task, World
@@ -25,7 +26,7 @@ from bt_runtime.view.render import draw, sketch
 from tests.plugged import plug
 
 NODES = """
-from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.plugins import Field, Kind
 from bt_runtime.tree.node import SUCCESS, Node
 from bt_runtime.tree.nodes.sequences import Sequence
 

@@ -16,7 +16,7 @@ from bt_envs.textcraft.invent import invent
 from bt_envs.textcraft.recipes import NAMESPACE, Book, Ingredient, read_line
 from bt_envs.textcraft.suite import SUITE, books
 from bt_envs.textcraft.world import TextCraft
-from bt_runtime.run.run import load
+from bt_runtime import load
 from bt_runtime.types import Task
 from recipes.starter.lesson import teach
 from recipes.starter.seen import read

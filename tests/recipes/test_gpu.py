@@ -13,7 +13,7 @@ pytest.importorskip("gguf", reason="needs the distill extra")
 
 from bt_lab.distill import documents, pretrained  # noqa: E402
 from bt_lab.distill.schedule import Schedule  # noqa: E402
-from bt_runtime.faults.diagnostic import BtError  # noqa: E402
+from bt_runtime import BtError  # noqa: E402
 from recipes.starter.drills import drills  # noqa: E402
 from recipes.starter.gpu import CODE, LESSONS, WEIGHTS, main, pack, train, write  # noqa: E402
 

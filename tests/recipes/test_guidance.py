@@ -221,7 +221,7 @@ def test_where_the_world_contradicts_a_line_of_the_plan_the_world_is_right() -> 
 
 @pytest.mark.parametrize("kind", PROCESSES)
 def test_with_all_rules_in_its_plan_it_is_never_refused(kind: str) -> None:
-    from bt_runtime.run.run import load
+    from bt_runtime import load
     from recipes.starter.lesson import teach
 
     tree, world = load("react"), SUITE.open(feedback="detailed")

@@ -11,9 +11,9 @@ import pytest
 from bt_envs.hotpotqa import invent
 from bt_envs.hotpotqa.files import Question
 from bt_envs.hotpotqa.wiki import Wiki
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.story import Step
-from bt_runtime.run.run import load
 from bt_runtime.types import Question as Ask
 from recipes.starter.hotpotqa.questions import Asked, Hop, Maker, alike, bridged, compared, hop, made_by
 from recipes.starter.hotpotqa.teacher import exercise, exercises, joined, lessons, teacher, years

@@ -10,9 +10,9 @@ from random import Random
 import pytest
 
 from bt_envs.house.suite import SUITE, load_content
+from bt_runtime import load
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
-from bt_runtime.run.run import load
 from recipes.starter.errand import meant, understood
 from recipes.starter.house.homes import make_home, make_lesson_task, outline
 from recipes.starter.house.housekeeping import MOST, OPENINGS, lessons, plans

@@ -13,7 +13,7 @@ pytest.importorskip("gguf", reason="needs the distill extra")
 from bt_lab.distill import checkpoint, gguf_file, pretrained, tokenizer  # noqa: E402
 from bt_lab.distill.network import Network  # noqa: E402
 from bt_lab.distill.size import SIZES  # noqa: E402
-from bt_runtime.faults.diagnostic import BtError  # noqa: E402
+from bt_runtime import BtError  # noqa: E402
 from recipes.starter.mean import main, mean  # noqa: E402
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from bt_lab.distill.documents import Document
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from recipes.starter.data import read
 from recipes.starter.mixture import chosen
 

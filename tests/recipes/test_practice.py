@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from bt_lab.distill import documents
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.story import ACT, EXPAND, THINK
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.settings import starter
+from bt_runtime.llm import starter
 from bt_runtime.types import Question
 from recipes.starter.exercise import Exercise, worth
 from recipes.starter.house import housekeeping

@@ -10,7 +10,7 @@ import pytest
 
 from bt_lab.distill import documents
 from bt_lab.distill.sources import gathered
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from recipes.starter.drills import drills
 from recipes.starter.teachers import SHARD, TEACHERS, course, shards
 

@@ -11,9 +11,9 @@ from bt_envs.alfred import kinds
 from bt_envs.thor.goals import TYPES, Goal
 from bt_envs.thor.rooms import read_rooms
 from bt_envs.thor.tasks import SAYINGS, say
+from bt_runtime import load
 from bt_runtime.agents.story import Step
 from bt_runtime.envs.registry import open_world
-from bt_runtime.run.run import load
 from recipes.starter import data
 from recipes.starter.lesson import teach
 from recipes.starter.seen import Seen

@@ -9,10 +9,10 @@ from random import Random
 from bt_envs.house.suite import SUITE, load_content
 from bt_envs.house.tasks import Errand
 from bt_lab.distill.documents import Document
+from bt_runtime import load
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.verify import ASKED, MOST_DEEDS
-from bt_runtime.run.run import load
 from recipes.starter.errand import meant
 from recipes.starter.house import people, tour
 from recipes.starter.house import teacher as house

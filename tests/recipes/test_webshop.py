@@ -11,9 +11,9 @@ import pytest
 from bt_envs.webshop import invent
 from bt_envs.webshop.catalogue import known
 from bt_envs.webshop.suite import SUITE
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.story import Step
-from bt_runtime.run.run import load
 from bt_runtime.types import Question
 from recipes.starter import data
 from recipes.starter.exercise import Exercise

@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from bt_runtime import Faults, Run, Skill, Status, load, skill
+from bt_runtime import BtError, Faults, Run, Skill, Status, load, skill
 from bt_runtime.events import Tick, Woken
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.types import Observation
 
 HEAD = "version: 1\ntree: t\nroot:\n"

@@ -7,12 +7,10 @@ import threading
 import pytest
 
 import bt_runtime as bt
-from bt_runtime import Run, Skill, Status, load
+from bt_runtime import BtError, Run, Skill, Status, load
+from bt_runtime.clock import Manual
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.tree.clock import Manual
+from bt_runtime.journal import Recording, replay
 
 SUCCESS, FAILURE, RUNNING = Status.SUCCESS, Status.FAILURE, Status.RUNNING
 

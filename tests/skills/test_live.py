@@ -6,12 +6,10 @@ import threading
 
 import pytest
 
-from bt_runtime import Faults, Run, Skill, Status, load, skill
+from bt_runtime import BtError, Faults, Run, Skill, Status, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.events import Feedback, Notice, Tick, Written
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.replay import replay
-from bt_runtime.tree.clock import Manual
+from bt_runtime.journal import Recording, replay
 
 SUCCESS, FAILURE, RUNNING = Status.SUCCESS, Status.FAILURE, Status.RUNNING
 

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from bt_runtime import Run, Status, load, skill
-from bt_runtime.tree.clock import Manual, Simulated
+from bt_runtime.clock import Manual, Simulated
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
 HANG = 60

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bt_runtime.language.agent_options import formless
-from bt_runtime.language.kinds.kind import Field
+from bt_runtime.plugins import Field
 from bt_runtime.skills.phrase import MOST_BEGUN, Phrase, phrase_of
 
 

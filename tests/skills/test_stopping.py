@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bt_runtime import Run, Skill, Status, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.events import Notice, Tick
-from bt_runtime.tree.clock import Manual
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
 HEAD = "version: 1\ntree: t\n"
@@ -327,7 +327,7 @@ def test_what_a_function_in_a_thread_uses_is_free_when_it_has_returned():
 
 
 def test_a_recorded_run_that_waited_until_something_had_stopped_comes_again(tmp_path):
-    from bt_runtime.replay.replay import replay
+    from bt_runtime.journal import replay
 
     server = Server()
     header = "blackboard: {obstacle: {type: boolean, default: false}}"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill, skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime import Run, Skill, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.tree.node import RUNNING, SUCCESS
 
 TREE = """

@@ -14,10 +14,9 @@ from bt_author.proof.options import Options
 from bt_author.proof.shadow import Change, Copied, Shadow
 from bt_author.proof.times import Time
 from bt_author.proof.zone import tightened
+from bt_runtime import Skill, Tree
 from bt_runtime.language.properties.property import of
 from bt_runtime.monitoring.standing import Standing
-from bt_runtime.run.run import Tree
-from bt_runtime.skills.skill import Skill
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 from bt_runtime.tree.changes import unguarded
 from bt_runtime.tree.context import POLL

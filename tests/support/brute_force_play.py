@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.skills.skill import Skill
+from bt_runtime import BtError, Skill
+from bt_runtime.plugins import Kind
 from bt_runtime.testing.case import BROKEN, Case, Move, Subject, moved, played
 from bt_runtime.testing.casting import nodes_of, skills_of
 from bt_runtime.testing.trial import Trial

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import bt_runtime as bt
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
 
 LISTS = {
     "sequence": "Sequence", "fallback": "Fallback", "reactive_sequence": "ReactiveSequence",

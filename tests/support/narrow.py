@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.types import Question
 

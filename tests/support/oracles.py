@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Question, Task
 from recipes.starter.house import teacher as house
 from recipes.starter.lesson import sentences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.run.run import Run
+from bt_runtime import Run
 from bt_runtime.tree.node import path_of
 from bt_runtime.view.event import SIGNS
 from bt_runtime.view.picture import Picture

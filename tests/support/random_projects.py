@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from bt_runtime.run.run import Tree, load
+from bt_runtime import Tree, load
 from tests.support.random_trees import SKILLS, Maker
 
 BOOLEAN = {"type": "boolean"}

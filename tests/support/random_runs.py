@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from bt_runtime.run.run import Run, Tree
-from bt_runtime.skills.skill import Skill
+from bt_runtime import Run, Skill, Tree
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 
 VALUES: dict[str, tuple[Any, ...]] = {"a": (True, False), "b": (True, False), "n": (0, 1, 2), "q": ([], [1], [2, 1])}

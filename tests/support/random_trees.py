@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from bt_runtime.language.entry import Entry, skill_kind
-from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.plugins import Field, Kind
 
 ENTRIES = ("a", "b", "n")
 

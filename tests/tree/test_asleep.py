@@ -7,10 +7,9 @@ from collections import Counter
 
 import pytest
 
-from bt_runtime import Run, Status, load
+from bt_runtime import BtError, Run, Status, load
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import Node, path_of
 from bt_runtime.tree.nodes.leaves import Wait
 

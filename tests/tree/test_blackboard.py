@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime import BtError
 from bt_runtime.events import Woken, Written
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.tree.blackboard import Blackboard, UnknownEntry
 

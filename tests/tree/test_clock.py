@@ -9,8 +9,9 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime import Run, Status, load
+from bt_runtime.clock import Manual, Simulated
 from bt_runtime.events import Notice, Tick
-from bt_runtime.tree.clock import Alarm, Manual, Simulated, behind
+from bt_runtime.tree.clock import Alarm, behind
 
 SUCCESS, FAILURE, RUNNING, INVALID = Status.SUCCESS, Status.FAILURE, Status.RUNNING, Status.INVALID
 

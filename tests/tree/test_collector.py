@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import Run, Tree, load
 from bt_runtime.language.source import pause
-from bt_runtime.run.run import Tree
 
 LARGE = "version: 1\ntree: t\nblackboard: {n: {type: integer, default: 0}}\nroot:\n  sequence:\n" + "".join(
     f"    - set: {{n: '{{n + {i}}}'}}\n" for i in range(1500)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime.clock import Manual
 from bt_runtime.events import SkillEnded
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.describe.blame import blame
 
 

@@ -8,9 +8,8 @@ import threading
 import py_trees
 import pytest
 
-from bt_runtime import Run, Skill, load, skill
+from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.events import Tick
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Double, Script, after
 from bt_runtime.tree.node import Node, NodeError
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import bt_runtime as bt
+from bt_runtime.clock import Manual
 from bt_runtime.events import Grown, Tick
-from bt_runtime.skills.activity import Activity, refused
-from bt_runtime.tree.action import Action
-from bt_runtime.tree.clock import Alarm, Manual
-from bt_runtime.tree.gates import Call, Gate, Start
+from bt_runtime.plugins import Action, Activity, Gate, refused
+from bt_runtime.tree.clock import Alarm
+from bt_runtime.tree.gates import Call, Start
 from bt_runtime.tree.step_gate import Step, gate_steps
 
 SUCCESS, FAILURE, RUNNING = bt.Status.SUCCESS, bt.Status.FAILURE, bt.Status.RUNNING

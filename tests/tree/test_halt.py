@@ -11,8 +11,8 @@ import threading
 import pytest
 
 from bt_runtime import Run, Skill, Status, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.events import Tick
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import NodeError
 
 INVALID, RUNNING, SUCCESS = Status.INVALID, Status.RUNNING, Status.SUCCESS

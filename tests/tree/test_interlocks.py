@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import SkillEnded
-from bt_runtime.replay.replay import replay
-from bt_runtime.skills.activity import Activity, Done, Wrapping, refused
+from bt_runtime.journal import replay
+from bt_runtime.plugins import Action, Activity, Gate, Wrapping, refused
+from bt_runtime.skills.activity import Done
 from bt_runtime.skills.answer import Ended, News
-from bt_runtime.tree.action import Action
-from bt_runtime.tree.gates import Call, Gate, Start
+from bt_runtime.tree.gates import Call, Start
 from bt_runtime.types import Job
 
 RUNNING, SUCCESS, FAILURE = bt.Status.RUNNING, bt.Status.SUCCESS, bt.Status.FAILURE

@@ -6,9 +6,10 @@ import math
 
 import pytest
 
-from bt_runtime.run.run import Run, load
+from bt_runtime import Run, load
+from bt_runtime.clock import Manual, Monotonic
 from bt_runtime.testing import FAILURE, RUNNING
-from bt_runtime.tree.clock import LONGEST, Alarm, Manual, Monotonic
+from bt_runtime.tree.clock import LONGEST, Alarm
 
 NODES = {
     "wait": "wait: '{x}'",

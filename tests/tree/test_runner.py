@@ -11,11 +11,11 @@ import threading
 
 import pytest
 
-from bt_runtime import Run, Skill, load, skill
+from bt_runtime import BtError, Run, Skill, load, skill
+from bt_runtime.clock import Manual, Simulated
 from bt_runtime.events import Notice, Tick
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, after
-from bt_runtime.tree.clock import Alarm, Manual, Simulated
+from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.runner import GIVE_WAY
 
 HEAD = "version: 1\ntree: t\nroot:\n"

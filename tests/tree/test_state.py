@@ -12,11 +12,11 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.agents.scripted import Answered
 from bt_runtime.agents.services import agent_services
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.clock import Manual
 from bt_runtime.language.kinds.registry import shipped_kinds
+from bt_runtime.plugins import open_suite
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.testing.state_check import undeclared
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, path_of
 from bt_runtime.tree.state import NotRestorable, Snapshot, States
 from bt_runtime.types import Choice, Model, Question, Writing
@@ -235,7 +235,7 @@ def test_what_is_a_round_s_says_nothing_while_the_node_does_not_run(kind: str, t
 
 
 PLUGIN = """
-from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.plugins import Field, Kind
 from bt_runtime.tree.node import FAILURE, SUCCESS, Node
 
 class Alternating(Node):

@@ -7,11 +7,10 @@ import threading
 
 import pytest
 
-from bt_runtime import events
+from bt_runtime import Run, events, load
+from bt_runtime.clock import Manual
 from bt_runtime.events import NAMES, Line, Notice, Tick, Woken, Written
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.journal import Recording
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.tree.stream import Stream
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from bt_runtime import Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.events import Line, Notice, Tick
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 
 TREE = "version: 1\ntree: t\nroot:\n  repeat:\n    times: 3\n    child:\n      sequence:\n        - succeed: {}\n" \
        "        - log: '{slow}'\n        - succeed: {}\n"  # fmt: skip

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bt_runtime import skill
+from bt_runtime import Person, Run, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.journal.folder import journals
-from bt_runtime.run.person import Person
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.view.listing import serve
 from bt_runtime.view.runs import Runs
 from bt_runtime.view.server import Server

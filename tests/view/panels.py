@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bt_runtime.run.run import Run, load
+from bt_runtime import Run, load
 from tests.view.browser import Browser
 from tests.view.scenes import depot_run, wide_tree
 from tests.view.screenshots import recorded

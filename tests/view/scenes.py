@@ -8,9 +8,9 @@ from typing import Any
 
 from py_trees.common import Status
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.run.run import Run, load
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.plugins import open_suite
 from tests.support.oracles import acting, taught
 
 
@@ -135,7 +135,7 @@ root:
 
 def depot_run(folder: Path, **options: Any) -> Run:
     """A robot that patrols while something else watches its battery: two things at once, a door that breaks."""
-    from bt_runtime.skills.skill import Skill, skill
+    from bt_runtime import Skill, skill
 
     @skill("drive to {place}")
     class DriveTo(Skill):
@@ -160,7 +160,7 @@ def depot_run(folder: Path, **options: Any) -> Run:
 
 def reasoning_run(**options: Any) -> Run:
     """A model that reasons before each decision, in a context that soon is too short for its story."""
-    from bt_runtime.llm.chat.chat import Chat
+    from bt_runtime.llm import Chat
     from tests.support.narrow import Narrow
     from tests.support.room import Room
 

@@ -8,9 +8,9 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+from bt_runtime import Run, View, load
 from bt_runtime.cli.running.view import side_by_side
-from bt_runtime.run.run import Run, load
-from bt_runtime.view import Feed, View
+from bt_runtime.view import Feed
 from bt_runtime.view.listing import serve
 from bt_runtime.view.page import whole
 from bt_runtime.view.runs import Runs

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.setup import Setup, draw
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.recorded import events_of

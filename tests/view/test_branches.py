@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import Run, load
 from bt_runtime.cli.running import view
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 from bt_runtime.journal.forked import forked
-from bt_runtime.journal.reading import Recording
 from bt_runtime.replay.fork import Edits, fork
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.view.branches import family
 from bt_runtime.view.listing import serve
 from bt_runtime.view.runs import Runs

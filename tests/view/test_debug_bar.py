@@ -6,12 +6,10 @@ import threading
 
 import pytest
 
-from bt_runtime import skill
+from bt_runtime import BtError, Run, View, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View, beside
+from bt_runtime.view import Feed, beside
 from bt_runtime.view.ace import ace_folder
 from bt_runtime.view.recorded import events_of
 from bt_runtime.view.runs import answered

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import skill
+from bt_runtime import Run, View, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.language.loader import Loader
-from bt_runtime.run.run import Run, load
 from bt_runtime.testing import coverage
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View
+from bt_runtime.view import Feed
 from bt_runtime.view.page import whole
 from bt_runtime.view.watch import Watch
 from tests.view.browser import Browser, missing

@@ -8,13 +8,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from bt_runtime import BtError, Run, View, load
 from bt_runtime.cli.running.screen import screen
+from bt_runtime.clock import Manual
 from bt_runtime.events import Crash, Line
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View
+from bt_runtime.journal import Recording
+from bt_runtime.view import Feed
 from bt_runtime.view.picture import Picture, Spot
 from bt_runtime.view.recorded import Reader
 from bt_runtime.view.watch import Watch

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import BtError
 from bt_runtime.cli.running.view import side_by_side
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.glance import Fault
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.listing import ABOUT, Source, about_row, alarm_of, run_row, serve

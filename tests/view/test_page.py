@@ -8,13 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from bt_runtime import Status, skill
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Person, Run, Status, View, load, skill
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.events import Answered, Tick
-from bt_runtime.run.person import Person
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View
+from bt_runtime.view import Feed
 from bt_runtime.view.afterwards import ask
 from bt_runtime.view.page import whole
 from bt_runtime.view.picture import Picture

@@ -7,10 +7,10 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bt_runtime import Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.events import Line
 from bt_runtime.journal.codec import patch, patched
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture
 from bt_runtime.view.plain import MOST_TEXT, plain

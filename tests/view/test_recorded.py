@@ -10,13 +10,12 @@ from itertools import islice
 
 import pytest
 
+from bt_runtime import BtError, Run, load
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.clock import Manual
 from bt_runtime.journal import record, writer
 from bt_runtime.journal.tape import Tape
 from bt_runtime.language.loader import Loader
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.engine import Engine
 from bt_runtime.view.event import SIGNS
 from bt_runtime.view.feed import Feed

@@ -8,20 +8,17 @@ import threading
 
 import pytest
 
-from bt_runtime import skill
+from bt_runtime import BtError, Person, Run, load, skill
 from bt_runtime.cli import main
 from bt_runtime.cli.journals import of_project
 from bt_runtime.cli.running import view
 from bt_runtime.cli.running.view import is_folder
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.folder import journals
 from bt_runtime.journal.glance import Glance
-from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.summary import summary
-from bt_runtime.run.person import Person
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
 from bt_runtime.view import runs as listing
 from bt_runtime.view.runs import Runs
 from bt_runtime.view.table import MOST_GONE, Table

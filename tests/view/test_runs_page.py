@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.run.run import Run, load
+from bt_runtime import Run, load
 from bt_runtime.view.server import Server
 from tests.view.browser import Browser, missing
 from tests.view.many import HELLO, listed

@@ -11,9 +11,8 @@ import pytest
 from py_trees.behaviour import Behaviour
 from py_trees.common import ParallelPolicy
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import BtError, Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.tree.describe.gist import family_of, gist
 from bt_runtime.tree.node import path_of
 from bt_runtime.view.event import Event

@@ -7,12 +7,11 @@ import threading
 import zlib
 from types import SimpleNamespace
 
-from bt_runtime import Skill, Status, skill
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, Skill, Status, load, skill
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli.running.screen import screen
-from bt_runtime.run.run import Run, load
+from bt_runtime.clock import Manual
 from bt_runtime.testing import SUCCESS
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Observation
 from bt_runtime.view.feed import Feed
 from bt_runtime.view.picture import Picture

@@ -9,12 +9,11 @@ import pytest
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli.running.scoring import Scoring
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 from bt_runtime.view import Feed
 from bt_runtime.view.recorded import events_of
 from bt_runtime.view.runs import answered

@@ -13,15 +13,12 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from bt_runtime import Status, skill
+from bt_runtime import BtError, Person, Run, Status, View, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.debug.debugger import debugger_of, debugging
 from bt_runtime.events import Tick
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project.address import Busy
-from bt_runtime.run.person import Person
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import Feed, View
+from bt_runtime.view import Feed
 from bt_runtime.view.server import Server
 from tests.view.scenes import house_run
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from bt_runtime import Run, load
 from bt_runtime.cli.running.view import side_by_side
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
 from bt_runtime.view.listing import serve
 from bt_runtime.view.runs import Runs
 from tests.view.browser import Browser, missing

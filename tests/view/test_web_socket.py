@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.run.run import Run, load
-from bt_runtime.view import View
+from bt_runtime import Run, View, load
 from bt_runtime.view.server import Server
 from bt_runtime.view.web_socket import REFUSED, accepted
 from tests.view.browser import Browser, missing

@@ -25,14 +25,13 @@ from bt_envs.alfworld.suite import SUITE
 from bt_envs.alfworld.world import AlfWorld
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.envs import worker_pool
-from bt_runtime.envs.registry import Wanted
 from bt_runtime.envs.worker_pool import Pool
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
+from bt_runtime.plugins import Wanted
 from bt_runtime.project import child, packaged
-from bt_runtime.run.run import Run, load
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
 from tests.support.oracles import acting, expanding, goal_of, planning, ways

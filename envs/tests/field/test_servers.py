@@ -14,13 +14,12 @@ from bt_envs.field.servers import CODES, SERVERS
 from bt_envs.field.services import Service
 from bt_envs.field.suite import SUITE
 from bt_envs.field.world import Field
+from bt_runtime import BtError
+from bt_runtime.clock import Manual
 from bt_runtime.envs.registry import open_world
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import replay, resume
 from bt_runtime.language import manifest
 from bt_runtime.project import packaged
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Doing, Task, Timed
 
 FREE = Task("t", "", "", {"goals": []})

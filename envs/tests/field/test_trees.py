@@ -10,7 +10,7 @@ import pytest
 import bt_runtime as bt
 from bt_envs.field.suite import SUITE
 from bt_envs.field.world import Field
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.testing import FAILURE, SUCCESS, Trial, run_tree
 
 Opened = Callable[..., tuple[Field, Any]]

@@ -10,8 +10,8 @@ from bt_envs.house.chores import heard, read_chores
 from bt_envs.house.rules import PROCESSES, as_data
 from bt_envs.house.suite import SUITE, load_content
 from bt_envs.house.world import HouseWorld
+from bt_runtime import BtError
 from bt_runtime.envs.registry import Split
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import packaged
 
 KINDS = ["heat", "cool", "clean"]

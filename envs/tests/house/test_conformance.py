@@ -21,7 +21,7 @@ from bt_envs.house.replay import replay
 from bt_envs.house.speech import hear, say
 from bt_envs.house.suite import SUITE, load_content
 from bt_envs.house.world import HouseWorld
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.project import packaged
 

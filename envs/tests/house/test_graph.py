@@ -9,7 +9,7 @@ import pytest
 
 from bt_envs.house.graph import read_goal, read_graph
 from bt_envs.house.suite import SUITE, apartments, load_content
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Task
 
 CATALOGUE = load_content().catalogue

@@ -7,7 +7,7 @@ import pytest
 
 from bt_envs.house.rules import PROCESSES, Rule, Rules, Way, as_data, describe, read_rules, sentence, ways
 from bt_envs.house.suite import load_content
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 BOOK = load_content().rulebook
 DRAWN = {split: [BOOK.draw(seed, split) for seed in range(300)] for split in ("train", "eval")}  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 
 from bt_envs.house.suite import SUITE, load_content
 from bt_envs.house.tasks import ask
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 
 @pytest.mark.parametrize("knows", ["seen", "all"])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bt_envs.house.speech import hear, say
 from bt_envs.house.suite import SUITE
 from bt_envs.house.world import HouseWorld
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Task
 
 

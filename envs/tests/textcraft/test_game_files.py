@@ -9,7 +9,7 @@ import pytest
 from bt_envs.textcraft.game_files import read_game
 from bt_envs.textcraft.planner import plan
 from bt_envs.textcraft.suite import books
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 SHAPED = {
     "type": "minecraft:crafting_shaped",

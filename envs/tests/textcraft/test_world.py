@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bt_envs.textcraft.suite import SUITE
 from bt_envs.textcraft.world import TextCraft
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Task, World
 
 RECIPES = [

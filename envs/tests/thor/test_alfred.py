@@ -16,7 +16,7 @@ from bt_envs.thor.partial import _SENTENCE
 from bt_envs.thor.suite import SUITE
 from bt_envs.thor.tasks import of_trial
 from bt_envs.thor.world import Thor
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 pytestmark = pytest.mark.data
 

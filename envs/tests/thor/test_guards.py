@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from bt_envs.thor.world import Thor
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Task
 
 pytestmark = [pytest.mark.thor, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]

@@ -9,7 +9,7 @@ import pytest
 from bt_envs.thor.goals import TYPES
 from bt_envs.thor.suite import SUITE
 from bt_envs.thor.world import Thor
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Task
 
 MANY = 210

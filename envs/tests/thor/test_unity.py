@@ -11,7 +11,7 @@ import pytest
 from bt_envs.thor.library import object_states
 from bt_envs.thor.oracle import solve
 from bt_envs.thor.world import Thor
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Task
 
 

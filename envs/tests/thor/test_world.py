@@ -13,7 +13,7 @@ import pytest
 from bt_envs.thor.frame import png
 from bt_envs.thor.suite import SUITE
 from bt_envs.thor.world import Thor
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.types import Observation, Task, Verdict
 
 Library = Callable[..., Thor]

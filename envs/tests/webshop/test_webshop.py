@@ -15,11 +15,10 @@ from bt_envs.webshop import files
 from bt_envs.webshop.catalogue import Catalogue, Product
 from bt_envs.webshop.reward import Goal, alike, of_kind, reward
 from bt_envs.webshop.suite import SUITE, catalogue_at
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.envs.ranking import rounded
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import Run, load
+from bt_runtime.plugins import Wanted
 from bt_runtime.testing import SUCCESS
 
 ITEM = {

@@ -40,7 +40,7 @@ from bt_fleet.vda5050 import bridge as vda
 from bt_fleet.vda5050 import factsheet
 from bt_fleet.vda5050.messages import faults
 from bt_fleet.vda5050.mqtt import Mqtt
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.fleet.tests.still import Still
 from packages.fleet.tests.test_vda5050 import Noted, act, instant, order
 

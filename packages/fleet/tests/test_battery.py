@@ -19,7 +19,7 @@ from bt_fleet.plan import Robot
 from bt_fleet.record import Record
 from bt_fleet.robot import Agent
 from bt_fleet.task import Task
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.fleet.tests.still import Still
 
 

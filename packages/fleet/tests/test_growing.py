@@ -16,8 +16,8 @@ from bt_fleet.face import Fleet
 from bt_fleet.held import RUNNING, Own
 from bt_fleet.server import Server, ServerOptions
 from bt_fleet.task import Task
+from bt_runtime.journal import Recording
 from bt_runtime.journal.folder import is_live
-from bt_runtime.journal.reading import Recording
 from bt_runtime.view.recorded import Reader
 from packages.fleet.tests.threads import until
 

@@ -23,8 +23,8 @@ from bt_fleet.locks import Locks
 from bt_fleet.server import Server, ServerOptions
 from bt_fleet.store import BEFORE, FIRST, Store
 from bt_fleet.task import Task
+from bt_runtime import BtError
 from bt_runtime.cli import Exit, call
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.project import trust
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library

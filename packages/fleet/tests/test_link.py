@@ -16,7 +16,7 @@ from bt_fleet import names
 from bt_fleet.keys import Key
 from bt_fleet.link import Address, Link
 from bt_fleet.server import Server, ServerOptions, free_port
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.fleet.tests.serving import linked
 
 

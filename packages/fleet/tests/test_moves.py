@@ -23,8 +23,7 @@ from bt_fleet.relocate import relocate
 from bt_fleet.replica import restored
 from bt_fleet.store import Store
 from bt_fleet.task import Task
-from bt_runtime.journal import writer
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording, writer
 from bt_runtime.project import child
 from packages.fleet.tests.serving import linked
 

@@ -21,8 +21,8 @@ from bt_fleet.member import Member
 from bt_fleet.page import FleetRows, serve
 from bt_fleet.record import STARTED, Record
 from bt_fleet.task import Task
+from bt_runtime import BtError
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import BtError
 from packages.fleet.tests.test_adapters import fleet_of_one
 from packages.fleet.tests.threads import until
 from tests.view.browser import Browser, missing

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import bt_runtime as bt
 from bt_fleet.replica import Source, restored
-from bt_runtime.journal.reading import Recording
-from bt_runtime.replay.resume import resume
+from bt_runtime.journal import Recording, resume
 
 TREE = """\
 version: 1

@@ -16,7 +16,7 @@ from bt_fleet.link import library
 from bt_fleet.record import Record
 from bt_fleet.store import BEFORE, FIRST, JOURNALS, NO, Store
 from bt_fleet.task import Task
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.fleet.tests.serving import linked
 
 

@@ -10,7 +10,7 @@ from bt_fleet import forms, messages, record, report, task
 from bt_fleet.held import RUNNING, Own
 from bt_fleet.record import ASSIGNED, DONE, DOUBT, MOVES, REPEAT, STARTED, STAYS, WAITING, Record, folded
 from bt_fleet.task import Task, lacking
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 FACTS = {"gripper": True, "level": 2, "wheels": "wide", "broken": False}
 

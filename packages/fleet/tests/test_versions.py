@@ -25,7 +25,7 @@ from bt_fleet.robot import Agent
 from bt_fleet.runner import Outcome
 from bt_fleet.task import Task
 from bt_fleet.versions import Versions
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.fleet.tests.still import Still
 from packages.fleet.tests.test_keys import guarded_fleet
 from packages.fleet.tests.threads import until

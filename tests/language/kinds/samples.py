@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bt_runtime.language import source
-from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.plugins import Kind
 
 HEAD = """version: 1
 tree: t

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from bt_runtime.language.emit.dialect import Form, FormField, NotEmittable, PlanLimits, expansion_schema, form_of, forms
-from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.kinds.registry import shipped_kinds
+from bt_runtime.plugins import Field, Kind
 
 EXPANSION = """\
 sequence:

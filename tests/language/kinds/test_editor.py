@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from bt_runtime.language.emit.editor import tree_schema
-from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
+from bt_runtime.plugins import Kind
 from tests.language.kinds.bend import bend
 from tests.language.kinds.samples import tree_data
 

@@ -23,7 +23,7 @@ pytest.importorskip("numpy")
 
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm import Chat
 from bt_runtime.project import child
 from tests.llm.families.files import FAMILIES, MISSING, ROOT, make, models
 from tests.llm.families.tokens_story import STEPS, SYSTEM, TODAY

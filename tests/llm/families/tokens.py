@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.llama import C, Weights, begin
 from bt_runtime.llm.local.write import Guide, allowed_tokens

@@ -7,9 +7,9 @@ from dataclasses import fields
 import pytest
 
 from bt_lab.run.outcome import Outcome
-from bt_runtime.envs.registry import open_suite, suite_names
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import load
+from bt_runtime import BtError, load
+from bt_runtime.envs.registry import suite_names
+from bt_runtime.plugins import open_suite
 from recipes.results import arm, own
 from recipes.results.claims import Claim, Figure, read_claims
 

@@ -11,7 +11,7 @@ import pytest
 
 from bt_lab.run.case import Strategy
 from bt_lab.run.outcome import Outcome
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation, Figure
 from recipes.results.finding import Finding

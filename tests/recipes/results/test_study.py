@@ -15,9 +15,9 @@ from bt_lab.run.backend import Local
 from bt_lab.run.case import Strategy
 from bt_lab.run.outcome import Outcome
 from bt_lab.run.source import find
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.tree.clock import Manual
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.plugins import open_suite
 from packages.lab.tests.bench.conftest import knowing
 from packages.lab.tests.bench.optimise.learner import Learner
 from recipes.results.claims import Claim, Claims, Evaluation, Figure, Lessons, Plan, Recording, read_claims

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.run.run import load
+from bt_runtime import load
 from bt_runtime.view.render import FORMS, Sketch, draw, sketch
 from bt_runtime.view.render.layout import tidy
 

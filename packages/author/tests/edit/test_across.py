@@ -11,7 +11,7 @@ from bt_author.cli.lsp import files, sort
 from bt_author.edit.commands import Commands
 from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 MAIN = """\
 version: 1

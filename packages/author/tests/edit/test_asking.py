@@ -16,8 +16,8 @@ from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Workspace
 from bt_author.sentence.amending import amended
 from bt_author.sentence.drafting import Author, Refused
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from packages.author.tests.sentence.test_proving import MANIFEST
 
 MINE = """\

@@ -14,12 +14,10 @@ from bt_author.edit.beside import Beside
 from bt_author.edit.draft import Draft
 from bt_author.edit.keep import replace_node, set_default
 from bt_author.edit.lines import Untouchable
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError, Run, View, load
+from bt_runtime.clock import Manual
 from bt_runtime.journal import folder as journals
 from bt_runtime.language.kinds.registry import registry_of
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
-from bt_runtime.view import View
 from tests.view.browser import Browser, missing
 
 TREE = """\

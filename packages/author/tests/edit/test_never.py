@@ -17,7 +17,7 @@ from bt_author.cli.lsp import files, sort
 from bt_author.edit import arguments
 from bt_author.edit.commands import Commands
 from bt_author.edit.serving import Editor
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.project import trust
 from tests.view.browser import Browser, missing
 

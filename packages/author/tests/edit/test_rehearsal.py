@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bt_author.edit.rehearsal import Rehearsal
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 SKILLS = """\
 version: 1

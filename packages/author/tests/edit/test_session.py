@@ -12,7 +12,7 @@ from bt_author.edit.commands import Commands
 from bt_author.edit.merge import merge
 from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 TREE = """\
 version: 1

@@ -14,7 +14,7 @@ from bt_author.lsp.outline import Mentions, lenses, outline
 from bt_author.lsp.snippet import plain
 from bt_author.lsp.text import Text
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.language import fixes
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader

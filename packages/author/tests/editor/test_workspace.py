@@ -144,6 +144,6 @@ def test_a_file_of_a_project_below_the_workspace_has_the_skills_of_its_project(t
 def test_a_default_is_shown_as_it_is_written_in_yaml() -> None:
     """`false` and "text", and not Python's False and 'text'."""
     from bt_author.lsp.describe import field_about
-    from bt_runtime.language.kinds.kind import Field
+    from bt_runtime.plugins import Field
 
     assert "default `false`" in field_about(Field("yield", "boolean", "About.", default=False))

@@ -15,7 +15,7 @@ import yaml
 
 import bt_runtime as bt
 from bt_author.mcp.leaf.skill import pool_of
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from packages.author.tests.mcp.test_leaf import gone, notes, pid_of, serve, shop, tree
 

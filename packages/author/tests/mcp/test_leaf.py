@@ -13,11 +13,11 @@ import pytest
 
 import bt_runtime as bt
 from bt_author.mcp.leaf.config import find, servers
+from bt_runtime import BtError, Person
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.language.manifest import parse, read
 from bt_runtime.project import trust
-from bt_runtime.run.person import Person
 from bt_runtime.testing import run_tree
 
 SERVER = Path(__file__).with_name("raw_server.py")

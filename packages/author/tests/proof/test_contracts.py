@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from bt_author.proof.check import check
+from bt_runtime import load
 from bt_runtime.language.entry import Entry, skill_kind
-from bt_runtime.language.kinds.kind import Field
-from bt_runtime.run.run import load
+from bt_runtime.plugins import Field
 from tests.support.random_trees import SKILLS
 
 TREE = """\

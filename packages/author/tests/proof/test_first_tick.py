@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bt_author.proof.domain import Tests as Read
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import PlanRefused
 from bt_runtime.language.expression.expression import compile
-from bt_runtime.language.kinds.kind import Field
 from bt_runtime.monitoring.watch import Watch
-from bt_runtime.run.run import Run, load
+from bt_runtime.plugins import Field
 from packages.author.tests.proof.test_grafts import Played
 from tests.support.random_trees import SKILLS
 

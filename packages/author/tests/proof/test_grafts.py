@@ -9,13 +9,12 @@ from random import Random
 import pytest
 import yaml
 
-from bt_runtime.agents.model_node import ModelNode
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, load
+from bt_runtime.agents import ModelNode, ScriptedModel
 from bt_runtime.events import PlanRefused
 from bt_runtime.faults.diagnostic import Faults
 from bt_runtime.monitoring.grafts import Past
 from bt_runtime.monitoring.watch import Watch
-from bt_runtime.run.run import Run, load
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.tree.node import path_of
 from bt_runtime.tree.request import Refused
@@ -131,7 +130,7 @@ class Played:
     """Skills that take a tick."""
 
     def get(self, name: str):
-        from bt_runtime.skills.skill import Skill
+        from bt_runtime import Skill
 
         class One(Skill):
             def start(self, **params):

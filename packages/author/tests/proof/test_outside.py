@@ -8,10 +8,9 @@ import pytest
 
 from bt_author.cli import check as check_command
 from bt_author.proof.check import Result, check
+from bt_runtime import BtError, Tree, load
 from bt_runtime.cli import Exit, main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.outside import outside, written
-from bt_runtime.run.run import Tree, load
 from bt_runtime.testing.fuzz import fuzz
 from bt_runtime.testing.values import Values
 from tests.support.random_trees import SKILLS

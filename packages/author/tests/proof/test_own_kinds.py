@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bt_author.proof.check import check
-from bt_runtime.language.kinds.kind import Field, Kind
-from bt_runtime.run.run import Tree, load
+from bt_runtime import Tree, load
+from bt_runtime.plugins import Field, Kind
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
 from bt_runtime.tree.nodes.parent import Composite, Decorator
 from tests.support.random_trees import SKILLS

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from bt_author.proof.chance import Chances, Record
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import Run, Skill, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Line
 from bt_runtime.monitoring.watch import Watch
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import Skill
 from bt_runtime.testing import FAILURE, RUNNING
 from tests.support.random_trees import SKILLS
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bt_author.proof.chance import Chances
-from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.run.run import load
+from bt_runtime import BtError, load
+from bt_runtime.faults.diagnostic import Faults
 from packages.author.tests.proof.test_chance import RECORDS
 from tests.support.random_trees import SKILLS, Maker
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from bt_author.proof.check import check
+from bt_runtime import BtError, load
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.run import load
 from bt_runtime.testing import RUNNING
 from bt_runtime.testing.case import moved
 from bt_runtime.testing.story_file import parse, read

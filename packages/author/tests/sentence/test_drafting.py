@@ -12,7 +12,7 @@ import pytest
 
 from bt_author.cli import from_sentence
 from bt_author.sentence.drafting import Author, Refused, unknown_in
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader

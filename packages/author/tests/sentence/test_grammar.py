@@ -9,7 +9,7 @@ import pytest
 
 from bt_author.sentence.canonical import canonical
 from bt_author.sentence.grammar import whole_tree
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.language.difference import compare
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_author.sentence.drafting import Author, Refused
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 
 MANIFEST = """\
 version: 1

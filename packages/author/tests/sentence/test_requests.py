@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 
 sys.path.insert(0, str(Path(__file__).parents[4] / "tests" / "benchmarks"))
 from authoring_requests import ONE_BRANCH, REQUESTS, Request, passes, project

@@ -10,9 +10,9 @@ import pytest
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Case, Setup, Strategy, cases
 from bt_lab.run.outcome import Outcome
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
 from bt_runtime.envs import registry
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Task
 from tests.plugged import plug
 from tests.support.oracles import acting, expanding, planning

@@ -13,10 +13,12 @@ from bt_lab.run.backend import Local
 from bt_lab.run.case import Case, Setup, Strategy, cases
 from bt_lab.run.episode import Episode
 from bt_lab.run.outcome import from_json
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime import Budget
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
+from bt_runtime.clock import Manual
 from bt_runtime.faults.diagnostic import TooLong
-from bt_runtime.tree.budget import Budget
-from bt_runtime.tree.clock import Alarm, Manual
+from bt_runtime.tree.clock import Alarm
 from bt_runtime.types import Question
 from packages.lab.tests.bench import worlds
 from packages.lab.tests.bench.conftest import knowing, named, outcomes, tasks_of

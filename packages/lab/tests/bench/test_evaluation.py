@@ -19,8 +19,8 @@ from bt_lab.run.case import Case, Setup, cases
 from bt_lab.run.evaluation import Again
 from bt_lab.run.outcome import Outcome
 from bt_lab.run.results_file import RESULTS, ResultsFile
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.clock import Manual
+from bt_runtime import BtError
+from bt_runtime.clock import Manual
 from packages.lab.tests.bench.conftest import knowing, named, outcomes, tasks_of
 
 FRESH, ROOT = Again(), Path(__file__).parents[4]
@@ -102,7 +102,7 @@ from pathlib import Path
 from bt_lab.run import evaluation
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, cases
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
 from packages.lab.tests.bench.conftest import knowing, named, outcomes, tasks_of
 
 def told(outcome, left):

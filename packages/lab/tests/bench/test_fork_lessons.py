@@ -11,11 +11,12 @@ import pytest
 from bt_lab.forks.drawn import DrawnModel
 from bt_lab.forks.forking import SPENT, How
 from bt_lab.forks.lessons import Kept, Tries, shares, table, tried
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.journal import Recording
 from bt_runtime.types import Question, Spent
 from packages.lab.tests.bench.test_forks import Unsure, failed  # noqa: F401
 

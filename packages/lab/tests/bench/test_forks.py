@@ -12,14 +12,15 @@ from bt_lab.forks.edit_file import NamedEdit
 from bt_lab.forks.flip import doubts, flips, without
 from bt_lab.forks.forking import Forking, How
 from bt_lab.forks.sweep import Tried, smallest, sweep
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime import Budget, Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.cli import main
-from bt_runtime.envs.registry import open_suite, open_world
-from bt_runtime.journal.reading import Recording
+from bt_runtime.clock import Manual
+from bt_runtime.envs.registry import open_world
+from bt_runtime.journal import Recording
+from bt_runtime.plugins import open_suite
 from bt_runtime.replay.fork import Edits
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.budget import Budget
-from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Question
 
 WRONG = "Act: get 4 lub"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bt_lab.run.free import Free
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.agents.scripted import Answered
 from bt_runtime.types import Grammar, Question
 from packages.lab.tests.bench.conftest import outcomes, tasks_of
 

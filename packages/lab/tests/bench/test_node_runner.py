@@ -14,9 +14,9 @@ from bt_lab.cluster import bundle as bundle
 from bt_lab.cluster.bundle import Named, named, pack, unpack
 from bt_lab.cluster.node_runner import NodeRunner
 from bt_lab.run.case import Setup, Strategy, cases
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 from bt_runtime.types import Job, Question, Wake
 from packages.lab.tests.bench.conftest import tasks_of

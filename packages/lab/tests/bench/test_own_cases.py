@@ -10,11 +10,10 @@ import pytest
 from bt_lab.report.judgements import draw, judged, text
 from bt_lab.report.temperature import fitted
 from bt_lab.run.own_cases import Answered, Case, answers, judge_of, read
+from bt_runtime import BtError, load
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.outputs import Output
 from bt_runtime.llm.question import NO_SCORES
-from bt_runtime.run.run import load
 from tests.support.scoring import Scoring
 
 TREE = """

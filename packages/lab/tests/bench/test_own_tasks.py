@@ -11,12 +11,11 @@ from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_lab.run.own_tasks import refuse_unknown
 from bt_lab.run.source import find
-from bt_runtime import load
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError, load
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.plugins import Wanted
 
 FILES = {
     "btr.yaml": "version: 1\n",

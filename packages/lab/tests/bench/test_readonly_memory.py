@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bt_lab.run.readonly_memory import ReadonlyMemory
-from bt_runtime.memory.episodes import Episodes
+from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience
 
 pytestmark = pytest.mark.memory

@@ -10,8 +10,8 @@ import pytest
 
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, cases
+from bt_runtime import Budget
 from bt_runtime.journal.folder import journals
-from bt_runtime.tree.budget import Budget
 from packages.lab.tests.bench.conftest import named, tasks_of
 from tests.cli.conftest import Btr, btr, here
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from bt_lab.run.source import apart, find
-from bt_runtime.envs.registry import Wanted, open_suite, open_world
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
+from bt_runtime.envs.registry import open_world
+from bt_runtime.plugins import Wanted, open_suite
 
 SHOWN = """Crafting commands:
 craft 4 oak planks using 1 oak logs

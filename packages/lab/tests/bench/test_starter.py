@@ -19,8 +19,8 @@ import bt_runtime
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_lab.run.outcome import Outcome
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.tree.budget import Budget
+from bt_runtime import Budget
+from bt_runtime.plugins import open_suite
 
 STARTER = Path(bt_runtime.__file__).parent / "llm" / "starter" / "starter.gguf"
 REACT, REACTREE, ADAPT = Strategy("react", "react"), Strategy("reactree", "reactree"), Strategy("adapt", "adapt")

@@ -15,7 +15,7 @@ from bt_lab.report.table import as_csv, in_words, table
 from bt_lab.run.evaluation import Again, open_folder, write_up
 from bt_lab.run.outcome import Outcome
 from bt_lab.run.results_file import RESULTS, ResultsFile
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 
 def told(strategy: str, number: int, success: bool, **more: object) -> Outcome:

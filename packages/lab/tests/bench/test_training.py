@@ -16,10 +16,10 @@ from bt_lab.run.evaluation import Again
 from bt_lab.run.provenance import file_digest
 from bt_lab.run.results_file import RESULTS, TRAINED
 from bt_lab.run.training import train
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.memory.episodes import Episodes
-from bt_runtime.tree.clock import Manual
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.memory import Episodes
+from bt_runtime.plugins import open_suite
 from bt_runtime.types import Question
 from packages.lab.tests.bench.conftest import knowing, named, tasks_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bt_lab.run.case import Case, Setup, Strategy, cases
 from bt_lab.run.outcome import Outcome
-from bt_runtime.tree.budget import Budget
+from bt_runtime import Budget
 from packages.lab.tests.bench.conftest import tasks_of
 
 TREE = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.run.run import Run, load
-from bt_runtime.tree.clock import Manual
+from bt_runtime import Run, load
+from bt_runtime.agents import ScriptedModel
+from bt_runtime.clock import Manual
+from bt_runtime.plugins import open_suite
 
 
 class Noting(ScriptedModel):

@@ -12,7 +12,7 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 from bt_lab.distill import dataset, tokenizer
 from bt_lab.distill.documents import Document, read, write
 from bt_lab.distill.packing import packed, shuffled
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.lab.tests.distill.errands import errands
 
 

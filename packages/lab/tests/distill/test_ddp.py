@@ -20,7 +20,7 @@ import torch
 from bt_lab.distill import tokenizer
 from bt_lab.distill.ddp import launched
 from bt_lab.distill.schedule import Schedule
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.lab.tests.distill.errands import errands
 from packages.lab.tests.distill.processes import dies, fails
 from packages.lab.tests.distill.toy_training import SCHEDULE, TWO, same, training, weights

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bt_lab.distill.documents import Document, read, shards, write
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.lab.tests.distill.errands import errands
 
 

@@ -16,10 +16,10 @@ from bt_lab.distill.network import Network
 from bt_lab.distill.size import Size
 from bt_lab.distill.stages import export, make, samples
 from bt_lab.distill.training import Training
+from bt_runtime import BtError
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.model import LocalModel
 from bt_runtime.llm.settings import Settings

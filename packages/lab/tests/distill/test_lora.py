@@ -18,12 +18,13 @@ from bt_lab.distill.documents import Document, write
 from bt_lab.distill.file_tokenizer import FileTokenizer
 from bt_lab.distill.finetune import rendered
 from bt_lab.distill.network import Network, Piece
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording
+from bt_runtime.llm import starter
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.model import LocalModel
-from bt_runtime.llm.settings import Settings, starter
+from bt_runtime.llm.settings import Settings
 from packages.lab.tests.distill.test_sources import oracle, recorded
 from tests.support.random_models import MICRO, make_gguf
 
@@ -177,7 +178,7 @@ def _lives(folder):
 class LocalChat:
     @staticmethod
     def of(file):
-        from bt_runtime.llm.chat.chat import Chat
+        from bt_runtime.llm import Chat
         from bt_runtime.llm.local.header import read_header
 
         header = read_header(file)

@@ -10,7 +10,7 @@ import torch
 
 from bt_lab.distill.network import Network, Piece
 from bt_lab.distill.size import SIZES, Size
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 SMALL = Size(32, 2, 4, 2, 64, vocab=50, context=200)
 

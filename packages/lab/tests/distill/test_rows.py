@@ -13,11 +13,11 @@ from bt_lab.distill import chats
 from bt_lab.distill.documents import Document
 from bt_lab.distill.finetune import prompts
 from bt_lab.distill.rows import rows_of
+from bt_runtime import BtError
 from bt_runtime.agents.growing import UNUSABLE
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.llm.chat.chat import Chat
+from bt_runtime.llm import Chat
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"

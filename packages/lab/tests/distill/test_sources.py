@@ -13,14 +13,12 @@ from bt_lab.distill import experiences, journals
 from bt_lab.distill.documents import Document, read
 from bt_lab.distill.gguf_file import CHAT_TEMPLATE
 from bt_lab.distill.sources import gathered
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError, Run, load, skill
+from bt_runtime.clock import Manual
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
-from bt_runtime.run.run import Run, load
-from bt_runtime.skills.skill import skill
-from bt_runtime.tree.clock import Manual
+from bt_runtime.plugins import open_suite
 from packages.lab.tests.distill.recorded import Noting, oracle, recorded
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("tokenizers", reason="needs the distill extra")
 
 from bt_lab.distill import tokenizer
 from bt_lab.distill.documents import Document
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.lab.tests.distill.errands import errand, errands
 
 

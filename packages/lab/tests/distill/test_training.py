@@ -21,7 +21,7 @@ from bt_lab.distill.checkpoint import LATEST, STEADY
 from bt_lab.distill.documents import write
 from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.training import mixes
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from packages.lab.tests.distill.errands import errands
 from packages.lab.tests.distill.toy_training import SCHEDULE, same, training, weights
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import bt_runtime as bt
 from bt_robots.btcpp import exporter, importer
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
 
 WORDS = {"S": "SUCCESS", "F": "FAILURE", "R": "RUNNING"}
 ENTRIES = ("a", "s", "f", "h", "n")  # `a` is written from outside, the others by the tree

@@ -10,7 +10,7 @@ import pytest
 
 from bt_robots.btcpp import document, exporter, importer, script
 from bt_robots.btcpp.importer import Imported
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 from bt_runtime.language.loader import Loader
 from bt_runtime.types import Json
 

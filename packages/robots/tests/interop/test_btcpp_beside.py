@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from bt_robots.btcpp import script
-from bt_runtime.language.expression import compile
+from bt_runtime.plugins import compile
 from packages.robots.tests.interop.grown import AFTER, GUARDS, LISTS, Grown, here, ordered, project, there
 
 pytest.importorskip("behaviortreepy")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bt_robots.btcpp import importer
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
 
 
 def chain(n: int) -> str:

@@ -11,8 +11,8 @@ import pytest
 
 import bt_runtime as bt
 from bt_robots.btcpp import importer
+from bt_runtime.clock import Manual
 from bt_runtime.language import manifest
-from bt_runtime.tree.clock import Manual
 
 NAV2 = sorted((Path(__file__).parent / "nav2").glob("*.xml"))
 SERVERS = '''

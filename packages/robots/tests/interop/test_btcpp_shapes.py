@@ -11,8 +11,8 @@ import pytest
 import bt_runtime as bt
 from bt_robots.btcpp import exporter, importer
 from bt_robots.btcpp.importer import Imported
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
 
 HEAD = '<root BTCPP_format="4" main_tree_to_execute="T">'

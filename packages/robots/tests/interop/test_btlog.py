@@ -12,8 +12,8 @@ import pytest
 
 import bt_runtime as bt
 from bt_robots import btlog
+from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.view.recorded import events_of
 from packages.robots.tests.interop.pairs import SKILLS, YAML
 

@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import BtError
 from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError
 from packages.robots.tests.interop.pairs import ROUND, SKILLS, YAML, ours, theirs
 
 publisher = pytest.importorskip("bt_robots.groot2.publisher")
@@ -182,7 +182,7 @@ def test_a_run_that_is_held_goes_on_when_the_monitor_has_gone(client: Any, monke
 
 
 def test_what_a_monitor_has_done_is_in_the_journal_and_a_replay_comes_to_the_same(client: Any, tmp_path: Any) -> None:
-    from bt_runtime.replay.replay import replay
+    from bt_runtime.journal import replay
 
     run = bt.Run(bt.load(YAML, skills=SKILLS), hz=1000, journal=tmp_path)
     with run, Groot2(run, 0, breakpoints=True) as shown:

@@ -16,11 +16,10 @@ import pytest
 import bt_runtime as bt
 from bt_robots import mcap as ours
 from bt_robots import spool
+from bt_runtime import BtError
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import Recorder, Recording
 from bt_runtime.journal.lines import lines
-from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.record import Recorder
 
 reader = pytest.importorskip("mcap.reader")
 stream = pytest.importorskip("mcap.stream_reader")

@@ -12,8 +12,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_robots.metrics import Metrics
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.run.std_logging import bridge
+from bt_runtime import BtError, bridge
 from packages.robots.tests.interop.pairs import ROUND, SKILLS, YAML
 
 LINE = re.compile(

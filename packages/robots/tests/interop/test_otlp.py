@@ -15,12 +15,12 @@ import pytest
 import bt_runtime as bt
 from bt_robots import otlp, spool
 from bt_robots.otel import NODE, OPERATION, OUTPUT_TOKENS, spans_of
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import Recording
 from bt_runtime.journal.lines import lines
-from bt_runtime.journal.reading import Recording
+from bt_runtime.plugins import open_suite
 from tests.journal import errand
 
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http.trace_exporter")
@@ -112,7 +112,7 @@ def test_what_the_environment_says_of_the_sdk_holds(collector: Collector, monkey
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
     monkeypatch.setenv("OTEL_SERVICE_NAME", "robot-7")
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "site=hall")
-    from bt_runtime.journal.record import Recorder
+    from bt_runtime.journal import Recorder
 
     with bt.Run(bt.load(WAITS), clock=bt.clock.Manual(), journal=Recorder(None)) as run:
         run.follow(otlp.Otlp("env"))
@@ -129,7 +129,7 @@ def test_a_run_that_a_fleets_agent_has_started_says_whose_it_is(
 ) -> None:
     """Its spans have the robot as `service.instance.id`, so that robots of one service name are told apart."""
     monkeypatch.setenv("BTR_FLEET_ROBOT", "r7")
-    from bt_runtime.journal.record import Recorder
+    from bt_runtime.journal import Recorder
 
     with bt.Run(bt.load(WAITS), clock=bt.clock.Manual(), journal=Recorder(None)) as run:
         run.follow(otlp.Otlp(collector.url))
@@ -141,7 +141,7 @@ def test_a_run_that_a_fleets_agent_has_started_says_whose_it_is(
 def test_a_collector_that_answers_nobody_delays_no_tick_and_the_end_by_a_bound(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bt_runtime.journal.record import Recorder
+    from bt_runtime.journal import Recorder
 
     monkeypatch.setattr(spool, "EVERY", 0.01)
     monkeypatch.setattr(spool, "PATIENCE", 0.2)
@@ -162,7 +162,7 @@ def test_a_collector_that_answers_nobody_delays_no_tick_and_the_end_by_a_bound(
 
 
 def test_nobody_at_the_address_is_said_once_and_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bt_runtime.journal.record import Recorder
+    from bt_runtime.journal import Recorder
 
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
     heard: list[str] = []

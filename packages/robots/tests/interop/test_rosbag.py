@@ -8,7 +8,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.cli import main
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording
 
 rosbag2 = pytest.importorskip("rosbags.rosbag2")
 typesys = pytest.importorskip("rosbags.typesys")

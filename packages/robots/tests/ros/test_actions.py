@@ -10,7 +10,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.events import Feedback
-from bt_runtime.skills.activity import Wrapping
+from bt_runtime.plugins import Wrapping
 
 pytest.importorskip("zenoh", reason="needs the ros extra")
 pytest.importorskip("rosbags", reason="needs the ros extra")

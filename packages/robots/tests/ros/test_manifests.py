@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
+from bt_runtime.clock import Manual
 from bt_runtime.language import impls, manifest
-from bt_runtime.language.impls import Implementation
+from bt_runtime.plugins import Implementation
 from bt_runtime.project import plugins
-from bt_runtime.tree.clock import Manual
 from packages.robots.tests.ros.conftest import HOME
 from tests.plugged import plug
 
@@ -61,7 +61,7 @@ def test_a_key_that_lacks_or_belongs_to_another_way_is_a_fault() -> None:
 
 
 PLUGIN = """
-from bt_runtime.language.impls import Implementation
+from bt_runtime.plugins import Implementation
 
 TUNE = {"tune": {"type": "string", "description": "Which."}}
 WAYS = {"hum": Implementation("Hums.", "humming:make", TUNE, ("tune",))}

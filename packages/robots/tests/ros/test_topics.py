@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.language.expression import compile
-from bt_runtime.tree.clock import Manual
+from bt_runtime.clock import Manual
+from bt_runtime.plugins import compile
 
 pytest.importorskip("zenoh", reason="needs the ros extra")
 pytest.importorskip("rosbags", reason="needs the ros extra")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.setup import Setup, draw
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.project import disk
 from packages.lab.tests.bench.optimise.learner import PLAN, Learner
 

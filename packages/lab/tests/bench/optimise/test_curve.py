@@ -13,10 +13,10 @@ from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.page import page
 from bt_lab.optimise.setup import Setup, draw
 from bt_lab.run import results_file as ledger
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.language.guide import Guide
+from bt_runtime.plugins import open_suite
 from packages.lab.tests.bench.optimise.learner import Learner
 
 SETUP = Setup("textcraft", "depth 2", batch=2, validation=2, seed=1)

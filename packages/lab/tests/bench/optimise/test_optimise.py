@@ -11,14 +11,12 @@ from bt_lab.optimise import plan_versions
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.plan_versions import Version
 from bt_lab.optimise.setup import Setup, draw, left
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime import BtError
+from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Tick
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.journal.reading import Recording
+from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.language import guide
 from bt_runtime.language.guide import Guide
-from bt_runtime.replay.replay import replay
-from bt_runtime.replay.resume import resume
 from packages.lab.tests.bench.optimise.learner import KNOWS, PLAN, Learner
 
 SETUP = Setup("textcraft", "depth 1", batch=3, validation=2, seed=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.setup import Setup
-from bt_runtime.agents.scripted import ScriptedModel
+from bt_runtime.agents import ScriptedModel
 from recipes.starter.guide.coach import Coach
 
 
