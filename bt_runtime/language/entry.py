@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.language.expression import Expression
 
 FLEET = "fleet:"  # before the name of what a skill `uses`, when only one robot of a fleet at a time may have it
 ON_RESUME = ("repeat", "verify", "fail")
@@ -38,6 +41,7 @@ class Entry(NamedTuple):
     instant: bool = False  # answers within the tick
     test: bool = False  # … true or false
     options: Mapping[str, Json] = MappingProxyType({})  # what it says besides, by the way in which it is done
+    requires: Expression | None = None  # over the whole run's entries: holds at each start and while the skill runs
 
 
 def careful(can_be_told: bool) -> str:

@@ -183,6 +183,7 @@ def looked_at(tree: TreeSpec) -> set[str]:
     found: set[str] = set()
     for entry in (kind.data["entry"] for kind in tree.registry.skills() if "entry" in kind.data):
         found.update(entry.agent_options.sources.values())
+        found.update((*entry.requires.names, *entry.requires.asked) if entry.requires is not None else ())
         for fact in entry.needs:
             words = fact.removeprefix(_NOT).partition("{")[0].split()
             found.update("_".join(words[: n + 1]) for n in range(len(words)))
