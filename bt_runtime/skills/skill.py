@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.agent_options import (
-    FORMS, AgentOptions, apart, asked_first, condition, formless, of_docstring, unsayable,
+    FORMS,
+    AgentOptions,
+    apart,
+    asked_first,
+    condition,
+    formless,
+    of_docstring,
+    unsayable,
 )  # fmt: skip
 from bt_runtime.language.entry import REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.expression import Expression, ExpressionError

@@ -224,8 +224,8 @@ class Case:
 
 
 BESIDE = (
-    "nothing", "confirm", "confirm, later", "at_most", "uses", "requires", "policy", "journal", "journal, once", "listener", "gate",
-    "debugger",
+    "nothing", "confirm", "confirm, later", "at_most", "uses", "requires", "policy", "journal", "journal, once",
+    "listener", "gate", "debugger",
 )  # fmt: skip
 CLAIMS: dict[str, tuple[Callable[[Case], None], tuple[str, ...]]] = {}
 
@@ -273,7 +273,7 @@ def what_it_requires_refuses_the_start(case: Case) -> None:
 
 @claim(*STOPS)
 def what_it_requires_halts_it(case: Case) -> None:
-    """An entry that is written from outside halts it also while the run sleeps; what it uses is kept until it stands."""
+    """A write from outside halts it; what it uses is kept until it has stopped."""
     case.options["requires"] = "not stop"
     case.options["uses"] = ["arm", *case.options.get("uses", ())]
     with case.run("fallback: [{work: hall}, {other: {}}]") as run:

@@ -64,7 +64,13 @@ def started(action: Action, start: Start) -> Activity:
 
 def guarded(context: Context, entry: Entry, target: object, by: Any) -> bool:
     """True when locks, policies or permission stand before this skill of a node."""
-    return bool(entry.uses) or entry.requires is not None or limited(entry) or lingers(target) or _enforced(context, entry, by)
+    return (
+        bool(entry.uses)
+        or entry.requires is not None
+        or limited(entry)
+        or lingers(target)
+        or _enforced(context, entry, by)
+    )
 
 
 # Notice ----------------------------------------------------------------------------------------
