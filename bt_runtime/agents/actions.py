@@ -67,7 +67,8 @@ class Actions:
         return [k for k in kinds if policy is None or policy.offers(self.node, k.name, k.data["entry"].sentence)]
 
     def let(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Returns the world's sentences that are allowed by `actions`, the policies, `requires` and the remaining `at_most`."""
+        """Returns the world's sentences that are allowed by `actions`, the policies, `requires` and what is left of
+        `at_most`."""
         policy = self.context.services.policy
         if policy is not None:
             sentences = [said for said in sentences if policy.offers(self.node, "", said)]

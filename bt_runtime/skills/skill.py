@@ -204,7 +204,9 @@ def _required(text: object, name: str) -> Expression | None:
     try:
         return condition(text)
     except ExpressionError as error:
-        raise SkillError(f"`requires` of `{name}`: {error.message}", "an expression over entries: `guard_closed`")
+        raise SkillError(
+            f"`requires` of `{name}`: {error.message}", "an expression over entries: `guard_closed`"
+        ) from error
 
 
 def fields_of(target: object, name: str) -> tuple[Field, ...]:
