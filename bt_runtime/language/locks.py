@@ -14,7 +14,8 @@ def limits_of(kind: Kind) -> list[str]:
     entry: Entry = kind.data["entry"]
     options = entry.agent_options
     has = {"confirm": options.confirm, "at_most": options.at_most is not None, "uses": entry.uses,
-           "requires": entry.requires is not None,           "needs": entry.needs, "on_resume": entry.said and entry.on_resume != ON_RESUME[0]}  # fmt: skip
+           "requires": entry.requires is not None, "needs": entry.needs,
+           "on_resume": entry.said and entry.on_resume != ON_RESUME[0]}  # fmt: skip
     bounds = [f"bounds of {field.name}" for field in _taken(kind) if _bounded(field)]
     return [*(name for name, of in has.items() if of), *bounds]
 
