@@ -1,4 +1,4 @@
-"""A heartbeat tells of ticks that ended in time, and of nothing else: a watchdog that hears none may stop the machine."""
+"""A heartbeat tells of ticks that ended in time, and of nothing else: who hears none may stop the machine."""
 
 from __future__ import annotations
 
