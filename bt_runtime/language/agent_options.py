@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from bt_runtime.language import source
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
+from bt_runtime.language.expression.error import VALUE
 from bt_runtime.language.source import Scalar
 from bt_runtime.types import Span
 
@@ -46,7 +47,7 @@ def condition(text: str) -> Expression:
     """Returns the condition that a skill `requires`. Raises ExpressionError unless it reads an entry."""
     found = compile(text)
     if not found.names and not found.asked:
-        raise ExpressionError("it reads no entry, so that it never changes", 0, len(text))
+        raise ExpressionError(VALUE, "it reads no entry, so that it never changes")
     return found
 
 
