@@ -24,26 +24,26 @@ SHIPPED = Path(str(bt_robots.ros.__file__)).with_name("interfaces")
 USED = ("geometry_msgs", "std_msgs", "builtin_interfaces", "nav_msgs")
 PACKAGE = """<?xml version="1.0"?>
 <package format="3">
-  <name>NAME</name>
+  <name>@NAME@</name>
   <version>0.1.0</version>
   <description>Interfaces for tests.</description>
   <maintainer email="you@example.com">you</maintainer>
   <license>Apache-2.0</license>
   <buildtool_depend>rosidl_default_generators</buildtool_depend>
-  USED
+  @USED@
   <depend>action_msgs</depend>
   <member_of_group>rosidl_interface_packages</member_of_group>
   <export><build_type>ament_cmake</build_type></export>
 </package>
 """
 CMAKE = """cmake_minimum_required(VERSION 3.16)
-project(NAME)
+project(@NAME@)
 find_package(rosidl_default_generators REQUIRED)
-foreach(package USED)
+foreach(package @USED@)
   find_package(${package} REQUIRED)
 endforeach()
 file(GLOB files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} action/*.action msg/*.msg)
-rosidl_generate_interfaces(${PROJECT_NAME} ${files} DEPENDENCIES USED)
+rosidl_generate_interfaces(${PROJECT_NAME} ${files} DEPENDENCIES @USED@)
 ament_package()
 """
 
@@ -70,8 +70,8 @@ def write_sources(folder: Path, name: str) -> None:
     else:
         shutil.copytree(SHIPPED / name, folder)
     depends = "\n  ".join(f"<depend>{each}</depend>" for each in USED)
-    (folder / "package.xml").write_text(PACKAGE.replace("NAME", name).replace("USED", depends))
-    (folder / "CMakeLists.txt").write_text(CMAKE.replace("NAME", name).replace("USED", " ".join(USED)))
+    (folder / "package.xml").write_text(PACKAGE.replace("@NAME@", name).replace("@USED@", depends))
+    (folder / "CMakeLists.txt").write_text(CMAKE.replace("@NAME@", name).replace("@USED@", " ".join(USED)))
 
 
 def build(folder: Path, name: str) -> None:

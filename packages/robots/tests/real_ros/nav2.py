@@ -2,8 +2,8 @@
 
     python nav2.py WORD…
 
-Nav2 itself has no wheel. NavigateToPose moves the robot, Spin turns it. Words: `blocked` (the first goal is aborted with
-an error of Nav2), `empty` (the battery is). It prints what it does.
+Nav2 itself has no wheel. NavigateToPose moves the robot, Spin turns it. Words: `blocked` (the first goal is aborted
+with an error of Nav2), `empty` (the battery is). It prints what it does.
 """
 
 from __future__ import annotations
