@@ -258,7 +258,7 @@ fuzz: $(FUZZ_THERE)
 
 # real rclpy over Fast DDS, in an environment of its own: what docs/ros.md says of a node, against real servers. pip has it
 # for CPython 3.11 on Linux; elsewhere that is said, and nothing is tried. nav2_msgs and tf2_msgs have no wheel: where cmake
-# and a C++ compiler are, they are built once (two minutes).
+# and a C++ compiler are, they are built once (a minute of CPU).
 ROS_VENV := .cache/ros-real
 ROS_THERE := $(ROS_VENV)/.ready-$(HERE)
 $(ROS_THERE): .ci/lock/ros-real.txt
