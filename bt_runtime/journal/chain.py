@@ -1,8 +1,8 @@
 """A hash chain over finished journals, so that a changed, removed or exchanged one is noticed.
 
-`chain.jsonl` in the folder has a line for each sealed journal: its name, the SHA-256 of its file, and a link over these and
-the link before. Who may write the folder can also make a new chain: keep the last link elsewhere, or seal with a key,
-which makes each link an HMAC. Journals themselves have checksums, which show accidents."""
+`chain.jsonl` in the folder has a line for each sealed journal: its name, the SHA-256 of its file, and a link over these
+and the link before. Who may write the folder can also make a new chain: keep the last link elsewhere, or seal with
+a key, which makes each link an HMAC. Journals themselves have checksums, which show accidents."""
 
 from __future__ import annotations
 
