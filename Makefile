@@ -257,7 +257,8 @@ fuzz: $(FUZZ_THERE)
 	$(PY) tests/fuzz/guided.py --seconds $(or $(SECONDS),60)
 
 # real rclpy over Fast DDS, in an environment of its own: what docs/ros.md says of a node, against real servers. pip has it
-# for CPython 3.11 on Linux; elsewhere that is said, and nothing is tried.
+# for CPython 3.11 on Linux; elsewhere that is said, and nothing is tried. nav2_msgs and tf2_msgs have no wheel: where cmake
+# and a C++ compiler are, they are built once (a minute of CPU).
 ROS_VENV := .cache/ros-real
 ROS_THERE := $(ROS_VENV)/.ready-$(HERE)
 $(ROS_THERE): .ci/lock/ros-real.txt
@@ -269,7 +270,9 @@ $(ROS_THERE): .ci/lock/ros-real.txt
 
 ros-real:
 	@mkdir -p build
-	@if $(MAKE) --no-print-directory $(ROS_THERE); then $(ROS_VENV)/bin/python -m pytest -p no:cacheprovider packages/robots/tests/real_ros; \
+	@if $(MAKE) --no-print-directory $(ROS_THERE); then \
+		$(ROS_VENV)/bin/python packages/robots/tests/real_ros/interfaces.py build/ros-interfaces \
+			&& $(ROS_VENV)/bin/python -m pytest -p no:cacheprovider packages/robots/tests/real_ros; \
 		else echo "real ROS is not to be had here: nothing was tried"; fi
 
 # inputs that are meant to do harm, more than make test tries: each sweep in full, then other seeds until the time is over

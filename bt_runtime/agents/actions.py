@@ -56,7 +56,7 @@ class Actions:
         lists = [every, *listings(node)] if self.context.services.world is not None else [every]
         self.known = [k for kinds in lists for k in kinds if k.data["entry"].impl == WORLD]
         self.known += self.context.services.world_skills
-        self.counted = any(k.data["entry"].agent_options.at_most is not None for k in self.known)
+        self.counted = any(limited(e) or e.requires is not None for e in (k.data["entry"] for k in self.known))
         self.facts = Facts(node, every)
         self.deeds: dict[str, Deed] = {}
         self.begun: dict[str, tuple[Phrase, dict[str, Json]]] = {}  # what was offered last
@@ -67,7 +67,8 @@ class Actions:
         return [k for k in kinds if policy is None or policy.offers(self.node, k.name, k.data["entry"].sentence)]
 
     def let(self, sentences: Sequence[str]) -> Sequence[str]:
-        """Returns the world's sentences that are allowed by `actions`, the policies and the remaining `at_most`."""
+        """Returns the world's sentences that are allowed by `actions`, the policies, `requires` and what is left of
+        `at_most`."""
         policy = self.context.services.policy
         if policy is not None:
             sentences = [said for said in sentences if policy.offers(self.node, "", said)]

@@ -17,7 +17,7 @@ from bt_runtime._version import __version__
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import FORMAT
-from bt_runtime.language.agent_options import AgentOptions
+from bt_runtime.language.agent_options import AgentOptions, condition
 from bt_runtime.language.entry import Entry, skill_kind
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
 from bt_runtime.language.project_file import LAID_OUT
@@ -122,6 +122,8 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
         shape |= {"on_resume": entry.on_resume, "durable": entry.durable}
         shape |= {"needs": list(entry.needs), "brings": list(entry.brings), "acting": list(entry.agent_options)}
         shape |= {name: value for name in _LATER if (value := getattr(entry, name))}
+        if entry.requires is not None:
+            shape["requires"] = entry.requires.text
         found.append({"name": kind.name, "about": kind.about, "fields": fields, **shape})
     return found
 
@@ -134,6 +136,8 @@ def _kind(kept: Mapping[str, Json]) -> Kind:
     fields = tuple(_field(*f) for f in kept["fields"])
     about = {name: kept[name] for name in ("takes", "on_resume", "durable", "instant", "test") if name in kept}
     about |= {name: tuple(kept[name]) for name in ("needs", "brings", "uses", "follow") if name in kept}
+    if "requires" in kept:
+        about["requires"] = condition(kept["requires"])
     agent_options = AgentOptions(*kept.get("acting", ()))
     entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about, agent_options=agent_options)
     return skill_kind(kept["name"], kept["about"], fields, entry)

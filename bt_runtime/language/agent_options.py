@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from bt_runtime.language import source
-from bt_runtime.language.expression import ExpressionError, Template
+from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
+from bt_runtime.language.expression.error import VALUE
 from bt_runtime.language.source import Scalar
 from bt_runtime.types import Span
 
@@ -40,6 +41,14 @@ def read(node: source.YamlMap, params: source.Node | None, names: set[str], faul
     confirm, most = (each.value if isinstance(each, Scalar) else None for each in given)
     most = most if type(most) is int and most > 0 else None
     return AgentOptions(text, *asked_first(confirm), most, *_filled(params, fault))
+
+
+def condition(text: str) -> Expression:
+    """Returns the condition that a skill `requires`. Raises ExpressionError unless it reads an entry."""
+    found = compile(text)
+    if not found.names and not found.asked:
+        raise ExpressionError(VALUE, "it reads no entry, so that it never changes")
+    return found
 
 
 def asked_first(confirm: object) -> tuple[bool, float]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.language.agent_options import AgentOptions
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_runtime.language.expression import Expression
 
 FLEET = "fleet:"  # before the name of what a skill `uses`, when only one robot of a fleet at a time may have it
 ON_RESUME = ("repeat", "verify", "fail")
@@ -16,6 +19,7 @@ REPEAT, VERIFY, FAIL = ON_RESUME
 WORLD_SKILL = "world/skill"  # the world's own skill of that name
 ELSEWHERE = ("world", WORLD_SKILL, "memory")  # implementations that are no Python
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
+REQUIREMENT = "bt_runtime.language.checks.doubts:unguarded"  # the check of nodes whose skill has `requires`
 INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
@@ -38,6 +42,14 @@ class Entry(NamedTuple):
     instant: bool = False  # answers within the tick
     test: bool = False  # … true or false
     options: Mapping[str, Json] = MappingProxyType({})  # what it says besides, by the way in which it is done
+    requires: Expression | None = None  # over the whole run's entries: holds at each start and while the skill runs
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Returns the entries that decide which values fit a slot, and whether the skill may run."""
+        condition = self.requires
+        asked = (*condition.names, *condition.asked) if condition is not None else ()
+        return (*self.agent_options.sources.values(), *asked)
 
 
 def careful(can_be_told: bool) -> str:
@@ -60,6 +72,7 @@ def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -
         bare=required[0] if len(required) == 1 else None,
         impl=INSTANT if entry.instant else NODE,
         waits=not entry.instant,
+        check=REQUIREMENT if entry.requires is not None else "",
         data={"entry": entry, "locks": {name: None for name in entry.uses if name.startswith(FLEET)}},
     )
 

@@ -14,7 +14,8 @@ def limits_of(kind: Kind) -> list[str]:
     entry: Entry = kind.data["entry"]
     options = entry.agent_options
     has = {"confirm": options.confirm, "at_most": options.at_most is not None, "uses": entry.uses,
-           "needs": entry.needs, "on_resume": entry.said and entry.on_resume != ON_RESUME[0]}  # fmt: skip
+           "requires": entry.requires is not None, "needs": entry.needs,
+           "on_resume": entry.said and entry.on_resume != ON_RESUME[0]}  # fmt: skip
     bounds = [f"bounds of {field.name}" for field in _taken(kind) if _bounded(field)]
     return [*(name for name, of in has.items() if of), *bounds]
 
@@ -29,6 +30,8 @@ def locks_lost(old: Kind, new: Kind) -> Iterator[str]:
         yield "confirm"
     if before.at_most is not None and (after.at_most is None or after.at_most > before.at_most):
         yield "at_most"
+    if was.requires is not None and (now.requires is None or was.requires.text != now.requires.text):
+        yield "requires"  # another condition may be weaker
     if (before.confirm or before.at_most is not None) and was.sentence != now.sentence:
         yield "sentence"  # what a person is asked, and what is counted
     if ON_RESUME.index(now.on_resume) < ON_RESUME.index(was.on_resume):

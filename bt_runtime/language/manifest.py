@@ -14,6 +14,7 @@ from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language import agent_options, impls, source
 from bt_runtime.language.emit.manifests import manifest_schema
 from bt_runtime.language.entry import ELSEWHERE, FLEET, ON_RESUME, REPEAT, Entry, careful, skill_kind
+from bt_runtime.language.expression import Expression, ExpressionError
 from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
@@ -157,6 +158,7 @@ class _Reader:
             follow,
             instant,
             options=options,
+            requires=self.required(node.get("requires")),
         )
         kind = skill_kind(key.text, _text(node, "about") or sentence, fields, entry)
         if way is not None and way.check:
@@ -242,6 +244,16 @@ class _Reader:
                 label = f"did you mean `{close}`?" if close else ""
                 self.fault(f"`follow` names `{name}`, which is not a parameter", span, help, label)
         return found
+
+    def required(self, node: Node | None) -> Expression | None:
+        """Reads the condition that holds at each start and while the skill runs. The schema reports a wrong type."""
+        if not isinstance(node, Scalar):
+            return None
+        try:
+            return agent_options.condition(node.text)
+        except ExpressionError as error:
+            self.fault(f"`requires` takes an expression: {error.message}", node.span, "such as `guard_closed`")
+            return None
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
         self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))

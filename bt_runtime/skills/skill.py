@@ -17,8 +17,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language.agent_options import FORMS, AgentOptions, apart, asked_first, formless, of_docstring, unsayable
+from bt_runtime.language.agent_options import (
+    FORMS,
+    AgentOptions,
+    apart,
+    asked_first,
+    condition,
+    formless,
+    of_docstring,
+    unsayable,
+)  # fmt: skip
 from bt_runtime.language.entry import REPEAT, Entry, careful, skill_kind
+from bt_runtime.language.expression import Expression, ExpressionError
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
 
 if TYPE_CHECKING:
@@ -36,7 +46,7 @@ _TYPES: dict[object, FieldType] = {
 _MARK = "__bt_skill__"
 _ABOUT = frozenset({
     "name", "on_resume", "durable", "takes", "outputs", "uses", "follow", "instant", "condition", "needs", "brings",
-    "says", "confirm", "at_most", "sources",
+    "says", "confirm", "at_most", "sources", "requires",
 })  # fmt: skip
 
 
@@ -95,6 +105,7 @@ def skill(
     confirm: bool | float = False,
     at_most: int | None = None,
     sources: Mapping[str, str] | None = None,
+    requires: str = "",
 ) -> Callable[[T], T]: ...
 @overload
 def skill(sentence: T) -> T: ...
@@ -104,7 +115,8 @@ def skill(sentence: Any = "", **about: Any) -> Any:
     `outputs` are named with their types. What it `uses` it has for itself; what it is to `follow` are parameters that
     it is told anew while it runs; `instant` says that it answers within the tick. A `condition` is instant, and only
     looks: its answer is true or false, and it may be asked again at any time. `sources`: where the values of a
-    parameter come from that an agent may choose among, as `from` in a manifest.
+    parameter come from that an agent may choose among, as `from` in a manifest. What it `requires`, an expression over
+    the outermost tree's entries, holds at each start and while the skill runs.
     Without `on_resume` it is `verify` for a class that has its own, else `fail`.
     """
     if callable(sentence):
@@ -162,6 +174,7 @@ def kind_of(target: object) -> Kind:
         durable=asked != REPEAT if durable is None else durable,
         said=said is not None,
         agent_options=_agent_options(marked, target, (*fields, *outputs), name),
+        requires=_required(marked.get("requires"), name),
     )
     kind = skill_kind(name, about, (*fields, *outputs), entry)
     return kind._replace(data={**kind.data, "python": target})
@@ -181,6 +194,19 @@ def _agent_options(marked: Mapping[str, Any], target: object, fields: tuple[Fiel
     for wrong, why in ((text, why) for text in sources.values() if (why := formless(text))):
         raise SkillError(f"`{wrong:.60}` in `sources` of `{name}` is no form of a text: {why}", FORMS)
     return AgentOptions(says, *asked_first(marked.get("confirm", False)), most, *apart(sources))
+
+
+def _required(text: object, name: str) -> Expression | None:
+    if text is None or text == "":
+        return None
+    if not isinstance(text, str):
+        raise SkillError(f"`requires` of `{name}` is {text!r:.60}", "an expression over entries: `guard_closed`")
+    try:
+        return condition(text)
+    except ExpressionError as error:
+        raise SkillError(
+            f"`requires` of `{name}`: {error.message}", "an expression over entries: `guard_closed`"
+        ) from error
 
 
 def fields_of(target: object, name: str) -> tuple[Field, ...]:

@@ -32,6 +32,7 @@ blackboard:
   spot: {type: string, default: hall}
   mail: {type: string, default: vault}
   stop: {type: boolean, default: false}
+  closed: {type: boolean, default: true}
 """
 POLICY = "policies: {skills: {work: {place: [operator, author, model]}}, labels: {entries: {mail: outside}}}\n"
 
@@ -179,6 +180,8 @@ class Case:
             self.options["at_most"] = 9
         elif beside == "uses":
             self.options["uses"] = ["base"]
+        elif beside == "requires":
+            self.options["requires"] = "closed"
         elif beside == "policy":
             self.head += POLICY
         elif beside.startswith("journal"):
@@ -221,8 +224,8 @@ class Case:
 
 
 BESIDE = (
-    "nothing", "confirm", "confirm, later", "at_most", "uses", "policy", "journal", "journal, once", "listener", "gate",
-    "debugger",
+    "nothing", "confirm", "confirm, later", "at_most", "uses", "requires", "policy", "journal", "journal, once",
+    "listener", "gate", "debugger",
 )  # fmt: skip
 CLAIMS: dict[str, tuple[Callable[[Case], None], tuple[str, ...]]] = {}
 
@@ -254,6 +257,50 @@ def one_of_three_starts(case: Case) -> None:
         assert started(case, run)
         case.ticked(run)
         assert len(case.log.began) == 1
+
+
+@claim()
+def what_it_requires_refuses_the_start(case: Case) -> None:
+    case.options["requires"] = "not stop"
+    with case.run("work: hall") as run:
+        run.blackboard["stop"] = True
+        assert run.spin(seconds=30) is FAILURE
+        assert "`not stop`" in run.root.feedback_message
+        assert case.log.began == []
+        run.blackboard["stop"] = False
+        assert started(case, run)
+
+
+@claim(*STOPS)
+def what_it_requires_halts_it(case: Case) -> None:
+    """A write from outside halts it; what it uses is kept until it has stopped."""
+    case.options["requires"] = "not stop"
+    case.options["uses"] = ["arm", *case.options.get("uses", ())]
+    with case.run("fallback: [{work: hall}, {other: {}}]") as run:
+        assert started(case, run)
+        run.blackboard["stop"] = True
+        case.ticked(run)
+        assert run.root.children[0].status is FAILURE
+        assert "`not stop`" in run.root.children[0].feedback_message
+        if case.form != "generator":  # that stops at once
+            assert case.log.others == []
+        case.log.still = False
+        if case.form == "function":
+            case.log.go.set()
+        assert case.ticked(run, lambda: bool(case.log.others))
+    assert {*case.log.others} == {"still"} and len(case.log.began) == 1
+
+
+@claim()
+def a_question_is_withdrawn_when_what_it_requires_fails(case: Case) -> None:
+    case.options["requires"], case.options["confirm"] = "not stop", True
+    case.person = Person("yes", 10_000)
+    with case.run("work: hall") as run:
+        assert case.ticked(run, lambda: case.person is not None and case.person.asked == 1)
+        run.blackboard["stop"] = True
+        case.ticked(run)
+        case.person.polls = 0
+        assert run.status is FAILURE and case.log.began == []
 
 
 @claim()
@@ -392,7 +439,7 @@ def test_each_interlock_holds_beside_each_other(form: str, what: str, beside: st
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("lock", ["confirm", "at_most", "uses", "policy"])
+@pytest.mark.parametrize("lock", ["confirm", "at_most", "uses", "requires", "policy"])
 def test_each_interlock_holds_for_what_an_agent_chooses(form: str, beside: str, lock: str, tmp_path: Path) -> None:
     case = Case(form, beside, tmp_path)
     case.options["sources"] = {"place": "spot"}
@@ -403,10 +450,12 @@ def test_each_interlock_holds_for_what_an_agent_chooses(form: str, beside: str, 
         case.options["at_most"] = 1
     elif lock == "uses":
         case.options["uses"] = ["arm"]
+    elif lock == "requires":
+        case.options["requires"] = "stop"
     else:
         case.head = HEAD + POLICY.replace("mail: outside", "spot: outside")
     root = "agent: {goal: g, moves: [act], actions: [work]}"
-    acts = ["Act: work at hall"] if lock != "policy" else ["Act: done"]
+    acts = ["Act: work at hall"] if lock not in ("policy", "requires") else ["Act: done"]
     with case.run(root, *acts) as run:
         held = run.context.resources.take(("arm",), "somebody else's") if lock == "uses" else None
         case.ticked(run)

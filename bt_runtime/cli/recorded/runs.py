@@ -1,4 +1,4 @@
-"""`btr runs`: works with the journals of earlier runs: list, show, diff, export, copy, rm."""
+"""`btr runs`: works with the journals of earlier runs: list, show, diff, export, copy, rm, seal, verify."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.faults.format import visible
-from bt_runtime.journal import folder, opening
+from bt_runtime.journal import chain, folder, opening
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.export import Export, of_entry
 from bt_runtime.journal.layout import SUFFIX
@@ -49,15 +49,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
     one = what.add_parser("rm", help="remove journals")
     one.add_argument("journal", nargs="*", metavar="RUN")
     one.add_argument("--older-than", type=float, metavar="DAYS", help="all that nobody has written to for so long")
+    sealing = what.add_parser("seal", help="add finished runs to a hash chain, and print its last link")
+    verifying = what.add_parser("verify", help="compare the runs with their hash chain (exit 1 when they differ)")
+    for one in (sealing, verifying):
+        one.add_argument(
+            "--key", type=Path, metavar="FILE", help="a secret: who does not have it makes no chain that fits"
+        )
+    verifying.add_argument(
+        "--head", default="", metavar="LINK", help="a link that was kept elsewhere: it must be there"
+    )
     for sub in what.choices.values():
         add_folder(sub)
 
 
 def run(args: argparse.Namespace) -> int:
     commands: dict[str, Callable[[argparse.Namespace], int]] = {
-        "list": list_runs, "show": show, "diff": diff, "export": export, "copy": copy, "rm": remove
+        "list": list_runs, "show": show, "diff": diff, "export": export, "copy": copy, "rm": remove,
+        "seal": seal_runs, "verify": verify_runs,
     }  # fmt: skip
     return commands[args.what](args)
+
+
+def seal_runs(args: argparse.Namespace) -> int:
+    names, link = chain.seal(reading(args), chain.key_of(args.key))
+    for name in names:
+        print(visible(name))
+    print(f"last link: {link}")
+    return 0
+
+
+def verify_runs(args: argparse.Namespace) -> int:
+    whole, faults, unsealed = chain.verify(reading(args), chain.key_of(args.key), args.head)
+    for fault in faults:
+        print(visible(fault))
+    print(f"{whole} as they were sealed, {len(faults)} faults, {len(unsealed)} finished and not sealed")
+    return 1 if faults else 0
 
 
 def list_runs(args: argparse.Namespace) -> int:

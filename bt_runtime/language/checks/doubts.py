@@ -13,6 +13,7 @@ from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.expression import Expression, compile
 from bt_runtime.language.kinds.kind import DATA_TYPES
+from bt_runtime.language.outside import written_by
 from bt_runtime.language.source import Scalar, YamlMap
 from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
@@ -30,6 +31,16 @@ def unwritten(tree: TreeSpec, read: Use, known: Set[str], diagnostics: Diagnosti
     label, ways = output_of(tree, name) or (did_you_mean(name, known), ())
     message = f"nothing in this tree writes `{name}`"
     diagnostics.warning("BT023", message, read.spec.file, read.span, label, help, ways)
+
+
+def unguarded(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
+    """Warns about a skill that `requires` what this tree has no entry for: it never starts where no tree around has."""
+    condition = spec.kind.data["entry"].requires
+    known = {*tree.ports, *(name for node in tree.root.walk() for name in written_by(node))}
+    for name in [name for name in condition.names if name not in known]:
+        message = f"`{spec.kind.name}` requires `{condition.text}`, and nothing in this tree has an entry `{name}`"
+        help = f"it starts only where the outermost tree has one: `blackboard: {{{name}: boolean}}`"
+        diagnostics.warning("BT023", message, spec.file, spec.span, did_you_mean(name, known), help)
 
 
 def way_out(use: Use, port: Port, value: Json) -> tuple[Span | None, str]:

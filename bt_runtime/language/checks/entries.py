@@ -182,7 +182,7 @@ def looked_at(tree: TreeSpec) -> set[str]:
     """The entries that fill a slot, or that decide whether a skill is possible now."""
     found: set[str] = set()
     for entry in (kind.data["entry"] for kind in tree.registry.skills() if "entry" in kind.data):
-        found.update(entry.agent_options.sources.values())
+        found.update(entry.reads)
         for fact in entry.needs:
             words = fact.removeprefix(_NOT).partition("{")[0].split()
             found.update("_".join(words[: n + 1]) for n in range(len(words)))

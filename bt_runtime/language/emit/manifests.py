@@ -56,6 +56,10 @@ def _skill(keys: Mapping[str, Schema]) -> Schema:
         "outputs": _params("What it gives; a node names the entry that is written."),
         "needs": _sentences("What must be true before."),
         "brings": _sentences("What is true afterwards."),
+        "requires": _text(
+            "What must hold at each start and while it runs: an expression over the outermost tree's entries. When it "
+            "turns false, the skill is halted and fails."
+        ),
         "takes": {"type": "number", "exclusiveMinimum": 0, "description": "How many seconds it usually takes."},
         "on_resume": {
             "enum": list(ON_RESUME),

@@ -1,4 +1,5 @@
-"""What stands before the start of a skill, in one order: notice, locks, inputs, policy, permission, gates.
+"""What stands before the start of a skill, in one order: notice, requirement, locks, inputs,
+policy, permission, gates.
 
 Every way to start a skill meets all of `ORDER`: a node, an agent's choice, an action of the world; whatever form the
 skill has. What stands before a skill while it runs is a `Wrapping`, so that nothing passes it by."""
@@ -11,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bt_runtime.events import SkillEnded
+from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Pending, Wrapping, refused
 from bt_runtime.skills.answer import Ended, News
@@ -62,7 +64,13 @@ def started(action: Action, start: Start) -> Activity:
 
 def guarded(context: Context, entry: Entry, target: object, by: Any) -> bool:
     """True when locks, policies or permission stand before this skill of a node."""
-    return bool(entry.uses) or limited(entry) or lingers(target) or _enforced(context, entry, by)
+    return (
+        bool(entry.uses)
+        or entry.requires is not None
+        or limited(entry)
+        or lingers(target)
+        or _enforced(context, entry, by)
+    )
 
 
 # Notice ----------------------------------------------------------------------------------------
@@ -86,6 +94,55 @@ class Noticed(Wrapping):
         if isinstance(done, Ended):
             self.action.context.emit(SkillEnded(self.action.sentence, done.status, done.value, done.feedback))
         return done
+
+
+# Requirement -----------------------------------------------------------------------------------
+
+
+def requirement(action: Action, start: Start) -> Activity:
+    """Refuses the start of a skill whose `requires` does not hold, and halts the skill when it turns false.
+
+    Stands before the locks, so that a halted skill keeps what it uses until it has stopped."""
+    entry = action.entry
+    if entry is None or entry.requires is None:
+        return start()
+    why = unmet(action.context, entry)
+    if why:
+        if action.fill is not None:
+            action.fill(action)  # the end is reported with the sentence of this start
+        return refused(why)
+    return Required(action, entry, start())
+
+
+def unmet(context: Context, entry: Entry) -> str:
+    """Returns why the skill's `requires` does not hold now; "" when it does. A condition that cannot be computed does
+    not hold. Its names are entries of the run's outermost tree: no included tree and no graft can stand in for them."""
+    if entry.requires is None:
+        return ""
+    try:
+        holds = entry.requires.evaluate(context.blackboard.root)
+    except BtError as error:
+        return f"It requires `{entry.requires.text}`, which cannot be told: {error.message}."
+    return "" if holds is True else f"It requires `{entry.requires.text}`, which does not hold."
+
+
+class Required(Wrapping):
+    """Asks before each poll whether the requirement holds; also while the skill waits for a lock or for a person."""
+
+    wakes = False  # the entries may change without a word: it is polled again soon
+
+    def __init__(self, action: Action, entry: Entry, inner: Activity) -> None:
+        self.action, self.entry, self.inner = action, entry, inner
+
+    def quiet(self) -> bool:
+        return not unmet(self.action.context, self.entry) and self.inner.quiet()
+
+    def poll(self) -> Ended | News | None:
+        why = unmet(self.action.context, self.entry)
+        if not why:
+            return self.inner.poll()
+        self.inner.cancel(why)
+        return refused(why).done
 
 
 # Locks -----------------------------------------------------------------------------------------
@@ -206,7 +263,7 @@ def permission(action: Action, start: Start) -> Activity:
     entry, context = action.entry, action.context
     if entry is None or not limited(entry):
         return start()
-    if not left(context, entry):
+    if not _remains(context, entry):
         return _spent(entry)
     if not entry.agent_options.confirm:
         return _counted(action, entry, start)
@@ -225,7 +282,11 @@ def allows(answer: str) -> bool:
 
 
 def left(context: Context, entry: Entry) -> bool:
-    """True when the skill may be started again in this run."""
+    """True when the skill may be started now: its `requires` holds, and `at_most` is not reached."""
+    return not unmet(context, entry) and _remains(context, entry)
+
+
+def _remains(context: Context, entry: Entry) -> bool:
     most = entry.agent_options.at_most
     return most is None or _starts(context)[_key(entry)] < most
 
@@ -271,7 +332,7 @@ class AsksPerson(Wrapping):
 
 def _counted(action: Action, entry: Entry, start: Start) -> Activity:
     """Counts the start where it is allowed: while a person was asked, others may have used up the rest."""
-    if not left(action.context, entry):
+    if not _remains(action.context, entry):
         return _spent(entry)
     _starts(action.context)[_key(entry)] += 1
     return start()
@@ -303,4 +364,4 @@ def gates(action: Action, start: Start) -> Activity:
     return started
 
 
-ORDER: tuple[Callable[[Action, Start], Activity], ...] = (notice, lock, inputs, policy, permission, gates)
+ORDER: tuple[Callable[[Action, Start], Activity], ...] = (notice, requirement, lock, inputs, policy, permission, gates)

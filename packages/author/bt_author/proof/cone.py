@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_author.proof.acting import names
-from bt_author.proof.values import names_in
+from bt_author.proof.values import names_in, required
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.properties.property import Property
@@ -116,6 +116,7 @@ class Cone:
         if spec.kind.family == "skill":
             entry = spec.kind.data["entry"]
             self.uses.update(entry.uses)
+            self.entries.update(required(spec))
             if entry.agent_options.at_most is not None:
                 self.uses.add(entry.sentence)
         for field, value in spec.values.items():

@@ -13,7 +13,7 @@ from bt_author.proof.declared import explorable
 from bt_author.proof.domain import Tests, bounded
 from bt_author.proof.options import Options
 from bt_author.proof.results import EVERY, ends_with_skills, results_of
-from bt_author.proof.values import SAID, names_in, symbolic
+from bt_author.proof.values import SAID, conditional, names_in, required, requirement, symbolic
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.outside import Writes
@@ -60,6 +60,7 @@ class Cut:
         if "tests" in self.memo:
             tests.like(self.memo["tests"])
         for spec in self.new:
+            tests.add(requirement(spec))
             for name, value in spec.values.items():
                 if name not in SAID.get(spec.kind.name, ()) and spec.kind.family != "skill":
                     tests.add(value)
@@ -76,7 +77,7 @@ class Cut:
         self.made: list[tuple[str, set[str]]] = list(self.memo.get("made", ()))
         for spec in self.new:
             if spec.kind.family == "skill":
-                read.update(names(spec))
+                read.update((*names(spec), *required(spec)))
             for field, value in spec.values.items():
                 if field in SAID.get(spec.kind.name, ()) or (spec.kind.family == "skill" and not self._watched(spec)):
                     continue
@@ -120,7 +121,7 @@ class Cut:
             return self._open(spec, path, tree)
         if kind.name in PASSING:
             kind = parts.PASS
-        made = NodeSpec(kind, spec.span, spec.file)
+        made = NodeSpec(conditional(kind), spec.span, spec.file)
         made.name = spec.name
         made.values = symbolic(
             spec, lambda field: self.doubt(f"`{field}` of {path} is computed from what only a run knows")

@@ -9,7 +9,7 @@ from bt_author.proof.board import Open, ProofScope
 from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.expression import Expression, Template
 from bt_runtime.language.kinds.data import UNKNOWN
-from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import NodeSpec, label
 from bt_runtime.language.values import Nested
 from bt_runtime.types import Json
@@ -142,9 +142,27 @@ def names_in(value: Json) -> list[str]:
     return []
 
 
+def conditional(kind: Kind) -> Kind:
+    """Returns a skill whose `requires` may hold or not where it reads a value that only a run knows."""
+    entry = kind.data["entry"] if kind.family == "skill" else None
+    if entry is None or entry.requires is None:
+        return kind
+    return kind._replace(data={**kind.data, "entry": entry._replace(requires=Symbolic(entry.requires, either))})
+
+
+def required(spec: NodeSpec) -> list[str]:
+    """Returns the entries of the whole tree that decide whether a skill may run."""
+    return names_in(requirement(spec))
+
+
+def requirement(spec: NodeSpec) -> Expression | None:
+    found: Expression | None = spec.kind.data["entry"].requires if spec.kind.family == "skill" else None
+    return found
+
+
 def reads(spec: NodeSpec) -> list[str]:
     """Returns the entries that a node reads."""
-    found: list[str] = []
+    found: list[str] = required(spec)
     for name, value in spec.values.items():
         if name not in SAID.get(spec.kind.name, ()):
             found += names_in(value)

@@ -21,11 +21,11 @@ GUARD = 30.0  # seconds after which something that is waited for will not come
 
 
 class Servers:
-    """A process of servers.py; `lines` is what it has said so far."""
+    """A process of servers.py, or of another file beside it; `lines` is what it has said so far."""
 
-    def __init__(self, *words: str) -> None:
-        file = str(Path(__file__).with_name("servers.py"))
-        self.process = subprocess.Popen([sys.executable, file, *words], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *words: str, file: str = "servers.py") -> None:
+        program = str(Path(__file__).with_name(file))
+        self.process = subprocess.Popen([sys.executable, program, *words], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         os.set_blocking(self.process.stdout.fileno(), False)
         self.lines: list[str] = []
@@ -52,8 +52,8 @@ class Servers:
 def serving() -> Iterator[Callable[..., Servers]]:
     made: list[Servers] = []
 
-    def start(*words: str) -> Servers:
-        made.append(Servers(*words))
+    def start(*words: str, file: str = "servers.py") -> Servers:
+        made.append(Servers(*words, file=file))
         return made[-1]
 
     yield start

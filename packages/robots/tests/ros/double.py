@@ -5,6 +5,8 @@
 The text `behavior_tree` of a goal says by words how it goes: `reject`, `abort`, `steps=3` (that many feedbacks, then
 done), `hold` (until it is cancelled), `slow` (a cancelled goal takes 300 ms to end), `stubborn` (it refuses to be
 cancelled, once), `die` (the process is gone as soon as it has accepted).
+
+It stays because rmw_zenoh_cpp has no wheel: nothing real that serves an action over zenoh comes by pip.
 """
 
 from __future__ import annotations

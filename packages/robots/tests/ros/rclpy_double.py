@@ -2,6 +2,9 @@
 
 What a method does is said here; one of which nothing is said gives nothing, and one that the stubs do not have is not
 there. Nothing runs by itself: `Executor.spin` does all that is due, timers included.
+
+Real rclpy comes by pip for CPython 3.11 on Linux alone; there `real_ros/` beside tries the same. This double stays for
+other Pythons and systems, and for what must happen at one exact moment.
 """
 
 from __future__ import annotations

@@ -1,0 +1,146 @@
+"""A hash chain over finished journals, so that a changed, removed or exchanged one is noticed.
+
+`chain.jsonl` in the folder has a line for each sealed journal: its name, the SHA-256 of its file, and a link over these
+and the link before. Who may write the folder can also make a new chain: keep the last link elsewhere, or seal with
+a key, which makes each link an HMAC. Journals themselves have checksums, which show accidents."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.journal import folder
+from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.journal.reading import Recording
+
+CHAIN = "chain.jsonl"
+FIRST = "0" * 64  # the link before the first one
+LINE = ("run", "sha256", "link")
+
+
+class Sealed(NamedTuple):
+    run: str
+    sha256: str
+    link: str
+
+
+def seal(place: Path, key: bytes = b"") -> tuple[list[str], str]:
+    """Adds each finished journal that has no line yet. Returns their names and the last link."""
+    if not place.is_dir():
+        raise BtError(f"there is no folder {place}", "run a tree first: `btr run TREE`")
+    descriptor = os.open(place / CHAIN, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        chain, faults = _read(file.read(), key)
+        if faults:
+            raise BtError(f"{place / CHAIN} is not whole: {faults[0]}", "look at `btr runs verify`, and keep the file")
+        known, link, added = {each.run for each in chain}, chain[-1].link if chain else FIRST, list[str]()
+        for path in folder.journals(place):
+            name = path.name.removesuffix(SUFFIX)
+            if name not in known and _finished(path):
+                digest = _digest(path)
+                link = _link(link, name, digest, key)
+                file.write(json.dumps(Sealed(name, digest, link)._asdict()) + "\n")
+                added.append(name)
+        file.flush()
+        os.fsync(file.fileno())
+    return added, link
+
+
+def verify(place: Path, key: bytes = b"", head: str = "") -> tuple[int, list[str], list[str]]:
+    """Returns how many journals are as they were sealed, what is not, and which finished ones have no line.
+
+    `head`: a link that was kept elsewhere; the chain must have it, else its end was cut off."""
+    try:
+        text = (place / CHAIN).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        hint = "`btr runs seal` begins one; one that was there has been removed"
+        raise BtError(f"there is no chain in {place}: {error.strerror}", hint) from error
+    chain, faults = _read(text, key)
+    whole = 0
+    for each in chain:
+        path = place / f"{each.run}{SUFFIX}"
+        if not path.is_file():
+            faults.append(f"{each.run}: the journal was removed")
+        elif _digest(path) != each.sha256:
+            faults.append(f"{each.run}: the journal was changed or exchanged")
+        else:
+            whole += 1
+    if head and all(each.link != head for each in chain):
+        faults.append(f"no line has the link {head:.16}…: the chain was cut off or made anew")
+    known = {each.run for each in chain}
+    names = ((path, path.name.removesuffix(SUFFIX)) for path in folder.journals(place))
+    return whole, faults, [name for path, name in names if name not in known and _finished(path)]
+
+
+def key_of(path: Path | None) -> bytes:
+    """Reads the key; at least 16 bytes."""
+    if path is None:
+        return b""
+    try:
+        found = path.read_bytes().strip()
+    except OSError as error:
+        raise BtError(f"the key {path} cannot be read: {error.strerror}", "name a file with a secret") from error
+    if len(found) < 16:
+        raise BtError(f"the key {path} is too short", "at least 16 bytes: `openssl rand -hex 32 > seal.key`")
+    return found
+
+
+def _read(text: str, key: bytes) -> tuple[list[Sealed], list[str]]:
+    chain: list[Sealed] = []
+    seen: set[str] = set()
+    faults: list[str] = []
+    link = FIRST
+    for number, each in _lines(text):
+        if each is None:
+            faults.append(f"line {number} of {CHAIN} cannot be read")
+        elif not hmac.compare_digest(_link(link, each.run, each.sha256, key), each.link):
+            faults.append(f"line {number} of {CHAIN} ({each.run}) does not follow the one before, or has another key")
+        elif each.run in seen:
+            faults.append(f"line {number} of {CHAIN} names {each.run} another time")
+        if each is not None:
+            chain.append(each)
+            seen.add(each.run)
+            link = each.link
+    return chain, faults
+
+
+def _lines(text: str) -> Iterator[tuple[int, Sealed | None]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            found = json.loads(line)
+            fits = isinstance(found, dict) and {*found} == {*LINE} and all(isinstance(v, str) for v in found.values())
+        except (ValueError, RecursionError):
+            fits = False
+        named = fits and found["run"] == Path(found["run"]).name and found["link"].isascii()
+        yield number, Sealed(**found) if named else None
+    if text and not text.endswith("\n"):
+        yield len(text.splitlines()) + 1, None  # the last line was cut
+
+
+def _finished(path: Path) -> bool:
+    """True for a journal that nobody goes on with: it has an end, and no process writes it."""
+    if folder.is_live(path) or Path(f"{path}-wal").exists():
+        return False
+    try:
+        recording = Recording(path)
+    except BtError:
+        return False
+    return bool(recording.result) and not recording.damage
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _link(before: str, run: str, sha256: str, key: bytes) -> str:
+    body = json.dumps([before, run, sha256]).encode()
+    return hmac.new(key, body, "sha256").hexdigest() if key else hashlib.sha256(body).hexdigest()
