@@ -272,7 +272,7 @@ ros-real:
 	@mkdir -p build
 	@if $(MAKE) --no-print-directory $(ROS_THERE); then \
 		$(ROS_VENV)/bin/python packages/robots/tests/real_ros/interfaces.py build/ros-interfaces \
-			&& $(ROS_VENV)/bin/python -m pytest -p no:cacheprovider packages/robots/tests/real_ros; \
+			&& $(ROS_VENV)/bin/python -m pytest -o cache_dir=build/ros-cache $(AGAIN) packages/robots/tests/real_ros; \
 		else echo "real ROS is not to be had here: nothing was tried"; fi
 
 # inputs that are meant to do harm, more than make test tries: each sweep in full, then other seeds until the time is over
