@@ -124,5 +124,5 @@ def test_what_is_installed_is_an_extra_of_this_project() -> None:
 
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     [line] = [b.text for b in blocks() if "pip install" in b.text]
-    assert line == "$ pip install 'bt_runtime[robot]' btview\n" and "robot" in extras
+    assert line == "$ pip install 'bt_runtime[robot,envs]' btview\n" and {"robot", "envs"} <= {*extras}
     assert len(LIVE) == 3 and sum("planner.gguf" in b.text for b in blocks()) == 1

@@ -4,7 +4,7 @@
     slice --parcel DIR            trains there for some minutes; `weights.pt` in the parcel is what comes back
     file --parcel DIR --out FILE  the model of those weights, here
 
-The machine needs torch, numpy and tokenizers, and no network. A slice takes `weights.pt` up where the last one left it
+The machine needs torch, numpy and tokenizers, and no network; there PYTHONPATH is `.:packages/lab`. A slice takes `weights.pt` up where the last one left it
 and leaves the next; without it, it begins. `make starter-gpu` does all of it on the machine that it runs on.
 """
 
@@ -65,7 +65,7 @@ def pack(lessons: Sequence[Path], parcel: Path) -> None:
         for number, shard in enumerate(found):
             packed.add(shard, f"lessons/{number:05}{documents.SUFFIX}")
     with tarfile.open(parcel / CODE, "w:xz") as packed:
-        for part in ("bt_runtime", "recipes/__init__.py", "recipes/starter"):
+        for part in ("bt_runtime", "packages/lab/bt_lab", "recipes/__init__.py", "recipes/starter"):
             packed.add(_ROOT / part, part, filter=lambda file: None if file.name.endswith(_HEAVY) else file)
     pretrained.read(starter()).tokenizer.save(parcel / WORDS)
 

@@ -59,7 +59,7 @@ def test_the_latest_checkpoint_becomes_a_file_without_training(places, tmp_path,
     assert main(["lab", "distill", "--from", documents, "--out", out, "--tokens", "4000", *TOY]) == 0
     other = str(tmp_path / "now.gguf")
     work = str(tmp_path / "mine.work")
-    asked = ["distill", "--from", documents, "--out", other, "--work", work, "--export", "--quantise", "f16"]
+    asked = ["lab", "distill", "--from", documents, "--out", other, "--work", work, "--export", "--quantise", "f16"]
     assert main(asked) == 0
     assert "step" not in capsys.readouterr().err.partition("writing")[2]
     assert Path(other).stat().st_size > Path(out).stat().st_size

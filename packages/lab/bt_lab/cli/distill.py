@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         vocab=args.vocab,
         context=args.context,
         kind=args.quantise,
-        command=shlex.join(["btr", "distill", *_words(args)]),
+        command=shlex.join(["btr", "lab", "distill", *_words(args)]),
         init=init,
     )
     print(export(order, say) if args.export else make(order, say))
