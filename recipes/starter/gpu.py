@@ -4,8 +4,9 @@
     slice --parcel DIR            trains there for some minutes; `weights.pt` in the parcel is what comes back
     file --parcel DIR --out FILE  the model of those weights, here
 
-The machine needs torch, numpy and tokenizers, and no network; there PYTHONPATH is `.:packages/lab`. A slice takes `weights.pt` up where the last one left it
-and leaves the next; without it, it begins. `make starter-gpu` does all of it on the machine that it runs on.
+The machine needs torch, numpy and tokenizers, and no network; there PYTHONPATH is `.:packages/lab`. A slice takes
+`weights.pt` up where the last one left it and leaves the next; without it, it begins. `make starter-gpu` does all of it
+on the machine that it runs on.
 """
 
 from __future__ import annotations
