@@ -199,8 +199,11 @@ def open_suite(name: str) -> Suite:
         return _fitting(name, import_policy.bring(name)) or _unfit(name)
     entry = plugins.find(name, "suites", "worlds")
     if entry is None:
-        guess = nearest(name, suite_names())
-        hint = f"did you mean `{guess}`?" if guess else f"worlds here: {', '.join(suite_names())}"
+        known = suite_names()
+        guess = nearest(name, known)
+        hint = f"did you mean `{guess}`?" if guess else f"worlds here: {', '.join(known)}"
+        if not known:
+            hint = "no world is installed: pip install 'bt_runtime[envs]' brings those of the papers"
         raise BtError(f"no world is called `{name}`", hint)
     return of_plugin(entry)
 

@@ -52,7 +52,7 @@ cd "$work/elsewhere"
 install all "bt_runtime[author,robots,lab,envs,starter]"
 btr=$work/all/bin/btr
 "$btr" check greet --always true
-"$btr" export greet | head -3
+"$btr" export greet --for-viewing --output greet.xml 2>/dev/null && head -2 greet.xml
 "$btr" lab tasks house --count 1
-"$btr" new tree fresh -o fresh.yaml 2>/dev/null || (cd robot && "$btr" new tree fresh)
+(cd robot && "$btr" new tree fresh)
 echo "the wheels work away from the checkout"
