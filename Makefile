@@ -310,7 +310,7 @@ forks: setup
 	FORKS=$(FORKS) FIRST=$(FIRST) $(PY) -m pytest -q -n auto tests/journal/test_fork.py -k bit_for_bit
 
 plans: setup
-	SETS=1000 $(PY) -m pytest -q -n auto tests/backchain
+	SETS=1000 $(PY) -m pytest -q -n auto tests/agents/backchain
 	SETS=1000 $(PY) tests/benchmarks skill_sets
 
 powercuts: setup
@@ -325,7 +325,7 @@ types: setup
 
 generated: setup
 	$(PY) -m bt_runtime.language.emit
-	$(PY) -m bt_runtime.faults.explain > docs/faults.md.new
+	$(PY) -m bt_runtime.language.faults.explain > docs/faults.md.new
 	mv docs/faults.md.new docs/faults.md
 	$(PY) -m bt_runtime._public > docs/api.md.new
 	mv docs/api.md.new docs/api.md

@@ -16,17 +16,17 @@ TYPE_CHECKING = False  # `typing` takes a fourth of the time of `btr --help`, wh
 _HOMES = {
     name: f"bt_runtime.{module}"
     for module, names in {
-        "faults.diagnostic": "Faults BtError Diagnostic",
+        "language.faults.diagnostic": "Faults BtError Diagnostic",
         "tree.node": "Status Node",
         "skills.skill": "Skill skill",
         "run.run": "load Run Tree",
-        "debug.debugger": "debugger_of",
+        "run.debug.debugger": "debugger_of",
         "run.signals": "signals Signals",
         "tree.budget": "Budget",
         "run.person": "Person",
-        "view": "View",
+        "run.view": "View",
         "run.std_logging": "bridge",
-        "replay.resume": "resume",
+        "run.replay.resume": "resume",
     }.items()
     for name in names.split()
 }
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bt_runtime import clock
-    from bt_runtime.debug.debugger import debugger_of
-    from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
-    from bt_runtime.replay.resume import resume
+    from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
+    from bt_runtime.run.debug.debugger import debugger_of
     from bt_runtime.run.person import Person
+    from bt_runtime.run.replay.resume import resume
     from bt_runtime.run.run import Run, Tree, load
     from bt_runtime.run.signals import Signals, signals
     from bt_runtime.run.std_logging import bridge
+    from bt_runtime.run.view import View
     from bt_runtime.skills.skill import Skill, skill
     from bt_runtime.tree.budget import Budget
     from bt_runtime.tree.node import Node, Status
-    from bt_runtime.view import View
 
 
 def __getattr__(name: str) -> Any:

@@ -37,7 +37,7 @@ FACES = {
     "bt_robots.ros.managed": ("A managed node", "ManagedTree"),
     "bt_robots.ros.zenoh": ("ROS without ROS", "Zenoh"),
     "bt_robots.groot2.publisher": ("Groot2", "Groot2"),
-    "bt_robots.metrics": ("Prometheus", "Metrics"),
+    "bt_robots.telemetry.metrics": ("Prometheus", "Metrics"),
     "bt_fleet.face": ("Fleets", "Fleet"),
     "bt_lab.run.backend": ("Evaluations in a program", "Local"),
     "bt_lab.run.case": ("… their cases", "Setup Strategy cases"),

@@ -15,13 +15,13 @@ MOST_MODULES, MOST_LINES = 80, 10_000
 CORE = """
 _version:
 events:
-faults: diagnostic
+language.faults: diagnostic
 language: checks checks.entries checks.outcomes checks.references checks.semantic expression expression.error
     expression.expression expression.scope expression.template diagnostics head_schema header kinds kinds.control
     kinds.data kinds.decorators kinds.kind kinds.leaves kinds.navigation kinds.registry kinds.shape loader ports
     reader schema_quick source source.compose source.document source.limits source.node source.pause source.scalar
     source.text spec validate values
-project: plugins
+language.project: plugins
 run: resources run
 skills: loop pool resources
 tree: adopt blackboard budget build changes clock context engine gates growth inputs node nodes nodes.leaves

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -20,8 +21,8 @@ TABLE = PAGE.partition("## Floors")[2].partition("```text\n")[2].partition("```"
 # from the bottom: in each line of the page's table the names before the gap
 FLOORS = [set(line.partition("  ")[0].split()) for line in reversed(TABLE.splitlines())]
 LEVEL = {part: level for level, parts in enumerate(FLOORS) for part in parts}
-OUTSIDE = {"llm", "memory", "envs"}
-EXAMPLES = PACKAGE / "project" / "init" / "example-projects"  # what a user writes, who imports the face
+OUTSIDE = {"llm", "memory", "skills/worlds"}
+EXAMPLES = PACKAGE / "language" / "project" / "init" / "example-projects"  # what a user writes, who imports the face
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if EXAMPLES not in path.parents)
 ALL = [*FILES, *(path for name, home in WHEELS.items() if name != "bt_runtime" for path in sorted(home.rglob("*.py")))]
 # The faces gather what is public, and hand it out when it is asked for.
@@ -35,7 +36,7 @@ def wheel_of(path: Path) -> str:
 
 
 def short(path: Path) -> str:
-    """Returns the path as this page writes it: `tree/node.py` of the runtime, `bt_fleet/link.py` of another wheel."""
+    """Returns the path as this page writes it: `tree/node.py` of the runtime, `bt_fleet/face.py` of another wheel."""
     wheel = wheel_of(path)
     return path.relative_to(PACKAGE if wheel == "bt_runtime" else WHEELS[wheel].parent).as_posix()
 
@@ -66,13 +67,19 @@ def imports(path: Path) -> frozenset[str]:
     return frozenset(n for each in ast.walk(tree) if isinstance(each, ast.ImportFrom | ast.Import) for n in meant(each))
 
 
+def room_of(*parts: str) -> str:
+    """The innermost room of the table that a module of the runtime lies in, such as `run/replay`."""
+    inner = "/".join(parts[:2])
+    return inner if inner in LEVEL else parts[0] if parts else ""
+
+
 def part_of(module: str) -> str:
-    return module.split(".")[1] if "." in module else ""
+    return room_of(*module.split(".")[1:])
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p not in FACES], ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_a_module_imports_only_from_its_own_floor_downward(path: Path) -> None:
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    own = room_of(*path.relative_to(PACKAGE).with_suffix("").parts)
     assert own in LEVEL, f"say on which floor {own} stands"
     parts = {part_of(name) for name in imports(path) if name.partition(".")[0] == "bt_runtime"}
     assert "" not in parts, "it imports the face of the package"
@@ -114,12 +121,26 @@ def test_no_world_needs_another_world() -> None:
         assert not used & worlds - {world}, world
 
 
-@pytest.mark.parametrize("room", ["tree", "journal", "language", "skills", "project", "faults"])
+MOST_INSIDE = 10
+
+
+def test_a_drawing_of_the_workspace_has_at_most_ten_boxes_and_each_of_them_at_most_ten_inside() -> None:
+    """A box is a folder or a file with code; the files that are the face of a wheel are no boxes."""
+    faces = {"__init__", "_face", "_public", "_version", "clock", "events", "plugins", "types"}
+    for wheel, home in WHEELS.items():
+        inside = {path.relative_to(home).parts[0].removesuffix(".py") for path in ALL if wheel_of(path) == wheel}
+        assert len(inside - faces) <= MOST_INSIDE, f"{wheel}: {sorted(inside - faces)}"
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    top = {name.partition("/")[0] for name in listed.splitlines() if "/" in name}
+    assert len(top) <= MOST_INSIDE, sorted(top)
+
+
+@pytest.mark.parametrize("room", ["tree", "journal", "language", "skills", "language/project", "language/faults"])
 def test_the_kernel_imports_nothing_of_agents_models_memories_and_worlds(room: str) -> None:
     """They register with it; only `run`, where everything is put together, knows them by name."""
-    files = sorted((PACKAGE / room).rglob("*.py"))
-    used = {(str(file), part_of(name)) for file in files if EXAMPLES not in file.parents for name in imports(file)}
-    assert {(file, part) for file, part in used if part in {"agents", "llm", "memory", "envs"}} == set()
+    files = [file for file in FILES if room_of(*file.relative_to(PACKAGE).with_suffix("").parts) == room]
+    used = {(str(file), part_of(name)) for file in files for name in imports(file)}
+    assert files and not {(file, part) for file, part in used if part in OUTSIDE | {"agents"}}
 
 
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
@@ -151,10 +172,10 @@ def test_no_files_need_each_other() -> None:
 
 # What is imported when a function is called, and why; anything else of ours is imported at the top of a file.
 LATE = {
-    "bt_fleet/bundle.py": "an agent loads no tree but to check a version that has come: its process stays small",
-    "bt_fleet/replica.py": "an agent copies journals all day, and makes a file of one only where a run moves in",
-    "bt_fleet/link.py": "keys are read only where one is given: an agent's process stays small",
-    "bt_fleet/surroundings.py": "an agent names the variables; only its runs join the fleet by them",
+    "bt_fleet/versions/bundle.py": "only a version that has come is loaded: an agent's process stays small",
+    "bt_fleet/store/replica.py": "an agent makes a file of a journal only where a run moves in",
+    "bt_fleet/server/link.py": "keys are read only where one is given: an agent's process stays small",
+    "bt_fleet/shared/surroundings.py": "an agent names the variables; only its runs join the fleet by them",
     "language/implementations.py": "only a project with skills in Python has files to look at",
     "cli": "a command loads what it needs, so that `btr --help` and `btr validate` begin at once",
     "bt_lab/cluster/bundle.py": "a node that asks a server needs no model file, and the other way round",
@@ -163,7 +184,7 @@ LATE = {
     "bt_lab/run/training.py": "an evaluation without a memory loads no database",
     "bt_lab/distill/parity.py": "llama.cpp",
     "bt_author/edit/beside.py": "the page of a run loads no editor before somebody asks for one",
-    "bt_robots/exports.py": "a format is loaded when a run is written in it",
+    "bt_robots/recordings/exports.py": "a format is loaded when a run is written in it",
     "bt_author/lsp/proofs.py": "an editor that opens no tree with properties starts without the prover",
     "testing/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",
     "language/expression/expression.py": "a tree without an expression needs no parser of one",
@@ -185,8 +206,8 @@ LATE = {
     "llm/local/worker.py": "only a model with a projector loads what reads pictures",
     "llm/local/tokenizer.py": "llama.cpp is loaded by the process that it starts, not by who asks",
     "llm/shipped.py": "a server needs no llama.cpp, and the other way round",
-    "project/child.py": "only what starts a process",
-    "project/trust.py": "only who asks what is trusted reads or writes",
+    "language/project/child.py": "only what starts a process",
+    "language/project/trust.py": "only who asks what is trusted reads or writes",
     "run/check_file.py": "only a file with plans, or with skills, needs their reader",
     "run/resources.py": "a run without a model or a memory loads none",
     "tree/node.py": "only when something leaves a step by `sys.exit`",

@@ -19,7 +19,7 @@ from bt_runtime.language import manifest
 from bt_runtime.language.loader import Loader
 
 ROOT = Path(__file__).parents[1]
-# docs/faults.md and docs/nodes/ are generated, and what they show is tried in tests/faults and tests/language.
+# docs/faults.md and docs/nodes/ are generated, and what they show is tried in tests/language/faults and tests/language.
 FILES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 PAGES = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in FILES if path.name != "faults.md"}
 BLOCK = re.compile(r"^(?:<!-- not run: ([^\n]+) -->\n)?```(\w*) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

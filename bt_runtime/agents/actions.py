@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.agents.kinds.checks import WORLD
 from bt_runtime.agents.services import agent_services
-from bt_runtime.envs.manual import manifest_of
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Wrapping, refused
 from bt_runtime.skills.answer import Ended, News
 from bt_runtime.skills.phrase import Phrase, phrase_of, writable
 from bt_runtime.skills.words import outputs, words
+from bt_runtime.skills.worlds.manual import manifest_of
 from bt_runtime.tree.nodes.deed import Deed, test
 from bt_runtime.tree.nodes.interlocks import left, limited
 from bt_runtime.tree.nodes.skill import act

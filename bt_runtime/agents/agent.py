@@ -24,7 +24,7 @@ from bt_runtime.agents.trimming import KEPT, cut_off, too_many
 from bt_runtime.agents.withholding import Withholding
 from bt_runtime.agents.worked_example import Shape, steps_of
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.tree.node import RUNNING, SUCCESS
 from bt_runtime.types import Choice, End, Grammar, Observation, Question
 

@@ -14,7 +14,7 @@ from bt_runtime.agents.scoring import scored
 from bt_runtime.agents.story import ACT, ASK, HEARD, OPENINGS, SILENT, THINK, Step
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.agents.worked_example import steps_of
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence, spoken
 from bt_runtime.llm.chat.calls import Call, CallForm, Tool, plain
 from bt_runtime.llm.chat.chat import Chat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
 
 Why = Literal["done", "failure", "budget", "loop", "invalid", "cancelled", "expanded", "too long", "error"]
 TOO_LONG: Why = "too long"  # for its model: no bug, but a limit that was reached

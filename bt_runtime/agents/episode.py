@@ -10,10 +10,10 @@ from py_trees.common import Status
 
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.worked_example import read_ahead
-from bt_runtime.envs.registry import open_world
 from bt_runtime.events import EpisodeBegun, EpisodeJudged
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.opening import Opening
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.tree.budget import Spending
 from bt_runtime.tree.context import Context, ScopedContext
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS

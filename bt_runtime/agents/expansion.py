@@ -10,7 +10,7 @@ import yaml
 
 from bt_runtime.agents.loops import duplicates, is_search, repeats_ancestor, same_goal
 from bt_runtime.agents.plan_text import Act, Do, Fail, Goal, Group, Part, Unreadable, goals
-from bt_runtime.faults.diagnostic import nearest
+from bt_runtime.language.faults.diagnostic import nearest
 from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.tree.budget import Budget

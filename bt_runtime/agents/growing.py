@@ -16,8 +16,8 @@ from bt_runtime.agents.plan_text import Group, Unreadable, goals, read_plan
 from bt_runtime.agents.planner import Planner, planner_of, telling
 from bt_runtime.agents.story import Family
 from bt_runtime.events import Expanded, PlanRefused
-from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language.emit.dialect import Form, PlanLimits, forms
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.decoding.plan_grammar import expansion
 from bt_runtime.llm.decoding.plan_lines import listed, numbered

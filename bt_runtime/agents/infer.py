@@ -17,7 +17,7 @@ from bt_runtime.agents.prompt import Prompt, example_block
 from bt_runtime.agents.story import THINK
 from bt_runtime.agents.together import Together
 from bt_runtime.events import Stepped
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.outputs import Output, misfit, sound_choices
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, computed
 from bt_runtime.types import Json, Question

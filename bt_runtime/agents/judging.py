@@ -12,8 +12,8 @@ from bt_runtime.agents.model_node import ModelNode
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.scoring import less, scored
 from bt_runtime.events import Decided
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.types import Choice, Question
 

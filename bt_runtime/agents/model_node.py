@@ -16,7 +16,7 @@ from bt_runtime.agents.prompt import Prompt, read_ahead, system_text
 from bt_runtime.agents.register import Register, register_of
 from bt_runtime.agents.services import agent_services
 from bt_runtime.events import AgentEnded, GoalTaken, PlanRefused, Prompted, Reasoned
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.chat.chat import Chat, chat_of
 from bt_runtime.llm.model_wrapper import a_job

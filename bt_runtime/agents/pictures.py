@@ -9,13 +9,13 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime import project
 from bt_runtime.agents.services import Album, agent_services
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.llm import picture
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.question import SIGHT
-from bt_runtime.project import disk
 from bt_runtime.skills.pool import POOL
 from bt_runtime.types import Job, Wake
 

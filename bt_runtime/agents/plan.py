@@ -18,7 +18,7 @@ from bt_runtime.agents.prompt_holes import holes, tried
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import Surroundings
 from bt_runtime.agents.worked_example import Shape
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 
 if TYPE_CHECKING:

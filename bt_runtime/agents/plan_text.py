@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.source import Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json
 

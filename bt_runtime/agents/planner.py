@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bt_runtime.agents.kinds.checks import MODEL
-from bt_runtime.project import plugins
+from bt_runtime.language.project import plugins
 from bt_runtime.tree.node import Node
 
 BACKCHAINING = "backchaining"  # ours

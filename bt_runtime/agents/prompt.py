@@ -8,14 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime import project
 from bt_runtime.agents.story import Family, Step, example, left_out, opening, written
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
 from bt_runtime.language.expression import ExpressionError, Template
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.registry import installed
+from bt_runtime.language.project import disk
 from bt_runtime.llm.chat.calls import Call, CallForm, Tool
 from bt_runtime.llm.chat.chat import Chat
-from bt_runtime.project import disk
 
 
 class Prompt(NamedTuple):

@@ -11,7 +11,7 @@ from bt_runtime.agents.planner import telling
 from bt_runtime.agents.services import Episodes, Retrieval, agent_services
 from bt_runtime.agents.worked_example import Shape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.model_wrapper import counting
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.trimming import shorter
 from bt_runtime.events import Reflected
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
 from bt_runtime.language.guide import text_of
 from bt_runtime.llm.model_wrapper import counting
 from bt_runtime.types import Json, Question

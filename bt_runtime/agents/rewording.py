@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bt_runtime import project
 from bt_runtime.agents.prompt import known_prompts
 from bt_runtime.agents.services import agent_services
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language import project
 from bt_runtime.language.expression.error import ExpressionError
 from bt_runtime.language.expression.template import Template
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.context import Context
 
 

@@ -13,7 +13,7 @@ from bt_runtime.agents.judging import Judging
 from bt_runtime.agents.kinds.checks import about
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.outputs import sound_choices
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 

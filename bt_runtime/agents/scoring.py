@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.services import agent_services
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.types import Choice, Question
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.agents.story import ACT
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Choice, Job, Json, Model, Question, Spent, Writing
 
 Script = Callable[[Question], str]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.model_wrapper import a_model
 
 if TYPE_CHECKING:

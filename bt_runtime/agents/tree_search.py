@@ -17,7 +17,7 @@ from bt_runtime.agents.story import ACT, OPENINGS, Step
 from bt_runtime.agents.surroundings import DONE, FAILURE
 from bt_runtime.agents.trimming import KEPT
 from bt_runtime.events import RolledBack
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Judging, Question, Restorable
 
 ASKED = "Does this lead to the goal? "  # how far a state has come, as the model sees it

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bt_runtime.agents import autoplan
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.types import Question, Writing
 
 SHARE = 0.7  # of the context that a trimmed prompt takes, with its answer

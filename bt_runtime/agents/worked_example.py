@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime import project
 from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, goals, read_plan
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK, Step
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
+from bt_runtime.language import project
+from bt_runtime.language.project import disk
 from bt_runtime.llm.decoding.plan_grammar import bare
-from bt_runtime.project import disk
 from bt_runtime.types import Introduced
 
 _FAMILY = ("Your primary goal is to:", "To achieve this, you should perform your sibling tasks")

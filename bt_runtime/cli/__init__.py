@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     from pathlib import Path
     from typing import Any
 
-    from bt_runtime.project.plugins import Entry
-    from bt_runtime.project.trust import Guard
+    from bt_runtime.language.project.plugins import Entry
+    from bt_runtime.language.project.trust import Guard
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`. `+author`: the command
 # comes with that extra, by an entry point. "": only a name for what `WORDS` has. Each group has a title.
@@ -175,7 +175,7 @@ def call(words: list[str]) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from bt_runtime.project import beside, trust
+    from bt_runtime.language.project import beside, trust
 
     name = args.command or ""
     runs_trees = name in RUNNING or (name not in COMMANDS and name and getattr(found(name), "runs_trees", False))
@@ -272,11 +272,11 @@ def found(name: str) -> Any:
         return _Words(name)
     if module[0] != "+":
         return import_module(f"bt_runtime.cli.{module}")
-    from bt_runtime.project import plugins
+    from bt_runtime.language.project import plugins
 
     entry = name.rpartition(" ")[2]
     if module != "+" and plugins.find(entry, "commands") is None:
-        from bt_runtime.faults.extra import Extra
+        from bt_runtime.language.faults.extra import Extra
 
         raise Extra(module[1:], f"`btr {name}`").missing()
     return of_entry(plugins.named(entry, "commands"))
@@ -292,7 +292,7 @@ class _Words:
         parser.add_argument("word", nargs="?", metavar="WORD", help=", ".join(WORDS[self.name]))
 
     def run(self, args: argparse.Namespace) -> int:
-        from bt_runtime.faults.diagnostic import BtError, nearest
+        from bt_runtime.language.faults.diagnostic import BtError, nearest
 
         if args.word is None:
             for word, (text, _) in WORDS[self.name].items():
@@ -304,7 +304,7 @@ class _Words:
 
 
 def of_entry(entry: Entry) -> Any:
-    from bt_runtime.project import plugins
+    from bt_runtime.language.project import plugins
 
     def fits(found: object) -> bool:
         return all(callable(getattr(found, name, None)) for name in ("configure", "run"))
@@ -314,7 +314,7 @@ def of_entry(entry: Entry) -> Any:
 
 def of_plugins() -> dict[str, str]:
     """Returns the commands of plugins, each with the distribution that brought it."""
-    from bt_runtime.project import plugins
+    from bt_runtime.language.project import plugins
 
     entries = plugins.entries("commands")
     known = {*COMMANDS, *EARLIER}

@@ -1,6 +1,6 @@
 import sys
 
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 
 if not sys.flags.safe_path:  # `python -m` put the working directory first
     sys.path[:] = child.search_path()

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping
 
 from bt_runtime.cli.exits import Exit
-from bt_runtime.faults.diagnostic import BtError, Faults, nearest
-from bt_runtime.faults.format import render, summary, visible
+from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.language.faults.format import render, summary, visible
 
 
 def told(error: Exception) -> int:

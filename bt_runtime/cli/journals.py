@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bt_runtime import project
 from bt_runtime.journal.folder import RUNS
 from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.language import project
 from bt_runtime.language.settings import Settings
 
 NONE = "none"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.project import plugins
+from bt_runtime.language.project import plugins
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Run

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 
 from bt_runtime.cli.color import painted
-from bt_runtime.faults.format import printed
+from bt_runtime.language.faults.format import printed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def give(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        from bt_runtime.project import disk
+        from bt_runtime.language.project import disk
 
         disk.write(output, text)
         print(f"wrote {output}", file=sys.stderr)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bt_runtime import project
 from bt_runtime.cli.failure import say
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.loader import Checked, Loader
 
 STDIN = "-"

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import BtError
 
 CHAIN = "chain.jsonl"
 FIRST = "0" * 64  # the link before the first one

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bt_runtime.journal.reading import Recording
-from bt_runtime.project import plugins
+from bt_runtime.language.project import plugins
 
 
 class Export(ABC):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import lock, outage
 from bt_runtime.journal.layout import SUFFIX
-from bt_runtime.project import plugins
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project import plugins
 
 RUNS = "runs"
 EVENTS = ".jsonl"  # a file of a page's events

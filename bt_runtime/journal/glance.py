@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, folder, opening, outage
 from bt_runtime.journal.forked import Forked, forked
 from bt_runtime.journal.layout import End, changes_of, head_sum
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 WAITING, RUNNING, STOPPED, CRASHED = "not begun", "running", "stopped", "crashed"

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import text_of
+from bt_runtime.language.faults.diagnostic import text_of
 from bt_runtime.types import Json
 
 FORMAT = 2

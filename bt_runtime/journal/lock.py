@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from weakref import WeakSet
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 PATIENCE = 0.5  # seconds: whoever only looks holds it for an instant
 _PAUSE = 0.005

@@ -12,11 +12,11 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
-from bt_runtime.faults.diagnostic import BtError, text_of
 from bt_runtime.journal import codec, folder, outage, sources
 from bt_runtime.journal.layout import FORMAT, HEAD, LONGEST, MARK, TABLES, End, Event, NodeRow, TickRow
 from bt_runtime.journal.parts import registered
-from bt_runtime.project import disk, real
+from bt_runtime.language.faults.diagnostic import BtError, text_of
+from bt_runtime.language.project import disk, real
 from bt_runtime.types import Json
 
 LARGEST = 2**30  # bytes of a file that is read

@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 
 BEST_EFFORT = "best_effort"
 POLICIES = ("required", BEST_EFFORT)

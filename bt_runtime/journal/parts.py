@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
-from bt_runtime.project import plugins
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
 from bt_runtime.types import Json, JsonValue
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.behind import Behind, behind
 from bt_runtime.journal.layout import (
@@ -28,6 +27,7 @@ from bt_runtime.journal.layout import (
     piece_sum,
     tick_sum,
 )
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 DECIDED = ("answer", "done", "result")  # a decision or an action is whole once this is there

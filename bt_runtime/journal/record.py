@@ -21,7 +21,6 @@ from bt_runtime.events import (
     Written,
     body,
 )
-from bt_runtime.faults.diagnostic import BtError, closing
 from bt_runtime.journal import codec, folder, outage, sources, summary
 from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
 from bt_runtime.journal.backlog import Backlog
@@ -41,6 +40,7 @@ from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
 from bt_runtime.journal.writer import Writer
 from bt_runtime.language.entry import Entry
+from bt_runtime.language.faults.diagnostic import BtError, closing
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import of_the_machine
 from bt_runtime.tree.describe.blame import blame

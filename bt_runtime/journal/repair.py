@@ -10,7 +10,7 @@ from bt_runtime.journal import codec, folder
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import Batch, Limits, Store
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 
 DAMAGED = ".damaged"
 _DRAFT, _READY = folder.UNFINISHED  # the new one before it is whole, and until it stands in its place

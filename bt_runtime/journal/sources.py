@@ -12,18 +12,18 @@ from importlib.machinery import all_suffixes
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
-from bt_runtime import project
 from bt_runtime._version import __version__
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import FORMAT
+from bt_runtime.language import project
 from bt_runtime.language.agent_options import AgentOptions, condition
 from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
+from bt_runtime.language.project import disk, real
+from bt_runtime.language.project.file_digest import digest
+from bt_runtime.language.project.importing import split
 from bt_runtime.language.project_file import LAID_OUT
-from bt_runtime.project import disk, real
-from bt_runtime.project.file_digest import digest
-from bt_runtime.project.importing import split
 from bt_runtime.types import Json, JsonValue
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import (
     FORMAT,
@@ -33,6 +32,7 @@ from bt_runtime.journal.layout import (
     tick_sum,
 )
 from bt_runtime.journal.outage import PATIENCE, Gone, Overtaken, Unsynced
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 LOCKED = 1.0  # seconds that one attempt waits for another process's lock

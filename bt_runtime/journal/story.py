@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from bt_runtime.faults.format import visible
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.format import visible
 
 SHOWN = {
     "step": ("move", "text", "observation"), "end": ("why", "detail"), "expand": ("plan",), "refused": ("codes",),

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.layout import End, head_sum
 from bt_runtime.journal.store import Limits
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 DAY = 86_400.0

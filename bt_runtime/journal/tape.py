@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from bt_runtime.faults.diagnostic import BtError, TooLong, message_of
 from bt_runtime.journal import codec
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.order import (
@@ -28,6 +27,7 @@ from bt_runtime.journal.order import (
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.writer import Body, Writer
+from bt_runtime.language.faults.diagnostic import BtError, TooLong, message_of
 from bt_runtime.types import Json
 
 T = TypeVar("T")

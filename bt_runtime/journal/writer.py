@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import cast
 
 from bt_runtime.events import Tick
-from bt_runtime.faults.diagnostic import message_of
 from bt_runtime.journal import codec, layout, opening
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow, Texts
 from bt_runtime.journal.lines import Following, Nowhere
@@ -30,6 +29,7 @@ from bt_runtime.journal.outage import (
     full,
 )
 from bt_runtime.journal.store import Batch, Store, Ticket, bounded, safe
+from bt_runtime.language.faults.diagnostic import message_of
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.describe.census import feedback, statuses
 from bt_runtime.types import Json

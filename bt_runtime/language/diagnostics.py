@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bt_runtime.faults.diagnostic import Diagnostic, Fix, Severity, nearest
+from bt_runtime.language.faults.diagnostic import Diagnostic, Fix, Severity, nearest
 from bt_runtime.types import Span
 
 MOST = 200  # of each severity: nobody reads more, and a hostile file could have 100,000

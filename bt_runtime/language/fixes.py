@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
 from bt_runtime.language import nesting
+from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.nesting import STEP as STEP
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import Edit, Fix
 from bt_runtime.language import nesting
+from bt_runtime.language.faults.diagnostic import Edit, Fix
 from bt_runtime.language.foreign_names import Meant
 from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Registry
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing

@@ -13,9 +13,9 @@ from bt_runtime.language import source
 from bt_runtime.language.checks import semantic
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.project import disk
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.spec import Caps, NodeSpec, TreeSpec
-from bt_runtime.project import disk
 
 MOST_KEPT = 64  # trees of one registry
 

@@ -7,12 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults, nearest
-from bt_runtime.language import source
+from bt_runtime.language import project, source
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults, nearest
 from bt_runtime.language.guide_header import CHECK, CODE, MARK, as_yaml
+from bt_runtime.language.project import disk
 from bt_runtime.language.source import YamlMap as YamlMapping
-from bt_runtime.project import disk
 from bt_runtime.types import Json, Span
 
 SUFFIX = ".md"

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language.import_policy import CODE as REFUSED
 from bt_runtime.language.import_policy import FREE, ImportPolicy, places
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.language.project import real
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.project import real
 from bt_runtime.types import Span
 
 CODE = "BT050"
@@ -78,7 +78,7 @@ def _look(
 ) -> Iterator[tuple[Diagnostic | None, tuple[object, str] | None]]:
     """Returns a diagnostic, or the module and its name; nothing when it cannot be known."""
     from bt_runtime.language import python_file
-    from bt_runtime.project.importing import split
+    from bt_runtime.language.project.importing import split
 
     try:
         home, name = split(reference)

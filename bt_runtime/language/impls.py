@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema
-from bt_runtime.project import plugins
+from bt_runtime.language.project import plugins
 
 WANTED = "a mapping of names to an Implementation each"
 WITHIN = "SERVER/TOOL"  # the name of a way whose skills are named within it: `mcp/time/convert`

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.language import source
+from bt_runtime.language import project, source
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import importing, plugins, real, trust
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
-from bt_runtime.project import importing, plugins, real, trust
 
 FREE = ("bt_runtime", "py_trees")  # ours, and the library of nodes that a tree is made of
 CODE = "BT049"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.language import manifest
+from bt_runtime.language import manifest, project
 from bt_runtime.language.emit.pages import default_of, notes, takes
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.foreign_names import done, meant
 from bt_runtime.language.kinds.kind import COMMON, Field, Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of

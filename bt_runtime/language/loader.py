@@ -6,19 +6,18 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
-from bt_runtime.language import source
+from bt_runtime.language import project, source
 from bt_runtime.language.checks import semantic
 from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of, says
+from bt_runtime.language.project import real
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, Step, TreeSpec
-from bt_runtime.project import real
 
 if TYPE_CHECKING:
     from bt_runtime.language.implementations import Found

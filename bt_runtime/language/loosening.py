@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from bt_runtime import project
-from bt_runtime.language import manifest, source
+from bt_runtime.language import manifest, project, source
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.locks import deeds_alike, limits_of, locks_lost

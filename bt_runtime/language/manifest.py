@@ -9,12 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
-from bt_runtime.language import agent_options, impls, source
+from bt_runtime.language import agent_options, impls, project, source
 from bt_runtime.language.emit.manifests import manifest_schema
 from bt_runtime.language.entry import ELSEWHERE, FLEET, ON_RESUME, REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.expression import Expression, ExpressionError
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language.implementations import Found, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
@@ -22,13 +21,13 @@ from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldTyp
 from bt_runtime.language.own_keys import offered
 from bt_runtime.language.policies.policy import Policy
 from bt_runtime.language.policies.reader import PolicyReader
+from bt_runtime.language.project import disk
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.reader import Properties
 from bt_runtime.language.schema_quick import number
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.validate import Check
-from bt_runtime.project import disk
 from bt_runtime.types import Json, Span
 
 FAULT = "BT042"

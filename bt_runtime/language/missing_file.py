@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from bt_runtime import project
+from bt_runtime.language import project
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
-from bt_runtime.project import Folder
+from bt_runtime.language.project import Folder
 from bt_runtime.types import Span
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bt_runtime.faults.diagnostic import Edit
+from bt_runtime.language.faults.diagnostic import Edit
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Span
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import manifest
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.registry import registry_of
 
 NAME = re.compile(r"[a-z_][a-z0-9_]*")

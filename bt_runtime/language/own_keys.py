@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import impls
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.types import Json
 
 OFFER = "it has: "

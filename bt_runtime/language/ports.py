@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import EXACT as EXACT
 from bt_runtime.language.kinds.data import PLAIN as PLAIN
 from bt_runtime.language.kinds.data import UNKNOWN

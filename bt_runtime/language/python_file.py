@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 
 Syntax: TypeAlias = Any  # a node of Python's own syntax tree, by whatever class
 LARGEST = 100_000  # bytes of a file that is looked at: Python's parser is quadratic in an f-string

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jsonschema import Draft7Validator, validators
 
-from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix, nearest
 from bt_runtime.language import schema_quick, source, typos
+from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix, nearest
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.schema_quick import Path

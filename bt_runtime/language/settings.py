@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
+from bt_runtime.language.project import importing
 from bt_runtime.language.project_file import CHECK, CODE, SETTINGS, Setting
 from bt_runtime.language.source import YamlMap as YamlMapping
 from bt_runtime.language.source import parse, read
 from bt_runtime.language.validate import empty
-from bt_runtime.project import importing
 from bt_runtime.types import Json
 
 BY_NAME = {s.name: s for s in SETTINGS}

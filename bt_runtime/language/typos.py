@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
-from bt_runtime.faults.diagnostic import Edit, Fix
 from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import Edit, Fix
 from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Registry
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 

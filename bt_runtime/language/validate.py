@@ -14,7 +14,7 @@ from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_runtime.faults.diagnostic import Diagnostic
+    from bt_runtime.language.faults.diagnostic import Diagnostic
     from bt_runtime.language.schema_faults import SchemaFaults
 
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from typing import Any, Protocol
 
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import import_policy
-from bt_runtime.project import importing, plugins
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project import importing, plugins
 from bt_runtime.types import Model
 
 SHIPPED = ("starter", "smollm2", "smollm2-tuned")  # words for models that packages bring

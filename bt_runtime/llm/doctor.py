@@ -13,7 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import PROJECT_FILE, child
 from bt_runtime.llm.backends import FILE, backend_name
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local import mmproj
@@ -34,7 +35,6 @@ from bt_runtime.llm.settings import (
     tuned,
     usable_cores,
 )  # fmt: skip
-from bt_runtime.project import PROJECT_FILE, child
 
 _DRIVERS = (  # what a driver leaves on the machine, and the flag that builds llama.cpp for it
     ("NVIDIA", ("/dev/nvidia0", "/proc/driver/nvidia/version"), "-DGGML_CUDA=on"),

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project_file import CODE, MODEL_OPTIONS, MOST_ADAPTERS, SERVER_OPTIONS
 from bt_runtime.language.validate import Check
 

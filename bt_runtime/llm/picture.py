@@ -9,8 +9,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 MOST_BYTES = 8 << 20  # of a file
 MOST_SIDE, MOST_PIXELS = 8192, 16_000_000

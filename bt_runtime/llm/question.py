@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.decoding.choice import check_options
 from bt_runtime.llm.picture import MOST_PICTURES
 from bt_runtime.types import Question

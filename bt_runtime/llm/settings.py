@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
 from bt_runtime.language import settings as values
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import PROJECT_FILE, importing, trust
 from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.local import ollama
 from bt_runtime.llm.model_setting import Adapter, Named, adapters, apart
 from bt_runtime.llm.server.key import MODEL_VARIABLE
-from bt_runtime.project import PROJECT_FILE, importing, trust
 from bt_runtime.types import Json
 
 NO_MODEL = "no model is named"

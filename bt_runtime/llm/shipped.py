@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.extra import Extra
 from bt_runtime.types import Model
 
 

@@ -9,11 +9,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
+from bt_runtime.language.project import plugins
 from bt_runtime.memory.index import Hit, Index
 from bt_runtime.memory.rwlock import RWLock
 from bt_runtime.memory.store import Kept, Store, kept, mixed
 from bt_runtime.memory.vector import check_seals, damaged
-from bt_runtime.project import plugins
 
 FAST, SLOW = "faiss", "plain"  # our vector stores
 PAGE = 20_000

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk, real
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk, real
 
 APPLICATION = 0x62745F6D  # "bt_m", in the file's header: no other SQLite file is taken for a memory
 VERSION = 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
 from bt_runtime.memory.vector import OTHER, WIDEST, pack
-from bt_runtime.project import plugins
 from bt_runtime.types import Embedder
 
 BATCH = 256

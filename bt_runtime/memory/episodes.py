@@ -12,7 +12,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Literal
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
 from bt_runtime.memory.answer import Answer
 from bt_runtime.memory.cache import Cache

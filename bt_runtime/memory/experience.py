@@ -13,11 +13,11 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import get_args
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language import schema_quick
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.language.project import disk
 from bt_runtime.language.validate import Check
-from bt_runtime.project import disk
 from bt_runtime.types import End, Json, Span
 
 # What a file of experiences may hold: a trajectory has some thousand characters, a goal one line.

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
+from bt_runtime.language.project import plugins, real
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Added
-from bt_runtime.project import plugins, real
 from bt_runtime.types import Job
 
 Count = Callable[[str], int]  # tokens of a text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bt_runtime.project import find_root
+from bt_runtime.language.project import find_root
 
 
 def default_store() -> Path:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.memory.experience import Experience
-from bt_runtime.project import disk
 from bt_runtime.types import TASK, End
 
 _GOAL = f"{TASK} "

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory.database import in_words
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import ALONE, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal, Protocol
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory.draw import Draw
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.retrieval import Retrieval

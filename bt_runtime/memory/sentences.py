@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import child
 from bt_runtime.memory.vector import OTHER, WIDEST
-from bt_runtime.project import child
 from bt_runtime.types import Json
 
 _LONGEST = 128 << 20  # bytes of one answer: a batch of the widest vectors fits

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project import disk, find, names
 from bt_runtime.memory.experience import Experience, lines, read_jsonl
-from bt_runtime.project import disk, find, names
 
 
 def shipped() -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create, misplaced
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import COLUMNS, LABELS, Filter, told

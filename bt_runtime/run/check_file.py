@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import fixes
 from bt_runtime.language.checks import plannable
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.language.project import find_root, real
+from bt_runtime.language.project.selection import Selected
 from bt_runtime.language.settings import read_project
-from bt_runtime.project import find_root, real
-from bt_runtime.project.selection import Selected
 
 MOST_ROUNDS = 20  # of mending one text: a fault may hide another
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import manifest, source
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.policies.reader import PolicyReader
+from bt_runtime.language.project import real
+from bt_runtime.language.project.selection import select
 from bt_runtime.language.source import YamlMap
-from bt_runtime.project import real
-from bt_runtime.project.selection import select
 
 
 def unknown_skills(file: Path) -> list[Diagnostic]:

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project.address import LOOPBACK
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project.address import LOOPBACK
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def sound(given: Any) -> Any:

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from bt_runtime.events import Answered, Asked, Notice
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
     from bt_runtime.tree.context import Context

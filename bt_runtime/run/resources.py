@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.faults.diagnostic import closing
+from bt_runtime.language.faults.diagnostic import closing
 from bt_runtime.types import Judging, Model, Task, Verdict, World
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import EventType, How, Line, Listener, Notice, Slow, Tick
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, closing
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, closing
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.project import plugins
 from bt_runtime.language.source.pause import stands
 from bt_runtime.language.spec import DEFAULT_CAPS, Caps, TreeSpec
-from bt_runtime.project import plugins
 from bt_runtime.run.resources import Models, Resources
 from bt_runtime.skills.loop import running
 from bt_runtime.skills.pool import POOL

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import FrameType, TracebackType
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Run
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM)

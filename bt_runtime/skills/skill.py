@@ -16,7 +16,6 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.agent_options import (
     FORMS,
     AgentOptions,
@@ -29,6 +28,7 @@ from bt_runtime.language.agent_options import (
 )  # fmt: skip
 from bt_runtime.language.entry import REPEAT, Entry, careful, skill_kind
 from bt_runtime.language.expression import Expression, ExpressionError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
 
 if TYPE_CHECKING:

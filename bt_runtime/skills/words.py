@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from py_trees.common import Status
 
-from bt_runtime.faults.diagnostic import message_of
 from bt_runtime.language.expression import ExpressionError, Template
+from bt_runtime.language.faults.diagnostic import message_of
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import spoken
 from bt_runtime.skills.answer import Ended

@@ -7,8 +7,8 @@ assert trial.skills["go_to"].starts == [{"place": "kitchen"}] * 2
 
 from __future__ import annotations
 
-from bt_runtime.debug.pattern import matches as matches
-from bt_runtime.debug.script import Double, Script, after
+from bt_runtime.run.debug.pattern import matches as matches
+from bt_runtime.run.debug.script import Double, Script, after
 from bt_runtime.testing.trial import Trial, run_tree
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.debug.script import Act, Later, literal, said
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.outside import entries_of
+from bt_runtime.run.debug.script import Act, Later, literal, said
 from bt_runtime.run.run import Tree, load
 from bt_runtime.testing.promise import Broken, Promises, named
 from bt_runtime.testing.trial import Trial

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bt_runtime import project as projects
-from bt_runtime.debug.script import Script
-from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language import manifest, source
+from bt_runtime.language import project as projects
 from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import NodeSpec, TreeSpec
+from bt_runtime.run.debug.script import Script
 from bt_runtime.run.run import Tree, load
 from bt_runtime.skills.skill import fields_of
 

@@ -19,16 +19,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bt_runtime.envs.registry import Alone, Suite
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import journals
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.index import Index
 from bt_runtime.memory.vector import pack
-from bt_runtime.replay.replay import replay
+from bt_runtime.run.replay.replay import replay
 from bt_runtime.run.run import Run, Tree, load
+from bt_runtime.skills.worlds.registry import Alone, Suite
 from bt_runtime.tree.clock import Manual
 from bt_runtime.tree.node import RUNNING, path_of
 from bt_runtime.types import Choice, Embedder, Grammar, Job, Model, Observation, Task, World, Writing

@@ -15,8 +15,8 @@ from py_trees.common import Status
 
 from bt_runtime.events import Tick
 from bt_runtime.language.checks.outcomes import outcomes
+from bt_runtime.language.project import real
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.project import real
 from bt_runtime.run.run import Run
 from bt_runtime.testing.casting import trees_of
 from bt_runtime.tree.describe.gist import signs

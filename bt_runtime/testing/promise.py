@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.expression import ExpressionError
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.outside import written
 from bt_runtime.language.properties.property import Property, of
-from bt_runtime.monitoring.monitor import Monitor, Sight
+from bt_runtime.run.monitoring.monitor import Monitor, Sight
 from bt_runtime.tree.node import RUNNING
 
 if TYPE_CHECKING:

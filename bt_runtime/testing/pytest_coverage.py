@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import project
+from bt_runtime.language import project
 from bt_runtime.language.loader import Loader
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 from bt_runtime.testing import coverage
 
 SENT = "btr_cov"  # what a worker of pytest-xdist hands over

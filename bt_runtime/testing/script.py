@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bt_runtime.debug.script import Script
+from bt_runtime.run.debug.script import Script
 from bt_runtime.skills.answer import ended
 from bt_runtime.skills.skill import Skill
 from bt_runtime.tree.node import FAILURE, RUNNING, Status

@@ -23,9 +23,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from bt_runtime.debug.script import Act, Later
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk, real
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk, real
+from bt_runtime.run.debug.script import Act, Later
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, MOST_TICKS, Case, Finding, Move, Subject, moved
 from bt_runtime.testing.promise import Broken

@@ -11,11 +11,11 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.debug.pattern import matches
-from bt_runtime.debug.script import Act, Double, Later, Script
 from bt_runtime.events import Applied, Crash, Line, Notice, Tick
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.monitoring.watch import Watch
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.run.debug.pattern import matches
+from bt_runtime.run.debug.script import Act, Double, Later, Script
+from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
 from bt_runtime.testing.promise import Promises, named

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import ports
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outside import entries_of, outside, written
 from bt_runtime.language.spec import Port, TreeSpec

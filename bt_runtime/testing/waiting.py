@@ -7,7 +7,7 @@ from typing import Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.debug.script import Double
+from bt_runtime.run.debug.script import Double
 from bt_runtime.run.run import Run
 from bt_runtime.testing.script import Scripted
 from bt_runtime.tree.describe.gist import family_of, gist, kind_of

@@ -12,8 +12,8 @@ from threading import get_ident
 from typing import NamedTuple, Protocol
 
 from bt_runtime.events import Unset, Woken, Written
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language import ports
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.spec import Port
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json

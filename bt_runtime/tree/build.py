@@ -112,7 +112,7 @@ def _build(top: BuildStep, made: list[Behaviour]) -> None:
 
 
 def _imports() -> Callable[..., Any]:
-    from bt_runtime.project.importing import resolve
+    from bt_runtime.language.project.importing import resolve
 
     return resolve
 

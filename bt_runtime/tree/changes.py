@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Applied, Grown, Halt
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.tree.adopt import adopt
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import TRANSPARENT, Node, halt, path_of, record_crash, segment_of

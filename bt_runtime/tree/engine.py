@@ -18,7 +18,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import Applied, Crash, Ended, Halt, Slow, Started, Tick
-from bt_runtime.faults.diagnostic import BtError, text_of
+from bt_runtime.language.faults.diagnostic import BtError, text_of
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS
 from bt_runtime.tree.adopt import adopt

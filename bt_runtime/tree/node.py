@@ -23,8 +23,8 @@ from py_trees.common import Status as Status  # the package's own `Status` is th
 from py_trees.logging import Logger
 
 from bt_runtime.events import Crash, Halt
-from bt_runtime.faults.diagnostic import BtError, message_of, text_of
 from bt_runtime.language import ports
+from bt_runtime.language.faults.diagnostic import BtError, message_of, text_of
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.tree.context import Context
 from bt_runtime.types import Json

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Applied, Halt, How
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Kind, Registry

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 from py_trees.common import Status
 
 from bt_runtime.events import Halt, Notice, Tick, Woken
-from bt_runtime.faults.diagnostic import BtError, text_of
+from bt_runtime.language.faults.diagnostic import BtError, text_of
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.engine import Engine
 from bt_runtime.tree.node import INVALID, path_of

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.behaviour import Behaviour
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.tree.frozen import ATOMS, MISSING, Losses, freeze, key_of, put_apart, thaw, thawed, values_of
 from bt_runtime.tree.node import RUNNING
 from bt_runtime.tree.state_rest import RestOfRun, foreign_row, put_foreign_row, reshape

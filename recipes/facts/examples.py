@@ -10,9 +10,9 @@ from typing import Any
 
 import bt_runtime as bt
 from bt_runtime.agents.actions import Actions
+from bt_runtime.agents.backchain import at_run_time
+from bt_runtime.agents.backchain.shown import Worked
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.backchain import at_run_time
-from bt_runtime.backchain.shown import Worked
 from recipes.facts.trade import Data, Trade
 
 HOW = ("none", "planned", "other", "shuffled")

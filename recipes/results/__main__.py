@@ -24,8 +24,8 @@ from bt_runtime.cli.agents.models import open_models
 from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.failure import told
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.sources import versions
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.settings import Settings
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.types import Json

@@ -14,8 +14,8 @@ from typing import Any
 from bt_lab.run.case import Case
 from bt_lab.run.source import Source, find
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.project import disk, init
+from bt_runtime.language.project import disk, init
+from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.types import Question
 
 NAME = "example:arm"

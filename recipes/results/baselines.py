@@ -12,10 +12,10 @@ from math import log2
 from random import Random
 from typing import NamedTuple
 
+from bt_runtime.agents.compile.trace import Act, Trace
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
-from bt_runtime.compile.trace import Act, Trace
 from bt_runtime.llm.local.header import INSTRUCT
 from bt_runtime.memory.hashing import Hashing
 from bt_runtime.types import Question

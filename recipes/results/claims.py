@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_lab.run.case import Strategy
-from bt_runtime.envs.content import TEXT, TEXTS, by_name, check_of, read_yaml
-from bt_runtime.envs.registry import Split
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.skills.worlds.content import TEXT, TEXTS, by_name, check_of, read_yaml
+from bt_runtime.skills.worlds.registry import Split
 from bt_runtime.types import Json
 from recipes.results.learnt import HOW
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from bt_lab.run.case import Case
-from bt_runtime.compile.compiling import of_traces
-from bt_runtime.compile.trace import Trace, read
-from bt_runtime.project import disk
+from bt_runtime.agents.compile.compiling import of_traces
+from bt_runtime.agents.compile.trace import Trace, read
+from bt_runtime.language.project import disk
 from recipes.results.baselines import Baseline, Decisions, Nearest
 
 How = Literal["compiled", "nearest", "decisions"]

@@ -11,8 +11,8 @@ from bt_lab.run.backend import Models
 from bt_lab.run.case import Case
 from bt_lab.run.source import Source, find
 from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.envs.content import TEXT, TEXTS, by_name, check_of, read_yaml
-from bt_runtime.envs.registry import Wanted
+from bt_runtime.skills.worlds.content import TEXT, TEXTS, by_name, check_of, read_yaml
+from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.types import Question
 
 PREFIX = "own:"  # of a suite's name: own:greenhouse

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_lab.report.summary import groups
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 from recipes.results.claims import Claim, Claims
 from recipes.results.finding import Finding, find, from_json

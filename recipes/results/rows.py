@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bt_lab.run.outcome import Outcome
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from recipes.results.claims import ANY, Claim, Claims, Evaluation, Figure
 
 

@@ -24,11 +24,11 @@ from bt_lab.run.outcome import Outcome
 from bt_lab.run.results_file import RESULTS, read
 from bt_lab.run.source import Source, find
 from bt_lab.run.training import train
-from bt_runtime import project
-from bt_runtime.envs.registry import Wanted
 from bt_runtime.journal.sources import versions
-from bt_runtime.project import trust
+from bt_runtime.language import project
+from bt_runtime.language.project import trust
 from bt_runtime.run.run import load
+from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.budget import Budget
 from bt_runtime.tree.clock import Manual
 from bt_runtime.types import Json

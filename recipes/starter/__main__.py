@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from bt_runtime.cli.failure import told
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.settings import STARTER, starter
 from recipes.starter.teachers import course, shards
 

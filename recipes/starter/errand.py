@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bt_envs.house.catalogue import Catalogue
 from bt_envs.house.state import HANDS
-from bt_runtime.envs.phrases import plural
+from bt_runtime.skills.worlds.phrases import plural
 from bt_runtime.types import Task
 
 _COUNTS = {"a": 1, "an": 1, "the": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}

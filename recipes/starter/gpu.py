@@ -26,7 +26,7 @@ from bt_lab.distill.size import SIZES, Size
 from bt_lab.distill.stages import Order, described
 from bt_lab.distill.training import Training
 from bt_runtime.cli.failure import told
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.settings import starter
 
 LESSONS, CODE, WORDS, WEIGHTS = "lessons.tar.xz", "code.tar.xz", "tokenizer.json", "weights.pt"

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from bt_lab.distill import documents
-from bt_runtime.envs.registry import open_suite
+from bt_runtime.skills.worlds.registry import open_suite
 from bt_runtime.types import Task
 from recipes.starter.data import read
 

@@ -16,7 +16,7 @@ from bt_lab.distill.checkpoint import LATEST
 from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import Size
 from bt_lab.distill.stages import Order, described
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def mean(old: Path, works: Sequence[Path], share: float, out: Path) -> None:

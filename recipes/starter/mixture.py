@@ -13,7 +13,7 @@ from random import Random
 
 from bt_lab.distill.documents import Document, read, shards, write
 from bt_runtime.cli.failure import told
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from recipes.starter.data import read as data
 
 

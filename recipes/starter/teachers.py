@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from bt_lab.distill import documents
 from bt_lab.distill.documents import Document
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project.child import spawning
 from bt_runtime.llm import open_model
 from bt_runtime.llm.settings import usable_cores
-from bt_runtime.project.child import spawning
 from recipes.starter.alfworld import homes as alfworld_homes
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth

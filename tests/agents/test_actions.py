@@ -11,7 +11,7 @@ from bt_runtime import Run, Skill, load, skill
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.scripted import Answered
 from bt_runtime.events import SkillEnded
-from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Observation
 from tests.support.room import Room

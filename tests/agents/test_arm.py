@@ -14,7 +14,7 @@ from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.journal import replay
-from bt_runtime.project import init
+from bt_runtime.language.project import init
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.types import Question
 

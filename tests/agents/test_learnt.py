@@ -17,8 +17,8 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.autoplan import CUES, LESSON
 from bt_runtime.agents.scripted import Answered
 from bt_runtime.cli import main
-from bt_runtime.envs.registry import open_world
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Question
 
 STRATEGIES = ("react", "reactree", "adapt", "plan_and_execute", "try_again", "reflexion", "lota")

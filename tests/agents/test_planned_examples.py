@@ -9,7 +9,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.backchain import shown
+from bt_runtime.agents.backchain import shown
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Question
 

@@ -14,11 +14,11 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import system_text
 from bt_runtime.agents.prompt_holes import tried
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
-from bt_runtime.envs.registry import open_world
 from bt_runtime.journal import replay
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.llm.local.header import Header
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Introduced, Question
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Budget, Run, load, project
-from bt_runtime.language import source
+from bt_runtime import Budget, Run, load
+from bt_runtime.language import project, source
 from bt_runtime.language.source import YamlList, YamlMap
 from bt_runtime.llm import open_model, starter
 from bt_runtime.plugins import open_suite

@@ -55,7 +55,7 @@ def _measured(folder: Path) -> Iterator[Row]:
 
 def _recorded(folder: Path) -> list[Path]:
     """Runs of a scripted agent that expands, searches and gives up; BTR_COMPILE_RUNS names recorded ones instead."""
-    from tests.compile.pantry import recorded
+    from tests.agents.compile.pantry import recorded
 
     return recorded(folder, range(RUNS))
 

@@ -14,7 +14,7 @@ from rows import Row
 
 from bt_author.cli.lsp import files, sort
 from bt_author.edit.serving import Editor
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 TOOK = """
   window.took = null;

@@ -10,17 +10,16 @@ from typing import Any
 from rows import Row
 
 import bt_runtime as bt
-from bt_runtime import project
-from bt_runtime.backchain.limits import Limits
-from bt_runtime.backchain.offered import known_by
-from bt_runtime.backchain.operator import Source
-from bt_runtime.backchain.planning import planned
-from bt_runtime.backchain.relevant import NoPlan, TooLarge
-from bt_runtime.backchain.tree_text import Head
+from bt_runtime.agents.backchain.limits import Limits
+from bt_runtime.agents.backchain.offered import known_by
+from bt_runtime.agents.backchain.operator import Source
+from bt_runtime.agents.backchain.planning import planned
+from bt_runtime.agents.backchain.relevant import NoPlan, TooLarge
+from bt_runtime.agents.backchain.tree_text import Head
 from bt_runtime.clock import Manual
-from bt_runtime.envs.registry import open_world
-from bt_runtime.language import manifest
+from bt_runtime.language import manifest, project
 from bt_runtime.plugins import Kind, open_suite
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Task
 
 TASKS = 60

@@ -14,7 +14,7 @@ from bt_author.proof.check import check
 from bt_runtime import Run, Tree, load
 from bt_runtime.agents import ModelNode
 from bt_runtime.language.entry import Entry, skill_kind
-from bt_runtime.monitoring.watch import Watch
+from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.tree.node import RUNNING
 
 sys.path.insert(0, str(Path(__file__).parent))

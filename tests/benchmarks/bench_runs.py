@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rows import Row
 
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 RUNS, WRITERS, HZ, SECONDS = 200, 4, 10, 20
 WRITER = """
@@ -25,7 +25,7 @@ import sys, time
 from contextlib import ExitStack
 from pathlib import Path
 from bt_runtime import Run, load
-from tests.view.many import PATROL
+from tests.run.view.many import PATROL
 folder, count, period = Path(sys.argv[1]), int(sys.argv[2]), 1 / float(sys.argv[3])
 with ExitStack() as stack:
     runs = [stack.enter_context(Run(load(PATROL), journal=folder)) for _ in range(count)]

@@ -14,13 +14,13 @@ from reactive_baselines import Carried, bt_expansion, pa_bt
 from rows import Row
 
 import bt_runtime as bt
-from bt_runtime.backchain.operator import operators
-from bt_runtime.backchain.planning import planned
-from bt_runtime.backchain.relevant import NoPlan
-from bt_runtime.backchain.step import Step, settled
+from bt_runtime.agents.backchain.operator import operators
+from bt_runtime.agents.backchain.planning import planned
+from bt_runtime.agents.backchain.relevant import NoPlan
+from bt_runtime.agents.backchain.step import Step, settled
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.backchain.skill_sets import Case, MadeUpWorld, case, reachable
+from tests.agents.backchain.skill_sets import Case, MadeUpWorld, case, reachable
 
 SETS = int(os.environ.get("SETS", "200"))  # `make plans` tries 1,000
 sys.setrecursionlimit(20_000)  # PA-BT nests a condition in its achievers again and again where they need one another

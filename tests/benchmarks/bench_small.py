@@ -81,8 +81,8 @@ def _late(folder: Path, what: str) -> list[float]:
         run = stack.enter_context(Run(load(small_robot.text()), journal=folder))
         if what == "on":
             from bt_robots.groot2.publisher import Groot2
-            from bt_robots.mcap import Mcap
-            from bt_robots.metrics import Metrics
+            from bt_robots.recordings.mcap import Mcap
+            from bt_robots.telemetry.metrics import Metrics
 
             run.follow(Mcap(folder / "run.mcap"))
             stack.enter_context(Metrics(run))

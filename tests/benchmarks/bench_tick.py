@@ -15,9 +15,9 @@ from rows import Row
 import bt_runtime
 from bt_runtime.clock import Manual
 from bt_runtime.events import Acting, Decided
-from bt_runtime.view.feed import Feed
-from bt_runtime.view.watch import Watch
-from tests.view.scenes import house_run
+from bt_runtime.run.view.feed import Feed
+from bt_runtime.run.view.watch import Watch
+from tests.run.view.scenes import house_run
 
 ROOM = str(Path(bt_runtime.__file__).parent)
 CALLS, FILES = 1200, 25  # with a journal and a page

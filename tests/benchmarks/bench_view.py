@@ -11,10 +11,10 @@ from rows import Row, median
 
 from bt_runtime import Run, View, load
 from bt_runtime.clock import Manual
-from bt_runtime.view import Feed
-from bt_runtime.view.watch import Watch
-from tests.view.browser import Browser, missing
-from tests.view.scenes import wide_tree
+from bt_runtime.run.view import Feed
+from bt_runtime.run.view.watch import Watch
+from tests.run.view.browser import Browser, missing
+from tests.run.view.scenes import wide_tree
 
 TICKS = 500
 PERIOD = 0.01  # of a tree at 100 Hz

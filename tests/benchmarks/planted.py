@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import bt_runtime as bt
-import bt_runtime.policy as policies
+import bt_runtime.run.policy as policies
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience

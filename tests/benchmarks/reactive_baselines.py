@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bt_runtime.backchain.step import Step, after, holds, opposite
+from bt_runtime.agents.backchain.step import Step, after, holds, opposite
 
 MOST_SETS = 3_000
 MOST_TICKS = 300

@@ -90,7 +90,7 @@ def test_without_llama_or_weights_the_engine_is_what_can_be_shown(
         here = tmp_path / "starter.gguf"
         here.touch()
         monkeypatch.setattr(settings, "_STARTER_FILE", here)
-        monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
+        monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: None)
     else:
         monkeypatch.setattr(settings, "_STARTER_FILE", tmp_path / "none.gguf")
     said = btr("demo")

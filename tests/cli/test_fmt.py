@@ -108,7 +108,7 @@ def bent(text: str, rng: random.Random) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("folder", ["trees", "skills", "tests/faults"])
+@pytest.mark.parametrize("folder", ["trees", "skills", "tests/language/faults"])
 def test_it_says_the_same_afterwards_and_twice_is_as_once(folder: str) -> None:
     rng = random.Random(18)
     for path in sorted((ROOT / folder).rglob("*.yaml")):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.project import init
+from bt_runtime.language.project import init
 from tests.cli.conftest import Btr
 
 

@@ -20,9 +20,9 @@ from bt_runtime import Run, load
 from bt_runtime.cli.running.live import Live
 from bt_runtime.cli.running.outline import drawn
 from bt_runtime.events import Line, Tick
-from bt_runtime.view.feed import Feed
-from bt_runtime.view.picture import Picture
-from bt_runtime.view.watch import Watch
+from bt_runtime.run.view.feed import Feed
+from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.watch import Watch
 from tests.cli.conftest import tree
 from tests.cli.screen import Screen, Terminal
 

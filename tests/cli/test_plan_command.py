@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.backchain.costing import costed
-from bt_runtime.backchain.operator import Operator
-from bt_runtime.backchain.record import Record
+from bt_runtime.agents.backchain.costing import costed
+from bt_runtime.agents.backchain.operator import Operator
+from bt_runtime.agents.backchain.record import Record
 
 PAGE = (Path(__file__).parents[2] / "docs" / "plan.md").read_text("utf-8")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.language.loader import Loader
-from bt_runtime.project import find_root
+from bt_runtime.language.project import find_root
 from tests.cli.conftest import Btr, tree
 
 

@@ -14,7 +14,7 @@ from bt_runtime import Run, load, skill
 from bt_runtime.cli import COMMANDS
 from bt_runtime.cli.color import GREEN, PLAIN
 from bt_runtime.cli.terminal import Door, escaped, guarded, json_text, raw
-from bt_runtime.faults.format import printed, visible
+from bt_runtime.language.faults.format import printed, visible
 from bt_runtime.memory.experience import Experience
 
 CODES = [

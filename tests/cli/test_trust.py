@@ -13,8 +13,8 @@ import pytest
 
 from bt_runtime import BtError, Run, load
 from bt_runtime.cli import COMMANDS, RUNNING
-from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.project import child, trust
+from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime.language.project import child, trust
 from tests.support.shadows import SHADOWS
 
 PAYLOAD = "import pathlib\nimport py_trees\n(pathlib.Path({mark!r}) / 'EXECUTED').write_text(__name__)\n"

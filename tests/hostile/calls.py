@@ -44,8 +44,8 @@ def header(words: Sequence[str]) -> int:
 
 def expression(words: Sequence[str]) -> int:
     """As a condition and as a text with holes."""
-    from bt_runtime.faults.format import visible
     from bt_runtime.language.expression import ExpressionError
+    from bt_runtime.language.faults.format import visible
     from bt_runtime.plugins import Template, compile
 
     scope: dict[str, Any] = {"battery": 0.5, "room": "kitchen", "cups": 3, "rooms": ["a", "b"] * 50}

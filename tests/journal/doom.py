@@ -19,7 +19,7 @@ from bt_runtime.journal.store import Store
 from bt_runtime.journal.writer import Writer
 from bt_runtime.memory import Notebook
 from bt_runtime.memory.store import Store as Memory
-from bt_runtime.replay import rebuild, resume
+from bt_runtime.run.replay import rebuild, resume
 from bt_runtime.tree.engine import Engine
 from tests.journal import chores, errand
 

@@ -11,9 +11,9 @@ from bt_runtime import Budget, Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
-from bt_runtime.envs.registry import open_world
 from bt_runtime.journal import Recording, codec
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Question
 
 WORLDS = ("house", "textcraft")

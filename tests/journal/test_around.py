@@ -11,11 +11,11 @@ from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
-from bt_runtime.envs.registry import open_world
 from bt_runtime.journal import Recording, codec, replay, resume
 from bt_runtime.language import manifest
 from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Task
 from packages.lab.tests.bench.worlds import Doors, DoorsSuite

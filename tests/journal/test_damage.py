@@ -20,7 +20,7 @@ from bt_runtime.journal.reading import DECIDED
 from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import Limits
 from bt_runtime.plugins import open_suite
-from bt_runtime.replay.resume import CannotResume
+from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.tree.node import SUCCESS
 from tests.journal import errand
 

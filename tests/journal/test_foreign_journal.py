@@ -13,7 +13,7 @@ from bt_runtime import Run, load
 from bt_runtime.cli import main
 from bt_runtime.journal import replay, sources
 from bt_runtime.journal.layout import head_sum
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 
 PAYLOAD = "import pathlib, py_trees\npathlib.Path({mark!r}).touch()\nclass X(py_trees.behaviours.Success):\n    pass\n"
 PLAIN = "version: 1\ntree: t\nroot:\n  sequence: [log: hello]\n"

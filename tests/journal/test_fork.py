@@ -14,9 +14,9 @@ from bt_runtime import BtError, Run, load, skill
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, replay, resume
-from bt_runtime.replay.fork import Edits, dry, fork
-from bt_runtime.replay.refit import CannotResume
-from bt_runtime.replay.strategy import instead
+from bt_runtime.run.replay.fork import Edits, dry, fork
+from bt_runtime.run.replay.refit import CannotResume
+from bt_runtime.run.replay.strategy import instead
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.journal.forks import ENGINES, LAST, MORE, STRATEGIES, WORLDS, course, dice, recorded, state, step, told
 

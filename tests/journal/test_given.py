@@ -17,12 +17,12 @@ from bt_runtime.cli import Exit, main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, resume, sources
 from bt_runtime.journal.folder import NothingBegun
+from bt_runtime.language.project import file_digest
 from bt_runtime.llm import starter
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
 from bt_runtime.plugins import open_suite
-from bt_runtime.project import file_digest
-from bt_runtime.replay.resume import CannotResume
+from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.tree.node import SUCCESS
 from tests.support.abandoned import abandoned
 

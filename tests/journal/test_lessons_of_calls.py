@@ -21,7 +21,7 @@ from bt_runtime.journal import Recording, resume
 from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm, Tool
 from bt_runtime.plugins import open_suite
-from bt_runtime.replay.fork import Edits, fork
+from bt_runtime.run.replay.fork import Edits, fork
 from bt_runtime.tree.node import SUCCESS
 from tests.agents.test_calling import TREE, Caller, chat_of, house
 from tests.llm.families.files import MISSING, models

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from bt_robots.otel import AGENT, EXECUTE_TOOL, INVOKE_AGENT, NODE, OPERATION, TEXT
+from bt_robots.telemetry.otel import AGENT, EXECUTE_TOOL, INVOKE_AGENT, NODE, OPERATION, TEXT
 from bt_runtime.cli import main
 
 

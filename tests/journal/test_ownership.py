@@ -14,7 +14,7 @@ from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.outage import Gone, Overtaken
 from bt_runtime.journal.store import Batch, Limits, Store
-from bt_runtime.replay.resume import CannotResume
+from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.tree.node import FAILURE
 from tests.support.abandoned import TREE, abandoned, drilling
 

@@ -17,7 +17,7 @@ from bt_runtime.memory import Notebook
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
 from bt_runtime.plugins import open_suite
-from bt_runtime.replay.resume import finished
+from bt_runtime.run.replay.resume import finished
 from tests.support.abandoned import abandoned
 
 

@@ -10,7 +10,7 @@ import pytest
 from bt_runtime import BtError, Run, load
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, replay, resume
-from bt_runtime.replay.resume import CannotResume
+from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from tests.support.abandoned import TREE, abandoned, drilling, in_doubt
 

@@ -21,7 +21,7 @@ from bt_runtime.journal.layout import HEAD, Texts, Whole, changes_of, changes_te
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.store import Limits, Store
 from bt_runtime.journal.writer import Writer
-from bt_runtime.replay.resume import CannotResume
+from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.types import Choice, Observation
 from tests.journal.conftest import read
 

@@ -19,7 +19,7 @@ from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.journal import replay, resume
-from bt_runtime.project import init
+from bt_runtime.language.project import init
 from bt_runtime.types import Question
 from tests.journal.doom import process
 

@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.source import Limits, Node, PausedCollection, Scalar, YamlList, YamlMap, parse, read
 
 PLAN = """\
@@ -392,7 +392,7 @@ CHILD = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (256 << 20, 256 << 20))
 from bt_runtime.language.source import parse, read
-from bt_runtime.faults.format import render
+from bt_runtime.language.faults.format import render
 
 def laugh(before, name):
     return f"{{name}}: &{{name}} [" + f"*{{before}}," * 9 + "]\\n"

@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("jinja2")
 
 from bt_runtime import BtError
+from bt_runtime.language.project import child
 from bt_runtime.llm import Chat, starter
 from bt_runtime.llm.chat.chat import _parted, keep, recalled
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.tokenizer import tokens_of
-from bt_runtime.project import child
 from tests.support.odd_model import odd_model
 
 TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant"

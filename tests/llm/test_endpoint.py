@@ -17,7 +17,7 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 from bt_runtime import BtError
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.llm import Chat, open_model, starter
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.local.header import read_header

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime import BtError
+from bt_runtime.language.project import plugins
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.project import plugins
 from tests.llm import servers
 from tests.llm.servers import Double, Talk
 from tests.plugged import plug

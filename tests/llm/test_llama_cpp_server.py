@@ -25,11 +25,11 @@ from bt_runtime import BtError, Budget, Run, load
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
 from bt_runtime.events import AgentEnded, Trimmed
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
+from bt_runtime.language.project import child
 from bt_runtime.llm import starter
 from bt_runtime.llm.model_wrapper import WrappedModel
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.project import child
 from bt_runtime.types import Grammar, Question
 from tests.support.room import Room
 

@@ -11,8 +11,8 @@ from bt_lab.run.free import Free
 from bt_lab.run.metered_model import MeteredModel, Tally
 from bt_runtime import BtError, Run, load
 from bt_runtime.clock import Manual
-from bt_runtime.faults.diagnostic import TooLong
 from bt_runtime.journal import Recording, replay
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.llm import Answer
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.tree.clock import Alarm

@@ -16,7 +16,7 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 from bt_runtime import BtError
 from bt_runtime.agents.prompt import Prompt, agent_prompt
 from bt_runtime.agents.story import Step
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.template import compiled
 from bt_runtime.llm.server.answer import Unanswered

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import BtError, llm
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.language.faults.diagnostic import MissingExtra
 from bt_runtime.language.project_file import MODEL_OPTIONS, SERVER_OPTIONS
 from bt_runtime.language.settings import read_project
 from bt_runtime.llm import settings
@@ -70,7 +70,7 @@ def test_an_address_opens_an_endpoint_and_a_path_a_local_model(tmp_path):
 
 
 def test_without_the_extra_a_local_model_is_refused_with_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
+    monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="llm"):
         llm.need_llama()
 
@@ -149,7 +149,7 @@ def test_the_coldest_temperature_takes_the_likeliest():
 
 def test_one_mapping_names_a_model_with_its_settings_in_the_file_the_flag_and_python(project, monkeypatch):
     root = project("models: {planner: {file: a.gguf, context: 4096}, executor: {server: 'http://h:1', name: q}}\n")
-    monkeypatch.setattr("bt_runtime.project.trust.may_send", lambda where, base: None)
+    monkeypatch.setattr("bt_runtime.language.project.trust.may_send", lambda where, base: None)
     assert apart(find_model(role="planner")) == (str(root / "a.gguf"), {"context": 4096})
     assert apart(find_model(role="executor")) == ("http://h:1", {"name": "q"})
     assert apart(find_model("{file: b.gguf, threads: 2}")) == (str(root / "b.gguf"), {"threads": 2})
@@ -213,7 +213,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "models.md"
 @pytest.mark.parametrize("name", MODEL_OPTIONS)
 def test_every_setting_can_be_said_in_the_file_after_the_flag_in_the_variable_and_in_python(project, monkeypatch, name):
     """One definition: what one place takes, all take, and it reaches what opens the model; a wrong value is a fault."""
-    monkeypatch.setattr("bt_runtime.project.trust.may_send", lambda where, base: None)
+    monkeypatch.setattr("bt_runtime.language.project.trust.may_send", lambda where, base: None)
     for place, where in (("file", str(Path.cwd() / "a.gguf")), ("server", "http://127.0.0.1:9")):
         if (place == "server" and name not in SERVER_OPTIONS) or (place == "file" and name in OF_SERVERS):
             continue

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bt_runtime import BtError
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.language.faults.diagnostic import MissingExtra
 from bt_runtime.memory import Episodes
 from bt_runtime.memory.embedder import close, default_name, embed_packed, name_of, open_embedder
 from bt_runtime.memory.experience import Experience
@@ -82,7 +82,7 @@ def test_whatever_a_worker_answers_is_vectors_or_a_fault_in_words(monkeypatch: p
     about = '{"fingerprint": "worker:1", "dim": 1}'
     code = f"import sys\nprint({about!r}, flush=True)\nsaid = iter({ANSWERS!r})\n"
     code += "for line in sys.stdin: print(next(said), flush=True)"
-    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: True)
+    monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: True)
     monkeypatch.setattr(Sentences, "command", (sys.executable, "-c", code))
     embedder = Sentences("model")
     for _ in ANSWERS:
@@ -138,7 +138,7 @@ def test_a_new_store_takes_the_small_embedder_that_is_installed_and_an_old_one_k
     assert default_name() == "e5"
     with Episodes.open(tmp_path / "old.sqlite") as memory:
         assert memory.embedder.fingerprint == "hashing:1:384"
-    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
+    monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="e5"):
         Episodes.open(tmp_path / "new.sqlite")
 
@@ -168,7 +168,7 @@ def test_unknown_names_are_told() -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without sentence-transformers the error is one line with the extra to install."""
-    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
+    monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="`embed` extra"):
         open_embedder("minilm")
 
@@ -277,7 +277,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: True)
+    monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: True)
     monkeypatch.setattr(Sentences, "command", (sys.executable, "-c", WORKER))
     embedder = Sentences("model")
     yield embedder

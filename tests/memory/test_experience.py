@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime import BtError
-from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.memory import starter
 from bt_runtime.memory.experience import ENDS, Experience, from_json, lines, normalise, read_jsonl, wrong
 

@@ -12,8 +12,8 @@ import pytest
 
 from bt_fleet.cli.fleet import WORDS
 from bt_runtime.cli import COMMANDS, joined
-from bt_runtime.faults.extra import extra_of
-from bt_runtime.project.plugins import WORKSPACE
+from bt_runtime.language.faults.extra import extra_of
+from bt_runtime.language.project.plugins import WORKSPACE
 
 BARE = Path(__file__).with_name("bare")
 FILES = {

@@ -35,8 +35,8 @@ def test_the_wheel_installs_one_import_name_and_carries_its_content(wheel: Path)
     tracked = [p for f in CONTENT for p in (ROOT / f).rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     assert not [p for p in tracked if f"bt_runtime/_content/{p.relative_to(ROOT).as_posix()}" not in names]
     assert "bt_runtime/py.typed" in names
-    assert "bt_runtime/project/init/example-projects/start/trees/main.yaml" in names
-    assert "bt_runtime/faults/explain/BT001.md" in names
+    assert "bt_runtime/language/project/init/example-projects/start/trees/main.yaml" in names
+    assert "bt_runtime/language/faults/explain/BT001.md" in names
 
 
 @pytest.mark.parametrize("name", [name for name in FOLDERS if name != "bt_runtime"])
@@ -65,7 +65,7 @@ def test_the_unpacked_wheel_finds_its_content_and_runs_a_shipped_tree(wheel: Pat
         done = subprocess.run(command, cwd=elsewhere, env=env, capture_output=True, text=True, check=True)
         return done.stdout
 
-    where = "from bt_runtime.project import packaged; print(packaged('trees'))"
+    where = "from bt_runtime.language.project import packaged; print(packaged('trees'))"
     found = subprocess.run([sys.executable, "-P", "-c", where], cwd=elsewhere, env=env, capture_output=True, text=True)
     assert found.stdout.strip() == str(tmp_path / "site" / "bt_runtime" / "_content" / "trees")
     assert btr("run", "greet", "--set", "times=1") == "SUCCESS\ngreeted: 1\n"

@@ -32,7 +32,7 @@ install alone bt_runtime
 mkdir "$work/elsewhere" && cd "$work/elsewhere"
 unset BTR_PROJECT PYTHONPATH
 btr=$work/alone/bin/btr
-shipped=$("$work/alone/bin/python" -c 'from bt_runtime.project import packaged; print(packaged("trees"))')
+shipped=$("$work/alone/bin/python" -c 'from bt_runtime.language.project import packaged; print(packaged("trees"))')
 case $shipped in "$work"/alone/*) ;; *) echo "content is looked for in $shipped, outside the wheel"; exit 1 ;; esac
 "$btr" doctor
 "$btr" validate "$shipped"

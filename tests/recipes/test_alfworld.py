@@ -13,7 +13,7 @@ from bt_envs.alfworld.game import KINDS, kind_of, read
 from bt_envs.alfworld.suite import SUITE
 from bt_envs.alfworld.world import AlfWorld
 from bt_runtime import load
-from bt_runtime.envs.registry import in_split
+from bt_runtime.skills.worlds.registry import in_split
 from recipes.starter.alfworld.homes import lesson_task, lessons
 from recipes.starter.alfworld.rooms import room_task
 from recipes.starter.alfworld.rules import Rules

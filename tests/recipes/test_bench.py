@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bt_runtime.agents.story import Step
-from bt_runtime.project import init
+from bt_runtime.language.project import init
 from bt_runtime.types import Task
 from recipes.starter import data
 from recipes.starter.own_skills.benches import make_bench

@@ -13,7 +13,7 @@ from bt_envs.thor.rooms import read_rooms
 from bt_envs.thor.tasks import SAYINGS, say
 from bt_runtime import load
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.registry import open_world
+from bt_runtime.skills.worlds.registry import open_world
 from recipes.starter import data
 from recipes.starter.lesson import teach
 from recipes.starter.seen import Seen

@@ -16,7 +16,7 @@ from bt_author.proof.times import Time
 from bt_author.proof.zone import tightened
 from bt_runtime import Skill, Tree
 from bt_runtime.language.properties.property import of
-from bt_runtime.monitoring.standing import Standing
+from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 from bt_runtime.tree.changes import unguarded
 from bt_runtime.tree.context import POLL

@@ -6,7 +6,7 @@ from typing import Any
 
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.scripted import Answered
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.types import Question
 
 LIMIT = 1200

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bt_runtime import Run
+from bt_runtime.run.view.event import SIGNS
+from bt_runtime.run.view.picture import Picture
 from bt_runtime.tree.node import path_of
-from bt_runtime.view.event import SIGNS
-from bt_runtime.view.picture import Picture
 
 
 def as_shown(picture: Picture) -> list[tuple[str, str]]:

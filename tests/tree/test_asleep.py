@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime import BtError, Run, Status, load
 from bt_runtime.clock import Manual
-from bt_runtime.debug.debugger import debugger_of
+from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.tree.node import Node, path_of
 from bt_runtime.tree.nodes.leaves import Wait
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.loader import Loader
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.build import build

@@ -11,7 +11,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.language.manifest import parse
-from bt_runtime.replay.resume import resume
+from bt_runtime.run.replay.resume import resume
 from bt_runtime.skills.skill import SkillError
 from bt_runtime.tree.clock import Manual
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
 from bt_runtime.language.outputs import chosen, misfit
+from bt_runtime.language.project import plugins
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import Computed
-from bt_runtime.project import plugins
 
 MODEL = "model"  # writes the plans itself
 PLANNED = "planned"  # examples that a planner makes

@@ -8,20 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from bt_runtime.agents.services import agent_services
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import parts
 from bt_runtime.journal.opening import need
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.store import safe
 from bt_runtime.journal.taped import TapedJob
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import real
+from bt_runtime.language.project.file_digest import digest
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.chat.chat import chat_of, keep, recalled
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
 from bt_runtime.llm.model_wrapper import counting
 from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
-from bt_runtime.project import real
-from bt_runtime.project.file_digest import digest
 from bt_runtime.types import Json, JsonValue, Model, Question, Wake
 
 _OFFERED = {"choose": "options", "decide": "moves"}

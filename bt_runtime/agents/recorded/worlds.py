@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bt_runtime import project
 from bt_runtime.agents.services import agent_services
-from bt_runtime.envs.registry import Origin, open_suite, open_world, origin_of
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import codec, parts
 from bt_runtime.journal.opening import need, shaped
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.taped import TapedJob, TapedWorld, described
-from bt_runtime.language import manifest
+from bt_runtime.language import manifest, project
 from bt_runtime.language.entry import Entry
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.opening import Opening
+from bt_runtime.skills.worlds.registry import Origin, open_suite, open_world, origin_of
 from bt_runtime.tree.context import Context
 from bt_runtime.types import Json, JsonValue, Restorable, Task, World
 

@@ -13,8 +13,8 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.agents import memory_arguments as arguments
 from bt_runtime.cli.agents.memory_arguments import VERDICTS
 from bt_runtime.cli.terminal import escaped, json_text
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import printed, visible
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import printed, visible
 from bt_runtime.memory import cache, reactree, starter
 from bt_runtime.memory.embedder import close, default_name, name_of, open_embedder
 from bt_runtime.memory.episodes import Episodes

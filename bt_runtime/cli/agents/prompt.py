@@ -17,10 +17,10 @@ from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running.run import opened
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.terminal import json_text
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.settings import Settings
 from bt_runtime.llm.chat.chat import Chat, chat_of, recalled
 from bt_runtime.llm.server import key

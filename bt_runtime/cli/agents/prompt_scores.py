@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from bt_runtime.agents.scoring import NEUTRAL, neutral
 from bt_runtime.cli.terminal import json_text
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.llm.chat.chat import chat_of
 from bt_runtime.types import Json, Model
 

@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.setup import trust_prompt
-from bt_runtime.envs.registry import Split, Suite, check_split, open_suite, suite_names, takes_data
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import importing
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import importing
+from bt_runtime.skills.worlds.registry import Split, Suite, check_split, open_suite, suite_names, takes_data
 from bt_runtime.types import Task
 
 

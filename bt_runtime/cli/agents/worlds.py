@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.cli.agents.tasks import read_options
 from bt_runtime.cli.set_option import given
-from bt_runtime.faults.diagnostic import BtError, closing, nearest
+from bt_runtime.language.faults.diagnostic import BtError, closing, nearest
 from bt_runtime.language.settings import Settings
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.tree.inputs import starting_values
 from bt_runtime.types import Json, Task, World
 
 if TYPE_CHECKING:
-    from bt_runtime.envs.registry import Suite
+    from bt_runtime.skills.worlds.registry import Suite
 
 
 class Opened(NamedTuple):
@@ -50,7 +50,7 @@ def begin(
             asked = "--task" if args.task is not None else "--option"
             raise BtError(f"{asked} needs a world", "name one: --env house")
         return inputs, None
-    from bt_runtime.envs.registry import open_suite, open_world
+    from bt_runtime.skills.worlds.registry import open_suite, open_world
 
     name = settings.reference("env")
     suite = open_suite(name)
@@ -68,7 +68,7 @@ def begin(
 
 def set_up(args: argparse.Namespace, stack: ExitStack) -> Opened:
     """Opens the world that `--env` names, at the start of its task."""
-    from bt_runtime.envs.registry import open_suite, open_world
+    from bt_runtime.skills.worlds.registry import open_suite, open_world
 
     suite = open_suite(args.env)
     task = find_task(suite, args.task, args.seed, read_options(args.option))
@@ -79,7 +79,7 @@ def set_up(args: argparse.Namespace, stack: ExitStack) -> Opened:
 
 def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str, Any]) -> Task:
     """Finds a task. `wanted` is its id, its number from 1, or a kind of task; None means the first."""
-    from bt_runtime.envs.registry import Rare
+    from bt_runtime.skills.worlds.registry import Rare
 
     known = [*suite.kinds, *(suite.asked_for if isinstance(suite, Rare) else ())]
     kinds = [wanted] if wanted is not None and wanted in known else None

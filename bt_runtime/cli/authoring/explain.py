@@ -9,7 +9,7 @@ import sys
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import BLUE, BOLD, DIM, PLAIN, add_color, painted
-from bt_runtime.faults.explain import codes, page, title
+from bt_runtime.language.faults.explain import codes, page, title
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 
 from bt_runtime.cli.options import add_options, instead
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

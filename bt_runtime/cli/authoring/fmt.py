@@ -8,11 +8,11 @@ from pathlib import Path
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk, find_root
+from bt_runtime.language.project.selection import select
 from bt_runtime.language.source.limits import DEFAULT
 from bt_runtime.language.tidy import tidy
-from bt_runtime.project import disk, find_root
-from bt_runtime.project.selection import select
 
 STDIN = "-"
 

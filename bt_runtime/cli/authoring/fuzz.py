@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.authoring import promised
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 if TYPE_CHECKING:
     from bt_runtime.testing.case import Finding

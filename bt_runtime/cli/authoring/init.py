@@ -9,9 +9,9 @@ from pathlib import Path
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.generated import as_text, schemas
-from bt_runtime.project import disk, init, trust
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk, init, trust
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,18 +9,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.worlds import add_world, set_up
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.faults.diagnostic import BtError, Faults, nearest
-from bt_runtime.faults.format import visible
-from bt_runtime.language import manifest
-from bt_runtime.project import disk
+from bt_runtime.language import manifest, project
+from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import disk
 
 if TYPE_CHECKING:
-    from bt_runtime.backchain.planning import Planned
-    from bt_runtime.backchain.record import Record
+    from bt_runtime.agents.backchain.planning import Planned
+    from bt_runtime.agents.backchain.record import Record
     from bt_runtime.language.kinds.kind import Kind
 
 
@@ -49,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bt_runtime.backchain.relevant import NoPlan, TooLarge
+    from bt_runtime.agents.backchain.relevant import NoPlan, TooLarge
 
     name = args.name or (args.out.stem if args.out is not None else "plan")
     if not name.isidentifier():
@@ -88,17 +87,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _records(args: argparse.Namespace, kinds: list[Kind]) -> dict[str, Record]:
-    from bt_runtime.backchain.recorded import records
+    from bt_runtime.agents.backchain.recorded import records
     from bt_runtime.journal import folder
 
     return records(kinds, folder.journals(reading(args)))
 
 
 def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict[str, Record]) -> Planned:
-    from bt_runtime.backchain.offered import known_by, values_in
-    from bt_runtime.backchain.planning import planned
-    from bt_runtime.backchain.relevant import MOST_SETS, Bound
-    from bt_runtime.backchain.tree_text import Head
+    from bt_runtime.agents.backchain.offered import known_by, values_in
+    from bt_runtime.agents.backchain.planning import planned
+    from bt_runtime.agents.backchain.relevant import MOST_SETS, Bound
+    from bt_runtime.agents.backchain.tree_text import Head
 
     bound = Bound(sets=MOST_SETS if args.most is None else max(args.most, 1))
     head = Head(name, tuple(args.skills), max(args.times, 1), args.grow)

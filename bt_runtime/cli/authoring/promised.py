@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.cli import Exit
 from bt_runtime.cli.set_option import given
 from bt_runtime.cli.tree_argument import STDIN, checked, found
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from bt_runtime.cli import Exit
 from bt_runtime.cli.terminal import give
 from bt_runtime.cli.tree_argument import checked
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.view.render import FORMS, SUFFIXES, draw, sketch
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.run.view.render import FORMS, SUFFIXES, draw, sketch
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,12 +7,12 @@ import json
 import sys
 from pathlib import Path
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
 from bt_runtime.language.emit.generated import as_text, schemas, write
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 NAMES = ("tree", "skills", "plan", "expansion")
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
-from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Checked, Loader
+from bt_runtime.language.project import PROJECT_FILE, disk, find_root, real
+from bt_runtime.language.project.selection import Selected, select
 from bt_runtime.language.settings import BY_NAME, Settings
-from bt_runtime.project import PROJECT_FILE, disk, find_root, real
-from bt_runtime.project.selection import Selected, select
 from bt_runtime.run import check_file
 
 STDIN = "-"
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         return Exit.NOTHING
     faults, sources = check_file.gathered(checked)
     if faults or form == "json":
-        from bt_runtime.faults.format import render
+        from bt_runtime.language.faults.format import render
 
         print(render(faults, sources, form, painted(sys.stdout, settings["color"])))
     for note in notes(files):
@@ -128,6 +128,6 @@ def verdict(files: int, faults: list[Diagnostic]) -> str:
     what = f"{files} file{'s' if files != 1 else ''} checked"
     if not faults:
         return f"{what}, no faults"
-    from bt_runtime.faults.format import summary
+    from bt_runtime.language.faults.format import summary
 
     return f"{what}: {summary(faults)}"

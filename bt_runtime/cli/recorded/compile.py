@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import plugins
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import plugins
+from bt_runtime.skills.worlds.registry import Wanted
 
 if TYPE_CHECKING:
-    from bt_runtime.compile.compiling import Compiled
-    from bt_runtime.compile.keeping import Kept
+    from bt_runtime.agents.compile.compiling import Compiled
+    from bt_runtime.agents.compile.keeping import Kept
 
 FUZZED = 50  # random cases
 
@@ -54,8 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bt_runtime.compile import report
-    from bt_runtime.compile.compiling import compiled
+    from bt_runtime.agents.compile import report
+    from bt_runtime.agents.compile.compiling import compiled
 
     paths = _journals(args)
     name = args.name or (args.out.stem if args.out is not None else "compiled")
@@ -101,7 +101,7 @@ def _within(there: Path) -> list[Path]:
 
 
 def _kept(args: argparse.Namespace, found: Compiled) -> int:
-    from bt_runtime.compile.keeping import keep
+    from bt_runtime.agents.compile.keeping import keep
 
     kept = keep(args.out, found.text, args.take, not args.dry, found.lexicon.given.values())
     would = "would be " if args.dry else ""
@@ -127,7 +127,7 @@ def show_conflicts(kept: Kept) -> None:
 
 def _fuzzed(found: Compiled) -> str:
     """Runs the tree in worlds with random answers: it must neither break nor run for ever."""
-    from bt_runtime.compile.fuzzing import fuzzed
+    from bt_runtime.agents.compile.fuzzing import fuzzed
 
     return fuzzed(found, FUZZED)
 

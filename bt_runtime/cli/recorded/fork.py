@@ -21,16 +21,16 @@ from bt_runtime.cli.running.watch import printed
 from bt_runtime.cli.set_option import given
 from bt_runtime.cli.terminal import printed_apart
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import disk
 from bt_runtime.llm.server import key
-from bt_runtime.project import disk
-from bt_runtime.replay import rebuild
-from bt_runtime.replay.fork import Edits, dry, fork
-from bt_runtime.replay.refit import offered
-from bt_runtime.replay.strategy import instead
+from bt_runtime.run.replay import rebuild
+from bt_runtime.run.replay.fork import Edits, dry, fork
+from bt_runtime.run.replay.refit import offered
+from bt_runtime.run.replay.strategy import instead
 
 PATIENCE = 600.0  # seconds of a dry fork that asks for no action
 RESULTS = ("success", "failure", "running")

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
-from bt_runtime.replay.regression_test import write_test
-from bt_runtime.replay.replay import replay
+from bt_runtime.language.faults.format import visible
+from bt_runtime.run.replay.regression_test import write_test
+from bt_runtime.run.replay.replay import replay
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -18,16 +18,16 @@ from bt_runtime.cli.running.result import recorded
 from bt_runtime.cli.running.watch import printed
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.terminal import printed_apart
-from bt_runtime.debug.debugger import debugging
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder, outage
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import trust
 from bt_runtime.llm.server import key
-from bt_runtime.project import trust
-from bt_runtime.replay import rebuild
-from bt_runtime.replay.resume import finished, resume
+from bt_runtime.run.debug.debugger import debugging
+from bt_runtime.run.replay import rebuild
+from bt_runtime.run.replay.resume import finished, resume
 from bt_runtime.run.run import Run
 from bt_runtime.tree.describe.blame import Blame, blame
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import chain, folder, opening
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.export import Export, of_entry
@@ -20,7 +18,9 @@ from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.story import told
 from bt_runtime.journal.summary import Summary, summary
-from bt_runtime.project import disk, plugins, real
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import disk, plugins, real
 
 NOTHING = 5
 

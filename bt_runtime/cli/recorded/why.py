@@ -6,9 +6,9 @@ import argparse
 import json
 
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
-from bt_runtime.replay.why import why_recorded
+from bt_runtime.language.faults.format import visible
+from bt_runtime.run.replay.why import why_recorded
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -15,13 +15,13 @@ from typing import Any
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running.debugging import PROMPT, said, typed
-from bt_runtime.debug import client
-from bt_runtime.debug.client import Attached
-from bt_runtime.debug.commands import leaves
 from bt_runtime.events import Debugged
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.run.debug import client
+from bt_runtime.run.debug.client import Attached
+from bt_runtime.run.debug.commands import leaves
 
 ANSWER = 10.0  # seconds that a piped command's answer may take once standard input has ended
 LEAVING = ("quit", "exit", "detach")
@@ -64,8 +64,8 @@ def _journal(args: argparse.Namespace) -> Path | None:
 def _recorded(path: Path, commands: list[str], as_json: bool) -> int:
     """Looks at a recorded run: the prompt's commands, and after `fork` those of the fork."""
     from bt_runtime.cli.recorded.resume import trusted
-    from bt_runtime.debug.commands import do
-    from bt_runtime.replay.stepping import recorded
+    from bt_runtime.run.debug.commands import do
+    from bt_runtime.run.replay.stepping import recorded
 
     paused, code = threading.Event(), Exit.SUCCESS
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from bt_runtime.cli.tree_argument import found
-from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import disk
+from bt_runtime.run.debug.debugger import debugger_of
 
 if TYPE_CHECKING:
     from bt_runtime.events import Debugged
@@ -42,19 +42,19 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
     if not (args.break_at or args.debug or args.pause or args.pause_then or args.watch):
         yield
         return
-    from bt_runtime.debug.commands import do, parsed
-    from bt_runtime.replay.stepping import stepping
+    from bt_runtime.run.debug.commands import do, parsed
+    from bt_runtime.run.replay.stepping import stepping
 
     with ExitStack() as stack:
         stack.enter_context(stepping(run))
         if args.debug:
-            from bt_runtime.debug.door import Door
+            from bt_runtime.run.debug.door import Door
 
             door = Door(run, run.name, limit=args.pause, then=args.pause_then)
             stack.callback(door.close)
             print(f"debug: btr attach {run.name}", file=sys.stderr, flush=True)
         if args.watch:
-            from bt_runtime.debug.file_watch import FileWatch
+            from bt_runtime.run.debug.file_watch import FileWatch
             from bt_runtime.run.run import load
 
             stack.callback(FileWatch(run, lambda: load(found(args.tree))).close)
@@ -110,7 +110,7 @@ class Prompt:
 
     def _do(self, line: str) -> bool:
         """Carries out one typed command; True when the command ends the pause."""
-        from bt_runtime.debug.commands import do, leaves
+        from bt_runtime.run.debug.commands import do, leaves
 
         try:
             name, given = typed(line)
@@ -131,7 +131,7 @@ def said(text: str) -> None:
 
 def typed(line: str) -> tuple[str, dict[str, Any]]:
     """Parses a typed line into a command; the YAML of a replacement is read from a file."""
-    from bt_runtime.debug.commands import parsed
+    from bt_runtime.run.debug.commands import parsed
 
     words = line.split()
     if words[0] not in ("replace", "check"):

@@ -11,7 +11,7 @@ from bt_runtime.agents.plan_text import Act, Do, Fail, Group, Part, Unreadable, 
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.cli.running.goals import JOINED, shortened
 from bt_runtime.events import NAMES, AgentEvent, body
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 from bt_runtime.run.run import Run
 
 WIDTH = 79

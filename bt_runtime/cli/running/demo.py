@@ -21,11 +21,11 @@ from bt_runtime.cli.running.decisions import Decisions, folded
 from bt_runtime.cli.running.goals import LiveGoals, said_often, shortened
 from bt_runtime.cli.running.watch import terminable
 from bt_runtime.cli.terminal import raw
-from bt_runtime.envs.registry import open_suite
 from bt_runtime.events import AGENT_EVENTS, Stepped, Tick
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.run.run import Run, load
+from bt_runtime.skills.worlds.registry import open_suite
 from bt_runtime.tree.budget import Budget, Spending
 from bt_runtime.tree.describe.blame import blame, culprit
 from bt_runtime.tree.node import Node

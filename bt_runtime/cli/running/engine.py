@@ -13,8 +13,8 @@ from bt_runtime.cli.running.result import CutShort, result
 from bt_runtime.cli.running.result import show as printed
 from bt_runtime.cli.running.watch import watched
 from bt_runtime.events import Tick
+from bt_runtime.language.project import packaged
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import packaged
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.request import Request
 

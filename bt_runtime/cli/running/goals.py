@@ -14,7 +14,7 @@ from bt_runtime.cli.color import DIM
 from bt_runtime.cli.running.live import Live
 from bt_runtime.cli.running.outline import Row, outline
 from bt_runtime.cli.running.row_renderer import RowRenderer, clipped, columns
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 from bt_runtime.tree.nodes.parent import Composite
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree

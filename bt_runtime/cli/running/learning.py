@@ -12,13 +12,13 @@ from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import writing
 from bt_runtime.cli.tree_argument import STDIN, found
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.settings import Settings
 
 if TYPE_CHECKING:
     from bt_runtime.run.run import Run
-    from bt_runtime.view import View
+    from bt_runtime.run.view import View
 
 AFTER = 10
 
@@ -34,7 +34,7 @@ def check(args: argparse.Namespace, settings: Settings) -> None:
     """Raises before the run when there is nothing to learn from, or no file to change."""
     if args.learn is None:
         return
-    from bt_runtime.compile.learning import check as compiled
+    from bt_runtime.agents.compile.learning import check as compiled
 
     if writing(settings) is None:
         raise BtError("--learn reads recorded runs, and this run leaves no journal", "name a folder: --runs runs")
@@ -50,7 +50,7 @@ def on_page(run: Run, args: argparse.Namespace, settings: Settings, view: View) 
     """Asks on the page of the run, once it is over. A page that other machines can reach changes no file."""
     if args.learn is None or view.anyone:
         return
-    from bt_runtime.view.afterwards import ask
+    from bt_runtime.run.view.afterwards import ask
 
     run.close()  # its journal is whole now
 
@@ -67,8 +67,8 @@ def propose(args: argparse.Namespace, settings: Settings, ask: Ask | None = None
     folder = writing(settings)
     if args.learn is None or folder is None:
         return
+    from bt_runtime.agents.compile.learning import proposal
     from bt_runtime.cli.recorded.compile import show_conflicts
-    from bt_runtime.compile.learning import proposal
 
     path = found(args.tree)
     try:

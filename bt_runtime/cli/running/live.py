@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 from bt_runtime.cli.color import BOLD, DIM
 from bt_runtime.cli.running.outline import drawn
 from bt_runtime.cli.running.row_renderer import FINE, PLAIN_SIGNS, RowRenderer, clipped, columns
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
@@ -47,8 +47,8 @@ class Live:
 
     def look(self) -> None:
         """Draws from recorded events, because the tree itself belongs to the ticking thread."""
-        from bt_runtime.view.feed import Feed, Latest
-        from bt_runtime.view.watch import Watch
+        from bt_runtime.run.view.feed import Feed, Latest
+        from bt_runtime.run.view.watch import Watch
 
         self.watch = Watch(self.run, Feed(most=MOST))
         self.latest = Latest(self.watch.feed)

@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import plugins
 from bt_runtime.run.run import Run
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from bt_runtime.tree.describe.census import LETTERS
 
 if TYPE_CHECKING:
-    from bt_runtime.view.picture import Picture, Spot
+    from bt_runtime.run.view.picture import Picture, Spot
 
 B = TypeVar("B")
 Below = Callable[[Any], Sequence[Any]]

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from bt_runtime.events import Notice
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import plugins
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
 from bt_runtime.run.person import Person, Reply
 from bt_runtime.tree.nodes.interlocks import allows
 

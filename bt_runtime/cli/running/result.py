@@ -13,7 +13,7 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.events import Tick
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 from bt_runtime.run.run import Run
 from bt_runtime.tree.describe.blame import blame
 from bt_runtime.tree.node import path_of

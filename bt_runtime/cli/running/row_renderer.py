@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.cli.color import BLUE, BOLD, DIM, GREEN, PLAIN, RED
 from bt_runtime.cli.running.outline import Row
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 
 if TYPE_CHECKING:
-    from bt_runtime.view.picture import Picture, Spot
+    from bt_runtime.run.view.picture import Picture, Spot
 
 
 class Signs(NamedTuple):

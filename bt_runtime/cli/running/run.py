@@ -29,9 +29,9 @@ from bt_runtime.cli.running.watch import watched
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.terminal import printed_apart
 from bt_runtime.cli.tree_argument import STDIN, found
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import render
 from bt_runtime.journal.outage import POLICIES
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import render
 from bt_runtime.language.settings import BY_NAME, Settings, complaint
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.tree.budget import Budget
@@ -39,7 +39,7 @@ from bt_runtime.tree.node import NodeError
 from bt_runtime.tree.watchdog import SLOW
 
 if TYPE_CHECKING:
-    from bt_runtime.view import View
+    from bt_runtime.run.view import View
 
 FLAGS = ("hz", "seconds", "ticks", "strict", "log", "env", "color", "model", "memory", "prompts", "runs", "slow",
          "journal", "robot")  # fmt: skip

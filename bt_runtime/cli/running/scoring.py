@@ -8,11 +8,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
-from bt_runtime.project import child
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import child
+from bt_runtime.run.view.beside import Command
 from bt_runtime.types import Json
-from bt_runtime.view.beside import Command
 
 WAIT = 600.0  # seconds for one question
 _HINT = "choose another decision"

@@ -6,10 +6,10 @@ from typing import Any
 
 from bt_runtime.cli.running.outline import drawn
 from bt_runtime.cli.running.row_renderer import FINE, RowRenderer, clipped
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
+from bt_runtime.run.view.event import WORDS
+from bt_runtime.run.view.picture import Picture
 from bt_runtime.types import Json
-from bt_runtime.view.event import WORDS
-from bt_runtime.view.picture import Picture
 
 
 def summary(picture: Picture) -> dict[str, Json]:

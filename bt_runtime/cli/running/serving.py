@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bt_runtime.project.address import LOOPBACK
+from bt_runtime.language.project.address import LOOPBACK
 
 PORT = 8765
 

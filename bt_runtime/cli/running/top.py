@@ -20,10 +20,10 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.running.screen import screen, summary
 from bt_runtime.cli.terminal import raw
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
-from bt_runtime.view.feed import Feed, Latest
-from bt_runtime.view.recorded import Following, Reader
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.run.view.feed import Feed, Latest
+from bt_runtime.run.view.recorded import Following, Reader
 
 FRAMES = 10  # a second, at most
 HIDE, SHOW, HOME, BELOW, LINE = "\x1b[?25l\x1b[?1049h", "\x1b[?1049l\x1b[?25h", "\x1b[H", "\x1b[J", "\x1b[K\r\n"

@@ -13,27 +13,27 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, of_project, reading
 from bt_runtime.cli.running.scoring import Scoring
 from bt_runtime.cli.running.serving import PORT, add_serving
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import EVENTS, foreign
 from bt_runtime.journal.layout import SUFFIX
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
+from bt_runtime.language.project.address import Busy
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import disk
-from bt_runtime.project.address import Busy
 from bt_runtime.run.run import Run
-from bt_runtime.view import Feed, View
-from bt_runtime.view import beside as editors
-from bt_runtime.view.beside import EDITABLE, Beside, Command
-from bt_runtime.view.page import whole
-from bt_runtime.view.recorded import Following, Reader, events_of
-from bt_runtime.view.server import Server
+from bt_runtime.run.view import Feed, View
+from bt_runtime.run.view import beside as editors
+from bt_runtime.run.view.beside import EDITABLE, Beside, Command
+from bt_runtime.run.view.page import whole
+from bt_runtime.run.view.recorded import Following, Reader, events_of
+from bt_runtime.run.view.server import Server
 
 if TYPE_CHECKING:
-    from bt_runtime.view.runs import Runs
+    from bt_runtime.run.view.runs import Runs
 
 T = TypeVar("T")
 
@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
     path = find(args.run_names[0], reading(args))
     if args.html:
         return written(path, Path(args.html))
-    from bt_runtime.view.branches import family
-    from bt_runtime.view.runs import answered
+    from bt_runtime.run.view.branches import family
+    from bt_runtime.run.view.runs import answered
 
     if path.suffix == SUFFIX and len(near := family(path)) > 1:
         args.run_names = [str(each) for each in near]
@@ -111,8 +111,8 @@ def is_folder(name: str) -> bool:
 
 def listed(args: argparse.Namespace, first: str = "") -> int:
     """Serves the list of runs. `first`: the page to begin with, instead of the list or of two runs side by side."""
-    from bt_runtime.view.listing import serve
-    from bt_runtime.view.runs import Runs
+    from bt_runtime.run.view.listing import serve
+    from bt_runtime.run.view.runs import Runs
 
     if args.html:
         raise BtError("a list of runs is not one file", "name one run: btr view RUN --html FILE")

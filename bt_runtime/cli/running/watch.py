@@ -14,7 +14,7 @@ from bt_runtime.cli.color import painted
 from bt_runtime.cli.running.log_lines import LogLines
 from bt_runtime.cli.terminal import printing, raw
 from bt_runtime.events import Crash, Line, Notice, Stepped, Tick
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Run
 

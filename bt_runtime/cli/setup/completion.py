@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.cli import COMMANDS, WORDS, Exit, found, of_plugins
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 SHELLS = ("bash", "zsh", "fish")
 

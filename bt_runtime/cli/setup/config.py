@@ -6,10 +6,10 @@ import argparse
 import json
 import sys
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.faults.format import visible
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.settings import BY_NAME, Settings, Value
 
 

@@ -12,19 +12,18 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
-from bt_runtime import project
 from bt_runtime._version import __version__
 from bt_runtime.cli import Exit
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, add_color, painted
-from bt_runtime.envs import registry
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
-from bt_runtime.language import impls
+from bt_runtime.language import impls, project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.kinds.registry import of_plugin as kinds_of
 from bt_runtime.language.kinds.registry import registry_of
+from bt_runtime.language.project import plugins
 from bt_runtime.language.settings import Settings
 from bt_runtime.llm import backends
-from bt_runtime.project import plugins
+from bt_runtime.skills.worlds import registry
 
 State = Literal["ok", "absent", "warn", "fail"]
 TONES = {"ok": GREEN, "absent": "", "warn": YELLOW, "fail": RED}
@@ -86,8 +85,8 @@ def _of_command(entry: plugins.Entry) -> object:
 
 def _of_run(entry: plugins.Entry) -> object:
     from bt_runtime.journal import export
-    from bt_runtime.monitoring import grafts
-    from bt_runtime.view import beside
+    from bt_runtime.run.monitoring import grafts
+    from bt_runtime.run.view import beside
 
     return {"exports": export.of_entry, "provers": grafts.of_entry, "editors": beside.of_entry}[entry.group](entry)
 

@@ -6,10 +6,10 @@ import argparse
 import json
 from pathlib import Path
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import real, trust
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import real, trust
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

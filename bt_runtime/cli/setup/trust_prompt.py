@@ -9,17 +9,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
-from bt_runtime.language import impls
+from bt_runtime.language import impls, project
 from bt_runtime.language.entry import ELSEWHERE
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.import_policy import read_kinds
+from bt_runtime.language.project import importing, real, trust
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.settings import NAMED_FILES
 from bt_runtime.memory.opening import in_file
-from bt_runtime.project import importing, real, trust
 
 if TYPE_CHECKING:
     from bt_runtime.language.settings import Settings

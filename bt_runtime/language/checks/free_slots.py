@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language.entry import ELSEWHERE, Entry
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import source
 from bt_runtime.language.entry import ELSEWHERE, Entry
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, YamlMap

@@ -7,8 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from bt_runtime import project
-from bt_runtime.language import impls, manifest
+from bt_runtime.language import impls, manifest, project
 from bt_runtime.language.emit.dialect import DEFAULT_LIMITS, expansion_schema
 from bt_runtime.language.emit.editor import tree_schema
 from bt_runtime.language.emit.manifests import manifest_schema
@@ -17,8 +16,8 @@ from bt_runtime.language.guide_header import plan_schema
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.kinds.registry import registry_of, shipped_kinds
 from bt_runtime.language.kinds.shape import Schema
+from bt_runtime.language.project import disk
 from bt_runtime.language.project_file import settings_schema
-from bt_runtime.project import disk
 
 
 def project_schema(root: Path | None = None) -> Schema:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
-from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.call import show
 from bt_runtime.language.expression.error import BOUND, NAME, ExpressionError, Misfit
 from bt_runtime.language.expression.scope import Run, Scope, Value
@@ -27,6 +26,7 @@ from bt_runtime.language.expression.value import (
     too_large,
     truth,
 )
+from bt_runtime.language.faults.diagnostic import nearest
 
 Part: TypeAlias = Any  # of part.py, which folds constants by what is here
 Hole: TypeAlias = Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.types import Span
 
 SYNTAX = "BT030"

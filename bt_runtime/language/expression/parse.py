@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression import part
 from bt_runtime.language.expression.call import EXISTS, FUNCTIONS, KNOWN
 from bt_runtime.language.expression.error import BOUND, CALL, FOREIGN, NAME, SYNTAX, ExpressionError
@@ -10,6 +9,7 @@ from bt_runtime.language.expression.part import Part
 from bt_runtime.language.expression.scope import CONSTANTS, OPERATORS, STATEMENTS
 from bt_runtime.language.expression.token import Token, literal, tokens
 from bt_runtime.language.expression.value import MOST_BITS, negative, positive
+from bt_runtime.language.faults.diagnostic import nearest
 
 DEEPEST = 32  # brackets, signs and conditions inside each other
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from bt_runtime.faults.diagnostic import nearest
 from bt_runtime.language.expression.error import BOUND, Misfit
 from bt_runtime.language.expression.scope import Value
+from bt_runtime.language.faults.diagnostic import nearest
 
 MOST_BITS = 256  # of a whole number
 MOST_TEXT = 100_000  # characters

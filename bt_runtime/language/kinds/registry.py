@@ -10,14 +10,14 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import get_args
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.control import CONTROL
 from bt_runtime.language.kinds.decorators import DECORATORS
 from bt_runtime.language.kinds.kind import RESERVED, Family, Kind, Later, Registry
 from bt_runtime.language.kinds.leaves import LEAVES
 from bt_runtime.language.kinds.navigation import NAVIGATION
-from bt_runtime.project import plugins
+from bt_runtime.language.project import plugins
 
 KINDS = (*CONTROL, *NAVIGATION, *DECORATORS, *LEAVES)  # what every tree has, in the order of the reference
 
@@ -73,7 +73,7 @@ def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
 
     Every command that reads a tree imports them."""
     from bt_runtime.language.import_policy import bring
-    from bt_runtime.project import trust
+    from bt_runtime.language.project import trust
 
     found = bring(reference, root, trust.may_describe)
     kinds = _kinds(found)
@@ -86,7 +86,7 @@ def of_project(reference: str, root: Path | None) -> tuple[Kind, ...]:
 
 def says(file: Path, key: str) -> bool:
     """True when a project file may have this key; a text search, which saves parsing most of them."""
-    from bt_runtime.project import disk
+    from bt_runtime.language.project import disk
 
     return key.encode() in disk.read_or_nothing(file)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bt_runtime.faults.diagnostic import Diagnostic, nearest
+from bt_runtime.language.faults.diagnostic import Diagnostic, nearest
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.policies.label import Labels, labels_of
 from bt_runtime.language.policies.policy import START, Policy, Rule, robot

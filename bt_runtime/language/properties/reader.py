@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language.expression import ExpressionError
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language.properties.atom import read
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.schema import ASSUMING, ON_VIOLATION, UNDECIDED, WORDS, properties_schema

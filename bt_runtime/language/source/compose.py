@@ -16,7 +16,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, nearest
 from bt_runtime.language.source import scalar
 from bt_runtime.language.source.limits import Limits
 from bt_runtime.language.source.node import Mark, Node, Scalar, YamlList, YamlMap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import Diagnostic, Faults
+from bt_runtime.language.faults.diagnostic import Diagnostic, Faults
 from bt_runtime.language.source import compose, text
 from bt_runtime.language.source.limits import DEFAULT, Limits
 from bt_runtime.language.source.node import Node

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import yaml
 
-from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.source.node import Mark
 from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.types import Span

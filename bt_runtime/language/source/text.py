@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import Diagnostic, nearest
+from bt_runtime.language.faults.diagnostic import Diagnostic, nearest
 from bt_runtime.language.source.limits import Limits
 from bt_runtime.types import Span
 
@@ -39,7 +39,7 @@ def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
     def fault(message: str, help: str) -> Diagnostic:
         return Diagnostic("BT001", message, name, help=help)
 
-    from bt_runtime.project import disk
+    from bt_runtime.language.project import disk
 
     try:
         return disk.read(path, limits.size)

@@ -16,13 +16,13 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import child
 from bt_runtime.llm.chat import calls as chat_calls
 from bt_runtime.llm.chat.calls import CallForm, Unfit, form_of
 from bt_runtime.llm.chat.template import CASES, HEARD, LONGEST, SAID, SECONDS, SYSTEM, USER
 from bt_runtime.llm.chat.turns import Thinking, Turn, Turns, closed, conversation, joined, quiet, thinking
-from bt_runtime.project import child
 from bt_runtime.types import Model, Template
 
 _HOLES = 8  # times that a template may say a text

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bt_runtime.project import orphan
+from bt_runtime.language.project import orphan
 
 SYSTEM, USER = "Qjsystemzvq", "Qjuserzvq"  # stand for the texts, and are looked for in what comes out
 SAID, HEARD = ("Qjsaidazvq", "Qjsaidbzvq", "Qjsaidczvq"), ("Qjheardazvq", "Qjheardbzvq", "Qjheardczvq")

@@ -12,7 +12,7 @@ from collections.abc import Generator, Sequence
 from functools import cached_property
 from typing import Literal
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Choice
 
 Mode = Literal["exact", "greedy", "scores"]

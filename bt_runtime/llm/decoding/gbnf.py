@@ -11,7 +11,7 @@ import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Sequence
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.decoding.choice import Trie
 from bt_runtime.types import Grammar
 

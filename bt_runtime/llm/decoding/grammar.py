@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 from bt_runtime.types import Grammar
 
 LETTER = r"[A-Za-z0-9_'.,()\- ]"

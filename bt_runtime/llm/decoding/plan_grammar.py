@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.emit.dialect import DEFAULT_LIMITS, Form, FormField, PlanLimits
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.decoding.grammar import LETTER, any_of, literal
 from bt_runtime.types import Grammar
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.context import DAMAGED, Aborted, Feed, NoRoom
 from bt_runtime.llm.local.prefix import PrefixTree
 from bt_runtime.llm.local.task import Task, Work

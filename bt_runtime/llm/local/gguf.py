@@ -9,7 +9,7 @@ from array import array
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 # GGUF value types → struct codes; 8 is a string, 9 an array.

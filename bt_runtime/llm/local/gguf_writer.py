@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import disk
 
 TYPES = {"f32": 0, "f16": 1, "q8_0": 7}  # our name → the file type's number
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.lending import Known, known, lend
 from bt_runtime.llm.local.task import Task

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 
 with Extra("llm", "a local model"):
     import llama_cpp as C

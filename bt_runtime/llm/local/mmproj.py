@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.header import Header, read_header
 
 _HINT = "`mmproj` names the projector that was published with the model, often called mmproj-….gguf; or leave it out"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.local import mmproj

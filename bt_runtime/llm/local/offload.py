@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 T = TypeVar("T")
 MARGIN = 1 << 30  # per GPU, for work buffers and for whoever else draws on the screen

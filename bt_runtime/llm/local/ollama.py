@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project import disk
 
 SCHEME = "ollama:"
 _WEIGHTS = "application/vnd.ollama.image.model"

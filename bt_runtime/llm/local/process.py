@@ -10,9 +10,9 @@ import tempfile
 import time
 from typing import IO
 
+from bt_runtime.language.project import child
 from bt_runtime.llm.local import spelling, wire
 from bt_runtime.llm.settings import Settings
-from bt_runtime.project import child
 
 
 class Process:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import llama_cpp as C
 import numpy as np
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm import picture
 from bt_runtime.llm.local.llama import Weights, hush, last_words, listen
 

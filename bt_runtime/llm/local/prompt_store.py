@@ -14,10 +14,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from bt_runtime.language.project import cache, disk
+from bt_runtime.language.project.file_digest import digest
 from bt_runtime.llm.local.prefix import common
 from bt_runtime.llm.settings import Settings
-from bt_runtime.project import cache, disk
-from bt_runtime.project.file_digest import digest
 
 SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file

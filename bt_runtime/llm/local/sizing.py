@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.header import Header
 from bt_runtime.llm.local.offload import MARGIN
 from bt_runtime.llm.settings import Settings, usable_cores

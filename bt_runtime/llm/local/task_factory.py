@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm import picture
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.decoding.choice import check_apart, combine, ended

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import child
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import child
 
 _PATIENCE = 60.0  # seconds, on however busy a machine
 

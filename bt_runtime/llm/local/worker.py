@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import llama_cpp
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.project import orphan
 from bt_runtime.llm.local import offload, spelling, wire
 from bt_runtime.llm.local.aside import Aside
 from bt_runtime.llm.local.batch import Batch
@@ -41,7 +42,6 @@ from bt_runtime.llm.local.stored_batch import StoredBatch
 from bt_runtime.llm.local.task import Task
 from bt_runtime.llm.local.task_factory import TaskFactory
 from bt_runtime.llm.settings import Settings, default_threads
-from bt_runtime.project import orphan
 from bt_runtime.types import Spent
 
 if TYPE_CHECKING:

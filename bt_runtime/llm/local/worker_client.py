@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.local import spelling, wire
 from bt_runtime.llm.local.process import Process

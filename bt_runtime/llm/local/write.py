@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 from bt_runtime.llm.decoding.grammar import SLICES, compile_for
 from bt_runtime.llm.local.llama import Weights
 from bt_runtime.llm.local.task import Run, Task, Work

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project.address import is_loopback
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project.address import is_loopback
 
 _HINT = "http://HOST:PORT or https://HOST, as in http://localhost:8080"
 

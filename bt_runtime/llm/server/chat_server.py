@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.decoding.choice import combine
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.llm.server import answer, thought

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.decoding.grammar import accepts, check
 from bt_runtime.llm.job import Answer, Cancelled

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.server import thought
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.request import Line
 from bt_runtime.llm.server.retry import BUSY
-from bt_runtime.project import plugins
 from bt_runtime.types import Choice, Grammar, Question
 
 FALLBACK = "openai"  # the flavour of a server that no flavour knows

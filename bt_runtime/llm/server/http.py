@@ -16,7 +16,7 @@ import time
 import weakref
 from typing import Any
 
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 from bt_runtime.llm.server import address as addresses
 from bt_runtime.llm.server.answer import Unanswered, parsed
 from bt_runtime.llm.server.key import FOR_VARIABLE, KEY_VARIABLE, key_for, withheld

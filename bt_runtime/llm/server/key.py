@@ -8,7 +8,7 @@ import os
 import re
 from urllib.parse import quote
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.server.address import Address, parse
 
 KEY_VARIABLE = "BTR_MODEL_KEY"  # sent as a bearer token; never written anywhere

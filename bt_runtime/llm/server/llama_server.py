@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.chat.template import LONGEST
 from bt_runtime.llm.decoding import gbnf
 from bt_runtime.llm.decoding.choice import ROOT, Trie, check_apart, combine, ended, search

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from types import UnionType
 
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json
 
 Imported = Callable[[str, Path], object]  # module:Name → the object

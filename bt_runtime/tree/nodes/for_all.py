@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.tree import splice as splice  # loaded now, so that the first graft opens no file within a tick
 from bt_runtime.tree.build import made_by
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, path_of

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from py_trees import blackboard, composites, decorators
 from py_trees.behaviour import Behaviour
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Diagnostic, Faults
-from bt_runtime.project.importing import ImportFault
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
+from bt_runtime.language.project.importing import ImportFault
 from bt_runtime.tree.node import computed
 from bt_runtime.tree.nodes.arguments import Imported, arguments
 from bt_runtime.types import Json

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bt_runtime.events import SkillEnded
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Pending, Wrapping, refused
 from bt_runtime.skills.answer import Ended, News

@@ -12,7 +12,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import Halt
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.tree.adopt import adopt
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node, Steppable, halt, reset
 

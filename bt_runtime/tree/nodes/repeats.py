@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from py_trees.common import Status
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
 from bt_runtime.tree.describe.gist import worded
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS, Node

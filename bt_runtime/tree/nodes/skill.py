@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from py_trees.common import Status
 
 from bt_runtime.events import Feedback, Notice, SkillEnded, WorldActed
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import impls, ports
 from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.sentence import sentence_of
 from bt_runtime.skills.activity import Activity, Done
@@ -111,7 +111,7 @@ class SkillNode(Node):
         """Returns the implementation that the manifest names: Python, or an installed one."""
         impl = self.entry.impl
         if not impls.named_so(impl):
-            from bt_runtime.project.importing import resolve
+            from bt_runtime.language.project.importing import resolve
 
             return resolve(impl, Path(self.entry.folder))
         module, _, name = impls.find(impl).make.partition(":")

@@ -15,10 +15,10 @@ from typing import Any
 from bt_envs.alfred import kinds
 from bt_envs.alfred.room import Point, Room, Thing, make_id
 from bt_envs.alfred.support import support
-from bt_runtime.envs.content import read_json
-from bt_runtime.envs.entries import entries
-from bt_runtime.envs.outline import outline
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.content import read_json
+from bt_runtime.skills.worlds.entries import entries
+from bt_runtime.skills.worlds.outline import outline
 from bt_runtime.types import Json
 
 LAYOUTS = "thor_layouts_120scenes.json.gz"

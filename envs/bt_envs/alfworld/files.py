@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_envs.alfworld.game import HINT, read
-from bt_runtime.envs.content import read_mapping
-from bt_runtime.envs.entries import mappings
-from bt_runtime.envs.outline import inside, outline
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.content import read_mapping
+from bt_runtime.skills.worlds.entries import mappings
+from bt_runtime.skills.worlds.outline import inside, outline
 from bt_runtime.types import TASK, Task
 
 GAME = "game.tw-pddl"

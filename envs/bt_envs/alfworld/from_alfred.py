@@ -14,8 +14,8 @@ from bt_envs.alfred.room import Room, Thing
 from bt_envs.alfred.support import support
 from bt_envs.alfworld.game import KINDS, TREATED, Aim
 from bt_envs.alfworld.invent import Book, Home, book, tasks, written
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import packaged
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import packaged
 from bt_runtime.types import Json, Task
 
 _CLOSED = ("Fridge", "Cabinet", "Microwave", "Drawer", "Safe")  # at the start, as far as the layout has them

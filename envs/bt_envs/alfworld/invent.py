@@ -9,11 +9,11 @@ from random import Random
 from typing import NamedTuple
 
 from bt_envs.alfworld.game import KINDS, TREATED, Aim
-from bt_runtime import project
-from bt_runtime.envs.content import TEXTS, by_name, check_of, read_yaml, texts, word_lists
-from bt_runtime.envs.registry import Split, in_split
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.shape import SCALAR, closed
+from bt_runtime.skills.worlds.content import TEXTS, by_name, check_of, read_yaml, texts, word_lists
+from bt_runtime.skills.worlds.registry import Split, in_split
 from bt_runtime.types import Task
 
 MOST, FURNITURE = 30, 200  # pieces of a kind, and of furniture, in a room

@@ -10,9 +10,9 @@ from bt_envs.alfworld.game import HINT, Fact, Game, judge, parts, read
 from bt_envs.alfworld.pool import shared
 from bt_envs.alfworld.refusal import FEEDBACKS, told
 from bt_envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
-from bt_runtime.envs.text_world import TextWorld, one_of
-from bt_runtime.envs.worker_pool import Pool
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.text_world import TextWorld, one_of
+from bt_runtime.skills.worlds.worker_pool import Pool
 from bt_runtime.types import TASK, Observation, Task, Verdict
 
 _ALWAYS = ("help", "inventory", "look")

@@ -12,7 +12,7 @@ from py_trees.common import Status
 from bt_envs.field.ground import DOCK, PLACES
 from bt_envs.field.messages import Pose, path_message, points_of, pose_of
 from bt_envs.field.simulator import Simulator
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.skill import Skill
 
 CODES = {  # of the results in nav2_msgs

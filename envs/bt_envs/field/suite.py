@@ -9,7 +9,7 @@ from typing import Any
 from bt_envs.field import ground
 from bt_envs.field.ground import DOCK, PLACES, SHELVES
 from bt_envs.field.world import Field
-from bt_runtime.envs.registry import Split, choose_kinds, no_more_options, number_option
+from bt_runtime.skills.worlds.registry import Split, choose_kinds, no_more_options, number_option
 from bt_runtime.types import Json, Task, World
 
 WALL = 5.5  # how high up the wall is that has the doors

@@ -14,7 +14,7 @@ from bt_envs.field import ground, services
 from bt_envs.field.ground import DOCK, PLACES
 from bt_envs.field.servers import SERVERS
 from bt_envs.field.simulator import AT, Simulator, State
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 LONGEST = 300.0  # seconds of the field that one sentence may take

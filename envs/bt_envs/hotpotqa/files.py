@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_envs.hotpotqa.wiki import Page
-from bt_runtime.envs.entries import entries
-from bt_runtime.envs.outline import inside, outline, told
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.entries import entries
+from bt_runtime.skills.worlds.outline import inside, outline, told
 
 HINT = "a file such as hotpot_dev_distractor_v1.json, whole"
 

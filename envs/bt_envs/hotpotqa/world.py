@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from bt_envs.hotpotqa.score import exact, f1
 from bt_envs.hotpotqa.wiki import Page, Wiki
-from bt_runtime.envs.text_world import TextWorld, one_of
+from bt_runtime.skills.worlds.text_world import TextWorld, one_of
 from bt_runtime.types import Observation, Task, Verdict
 
 Wording = Literal["react", "autoplan"]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.content import OPEN, TEXT, TEXTS, Content, by_name, check_of, read_yaml, texts
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import closed
+from bt_runtime.skills.worlds.content import OPEN, TEXT, TEXTS, Content, by_name, check_of, read_yaml, texts
 
 MOST = 100  # things of one kind in a home
 _WORDS = ("seen", "opens", "into", "onto", "switch", "guarded", "wide")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from bt_runtime.envs.outline import inside, outline
-from bt_runtime.envs.registry import Read, Suite, Wanted, tasks_of
+from bt_runtime.skills.worlds.outline import inside, outline
+from bt_runtime.skills.worlds.registry import Read, Suite, Wanted, tasks_of
 
 FORMATS = (
     "WAH-NL's instructions with plans (its train set) or with graphs (its test set)",

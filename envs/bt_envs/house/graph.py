@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bt_envs.house.catalogue import Catalogue
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 _SHELL = ("Rooms", "Floor", "Floors", "Walls", "Ceiling", "Doors", "Windows", "Characters")
 _USE = {"SURFACES": "onto", "CONTAINERS": "into", "HAS_SWITCH": "switch", "CAN_OPEN": "opens"}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_envs.house.layout import Fixture, House, Room, along_walls, build
-from bt_runtime.envs.content import OPEN, TEXT, Content, by_name, check_of, read_yaml
-from bt_runtime.faults.diagnostic import nearest
+from bt_runtime.language.faults.diagnostic import nearest
+from bt_runtime.skills.worlds.content import OPEN, TEXT, Content, by_name, check_of, read_yaml
 
 _ROOM = re.compile(r"(.+) (\d{1,6})")
 _MANY = re.compile(r"(.+?) x(\d{1,2})")

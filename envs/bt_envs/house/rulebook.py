@@ -11,9 +11,9 @@ from typing import Any
 
 from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_envs.house.rules import CHECK, PROCESSES, Rule, Rules, Way, read_rules, ways
-from bt_runtime.envs.content import Content, read_yaml
-from bt_runtime.envs.registry import Split
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.content import Content, read_yaml
+from bt_runtime.skills.worlds.registry import Split
 
 Asked = int | str | Mapping[str, Any] | None
 

@@ -9,7 +9,7 @@ from typing import Any
 from bt_envs.house.catalogue import Catalogue, described
 from bt_envs.house.layout import Box, Fixture, House, Room, build
 from bt_envs.house.state import InitialThing, State, begin
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:

@@ -25,11 +25,11 @@ from bt_envs.house.steward import Steward
 from bt_envs.house.tasks import Errand, read_errands
 from bt_envs.house.wah import CUT_OFF, PARTS, recorded, spoken
 from bt_envs.house.world import Feedback, HouseWorld
-from bt_runtime.envs.content import read_json
-from bt_runtime.envs.outline import told
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.project import find, folders
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project import find, folders
+from bt_runtime.skills.worlds.content import read_json
+from bt_runtime.skills.worlds.outline import told
+from bt_runtime.skills.worlds.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.types import Task, World
 
 _ABOUT = ("things", "tasks", "rules")  # the files in envs/house that are no houses

@@ -12,8 +12,8 @@ from bt_envs.house.catalogue import Catalogue
 from bt_envs.house.graph import read_goal, read_graph
 from bt_envs.house.layout import House
 from bt_envs.house.tasks import Errand, ask, fits, make_task
-from bt_runtime.envs.content import read_json
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.content import read_json
 from bt_runtime.types import Task
 
 FIFTHS = 5

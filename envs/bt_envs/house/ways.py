@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bt_envs.house.layout import House
 from bt_envs.house.state import HANDS, State
-from bt_runtime.envs.ways import Aim, Way
+from bt_runtime.skills.worlds.ways import Aim, Way
 
 AT_ONCE = ((1, ("in {room}",)), (1, ("near {place}",)), (1, ("at {place}",)), (HANDS, ("holding {thing}", "hand free")))
 _SWITCHED = {"turned on": "turn on", "turned off": "turn off", "closed": "close", "open": "open"}

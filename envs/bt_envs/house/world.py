@@ -21,9 +21,9 @@ from bt_envs.house.start import house_of, state_of
 from bt_envs.house.state import HANDS, State
 from bt_envs.house.treatment import TREATMENTS, offered
 from bt_envs.house.ways import AT_ONCE, aims, ways
-from bt_runtime.envs.manual import manual
-from bt_runtime.envs.ways import Aim, Way
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.skills.worlds.manual import manual
+from bt_runtime.skills.worlds.ways import Aim, Way
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 Feedback = Literal["full", "detailed", "terse"]

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 
 from bt_envs.textcraft.recipes import Book, Recipe, read_line
-from bt_runtime.envs.content import TEXT, TEXTS, Content, by_name, check_of, read_yaml
+from bt_runtime.skills.worlds.content import TEXT, TEXTS, Content, by_name, check_of, read_yaml
 
 MOST = 1000  # texts that one line stands for: the fullest of ours is 16
 _WORD = re.compile(r"\{(\w+)\}")

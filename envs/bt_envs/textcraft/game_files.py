@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bt_envs.textcraft.recipes import NAMESPACE, Book, Ingredient, Recipe
-from bt_runtime.envs.content import read_json
-from bt_runtime.envs.outline import inside, outline
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.content import read_json
+from bt_runtime.skills.worlds.outline import inside, outline
 
 # Circles are cut in load order; with these first every item that the paper tests can be made.
 FIRST = ("iron_nugget.json", "gold_nugget.json", "honey_bottle.json")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_envs.textcraft.recipes import Book, Recipe, counted
-from bt_runtime.envs.outline import outline
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.outline import outline
 from bt_runtime.types import Task
 
 

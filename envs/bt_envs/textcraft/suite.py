@@ -18,10 +18,10 @@ from bt_envs.textcraft.recipes import Book
 from bt_envs.textcraft.results_file import read_results
 from bt_envs.textcraft.tasks import depths, task_invented, task_of_book
 from bt_envs.textcraft.world import TextCraft
-from bt_runtime.envs.content import read_json
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import find
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import find
+from bt_runtime.skills.worlds.content import read_json
+from bt_runtime.skills.worlds.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
 from bt_runtime.types import Task, World
 
 RESULTS = "results of TextCraft are JSON, packed or not"

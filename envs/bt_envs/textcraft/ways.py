@@ -7,7 +7,7 @@ from itertools import islice, product
 from math import ceil
 
 from bt_envs.textcraft.recipes import Book, counted
-from bt_runtime.envs.ways import Way
+from bt_runtime.skills.worlds.ways import Way
 
 _MEMBERS = 6  # of a kind of ingredient that are tried
 _CHOICES = 24  # of members for one recipe

@@ -12,9 +12,9 @@ from typing import Any
 
 from bt_envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
 from bt_envs.textcraft.ways import ways
-from bt_runtime.envs.manual import manual
-from bt_runtime.envs.ways import Aim, Way
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.manual import manual
+from bt_runtime.skills.worlds.ways import Aim, Way
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 _CRAFT = re.compile(r"craft (.+?) using (.+)")

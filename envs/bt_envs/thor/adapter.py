@@ -18,8 +18,8 @@ from typing import Any
 from bt_envs.thor.episode import Episode
 from bt_envs.thor.library import Build, LibraryStage
 from bt_envs.thor.stage import Gone
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import orphan
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import orphan
 
 # What an answer can be.
 READY, DONE, FAILED, GONE = "ready", "done", "failed", "gone"

@@ -22,8 +22,8 @@ from bt_envs.alfred.room import Room
 from bt_envs.thor.player import EMPTY, launcher
 from bt_envs.thor.scene import SIGHT
 from bt_envs.thor.stage import SIDE, Frame, Gone, Outcome
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 from bt_runtime.types import Json
 
 FETCH = "fetch"

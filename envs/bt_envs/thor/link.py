@@ -18,8 +18,8 @@ from typing import Any
 from bt_envs.thor.adapter import DONE, FAILED, GONE, READY
 from bt_envs.thor.library import FETCH, Build
 from bt_envs.thor.stage import Gone
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import child
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import child
 
 GRACE = 2.0  # beyond the library's own deadline, so that its better message comes first
 _TRY = "run the player by hand and look at what it says; without the option `build` our own player is used"

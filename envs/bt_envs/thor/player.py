@@ -19,7 +19,7 @@ from bt_envs.alfred.room import Room, from_json
 from bt_envs.thor.actions import act, reachable
 from bt_envs.thor.frame import draw
 from bt_envs.thor.scene import Refusal, Scene
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 
 METADATA, RGB, END = 1, 4, 255
 HEADER = struct.Struct("!BI")

@@ -9,11 +9,10 @@ from typing import Any
 
 from bt_envs.alfred import kinds
 from bt_envs.alfred.room import Point, Room, Thing, make_id, spread, stands_of
-from bt_runtime import project
-from bt_runtime.envs.content import TEXT, Content, check_of
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.language import source
+from bt_runtime.language import project, source
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.skills.worlds.content import TEXT, Content, check_of
 
 FOLDER = "rooms"
 SCENES = ("kitchen", "living room", "bedroom", "bathroom")

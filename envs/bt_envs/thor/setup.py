@@ -5,7 +5,7 @@ from __future__ import annotations
 from bt_envs.alfred.room import check_containment, from_json, place
 from bt_envs.thor.goals import TYPES, Goal
 from bt_envs.thor.rooms import read_room
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json, Task
 
 

@@ -17,8 +17,8 @@ from bt_envs.thor.oracle import solve
 from bt_envs.thor.rooms import read_room, read_rooms
 from bt_envs.thor.tasks import generate, of_trial
 from bt_envs.thor.world import Thor
-from bt_runtime.envs.registry import Read, Split, Wanted, tasks_of
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.skills.worlds.registry import Read, Split, Wanted, tasks_of
 from bt_runtime.types import Task, World
 
 CHOICES = {"view": ("partial", "full"), "through": ("library", "scene")}

@@ -12,8 +12,8 @@ from bt_envs.alfred.room import Room, Thing, place
 from bt_envs.thor.episode import Episode
 from bt_envs.thor.goals import TYPES, Goal, from_alfred
 from bt_envs.thor.stage import SceneStage
-from bt_runtime.envs.registry import Split
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.registry import Split
 from bt_runtime.types import Task
 
 EVAL_SHARE = 4  # one goal of four is kept for evaluation

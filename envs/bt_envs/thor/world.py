@@ -13,8 +13,8 @@ from bt_envs.thor.library import Build
 from bt_envs.thor.link import Link
 from bt_envs.thor.setup import setup_of
 from bt_envs.thor.stage import Frame, Gone, SceneStage
-from bt_runtime.envs.manual import manual
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.manual import manual
 from bt_runtime.types import Json, Observation, Task, Verdict
 
 NO_TASK = Observation("There is no task yet: reset comes first.", False, "no task")

@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 from bt_envs.webshop.catalogue import Product, known, read_row
 from bt_envs.webshop.reward import NO_LIMIT
-from bt_runtime.envs.content import read_mapping
-from bt_runtime.envs.entries import entries
-from bt_runtime.envs.outline import inside, outline, told
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.content import read_mapping
+from bt_runtime.skills.worlds.entries import entries
+from bt_runtime.skills.worlds.outline import inside, outline, told
 from bt_runtime.types import Task
 
 HINT = "WebShop's items_shuffle.json, items_ins_v2.json and items_human_ins.json, or products.jsonl.gz with goals"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from bt_envs.webshop.catalogue import Product, known
-from bt_runtime.envs.ranking import package
+from bt_runtime.skills.worlds.ranking import package
 
 ALIKE = 85  # of 100
 NO_LIMIT = 1_000_000.0

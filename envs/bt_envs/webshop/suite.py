@@ -13,10 +13,18 @@ from bt_envs.webshop import files, invent
 from bt_envs.webshop.catalogue import FOUND, Catalogue
 from bt_envs.webshop.pages import PAGE
 from bt_envs.webshop.world import WebShop
-from bt_runtime.envs.index_file import place_of
-from bt_runtime.envs.registry import Read, Split, Wanted, choose_kinds, no_more_options, number_option, shared_out
-from bt_runtime.envs.sources import Source, whole
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.index_file import place_of
+from bt_runtime.skills.worlds.registry import (
+    Read,
+    Split,
+    Wanted,
+    choose_kinds,
+    no_more_options,
+    number_option,
+    shared_out,
+)
+from bt_runtime.skills.worlds.sources import Source, whole
 from bt_runtime.types import Task, World
 
 

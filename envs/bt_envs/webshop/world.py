@@ -9,8 +9,8 @@ from typing import Any, get_args
 from bt_envs.webshop.catalogue import Catalogue
 from bt_envs.webshop.pages import BACK, BUY, NEXT, PREV, SUBS, Page, View, shown
 from bt_envs.webshop.reward import NO_LIMIT, Goal, reward
-from bt_runtime.envs.text_world import TextWorld, listed, one_of
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.text_world import TextWorld, listed, one_of
 from bt_runtime.types import Observation, Task, Verdict
 
 _ACT = re.compile(r"\s*(search|click|think)\[(.*)\]\s*", re.IGNORECASE | re.DOTALL)

@@ -27,11 +27,11 @@ from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_runtime import BtError, Run, load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.envs import worker_pool
-from bt_runtime.envs.worker_pool import Pool
+from bt_runtime.language.project import child, packaged
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.plugins import Wanted
-from bt_runtime.project import child, packaged
+from bt_runtime.skills.worlds import worker_pool
+from bt_runtime.skills.worlds.worker_pool import Pool
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
 from tests.support.oracles import acting, expanding, goal_of, planning, ways
@@ -309,7 +309,7 @@ def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells of a process's end without asking again")
 def test_no_worker_outlives_the_process_that_started_it():
     code = (
-        "import sys, signal\nfrom bt_runtime.envs.worker_pool import Plays, Pool\n"
+        "import sys, signal\nfrom bt_runtime.skills.worlds.worker_pool import Plays, Pool\n"
         "pool = Pool(1, Plays('ALFWorld', sys.argv[1:]))\n"
         "pool.begin(pool, {'problem': '', 'goal': '', 'done': [], 'act': None})\n"
         "print(pool.workers[0].process.pid, flush=True)\nsignal.pause()\n"
@@ -360,7 +360,7 @@ def test_restoring_asks_no_engine_and_the_next_act_goes_on_from_there(workers):
 
 def test_without_the_extra_tasks_are_made_and_the_world_says_what_to_install(monkeypatch):
     pool.shared.cache_clear()
-    monkeypatch.setattr("bt_runtime.faults.extra.find_spec", lambda name: None)
+    monkeypatch.setattr("bt_runtime.language.faults.extra.find_spec", lambda name: None)
     assert SUITE.tasks(0, 1)
     with pytest.raises(BtError, match="alfworld") as caught:
         SUITE.open()

@@ -16,10 +16,10 @@ from bt_envs.field.suite import SUITE
 from bt_envs.field.world import Field
 from bt_runtime import BtError
 from bt_runtime.clock import Manual
-from bt_runtime.envs.registry import open_world
 from bt_runtime.journal import replay, resume
 from bt_runtime.language import manifest
-from bt_runtime.project import packaged
+from bt_runtime.language.project import packaged
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Doing, Task, Timed
 
 FREE = Task("t", "", "", {"goals": []})

@@ -12,8 +12,8 @@ from bt_envs.hotpotqa.suite import SUITE
 from bt_envs.hotpotqa.wiki import Page, Wiki
 from bt_runtime import BtError, Run, load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.envs.registry import check_split
 from bt_runtime.plugins import Wanted, open_suite
+from bt_runtime.skills.worlds.registry import check_split
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Task
 

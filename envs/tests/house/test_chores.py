@@ -11,8 +11,8 @@ from bt_envs.house.rules import PROCESSES, as_data
 from bt_envs.house.suite import SUITE, load_content
 from bt_envs.house.world import HouseWorld
 from bt_runtime import BtError
-from bt_runtime.envs.registry import Split
-from bt_runtime.project import packaged
+from bt_runtime.language.project import packaged
+from bt_runtime.skills.worlds.registry import Split
 
 KINDS = ["heat", "cool", "clean"]
 

@@ -22,8 +22,8 @@ from bt_envs.house.speech import hear, say
 from bt_envs.house.suite import SUITE, load_content
 from bt_envs.house.world import HouseWorld
 from bt_runtime import BtError
+from bt_runtime.language.project import packaged
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.project import packaged
 
 pytestmark = pytest.mark.data
 ENDS = ("done", "failure")  # how an agent node ends itself: moves of the agent, not of the world

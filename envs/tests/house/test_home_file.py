@@ -8,7 +8,7 @@ from bt_envs.house.catalogue import read_catalogue
 from bt_envs.house.home_file import read_home
 from bt_envs.house.suite import load_content
 from bt_runtime import BtError
-from bt_runtime.project import packaged
+from bt_runtime.language.project import packaged
 
 CATALOGUE = read_catalogue(packaged("envs") / "house" / "things.yaml")
 

@@ -6,7 +6,7 @@ import pytest
 
 from bt_envs.house.suite import SUITE
 from bt_envs.house.world import HouseWorld
-from bt_runtime.envs.registry import Split
+from bt_runtime.skills.worlds.registry import Split
 from bt_runtime.types import Task
 
 KINDS = ["heat", "cool", "clean"]

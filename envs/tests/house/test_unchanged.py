@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 
 from bt_envs.house.suite import SUITE
-from bt_runtime.envs.registry import Split
+from bt_runtime.skills.worlds.registry import Split
 
 TASKS = {"train": "d4cb222f528fa400", "eval": "da36be6146b37cc9"}
 TOLD = {"train": "206b3b88afdfe775", "eval": "9529ac5bb93acaf2"}

@@ -7,7 +7,7 @@ import yaml
 
 from bt_envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
 from bt_envs.textcraft.suite import books
-from bt_runtime.project import find
+from bt_runtime.language.project import find
 
 
 def book(*lines: str, **kinds: list[str]) -> Book:

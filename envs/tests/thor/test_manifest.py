@@ -9,8 +9,8 @@ import yaml
 
 from bt_envs.thor.suite import SUITE
 from bt_envs.thor.world import Thor
+from bt_runtime.language.project import packaged
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.project import packaged
 
 RESERVED = {"name", "when", "unless", "on_success", "on_failure", "on_halt"}
 MANIFESTS = {"thor": "partial", "thor_full": "full"}

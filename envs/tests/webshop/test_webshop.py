@@ -17,8 +17,8 @@ from bt_envs.webshop.reward import Goal, alike, of_kind, reward
 from bt_envs.webshop.suite import SUITE, catalogue_at
 from bt_runtime import BtError, Run, load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.envs.ranking import rounded
 from bt_runtime.plugins import Wanted
+from bt_runtime.skills.worlds.ranking import rounded
 from bt_runtime.testing import SUCCESS
 
 ITEM = {

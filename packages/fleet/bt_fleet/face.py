@@ -16,18 +16,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from bt_fleet import bundle as bundles
-from bt_fleet import deployment, forms, messages, names, record
-from bt_fleet.buckets import snapshot
-from bt_fleet.bundle import Bundle, Terms
-from bt_fleet.deployment import Deployment
-from bt_fleet.keys import Key
-from bt_fleet.link import Address, Link, library
-from bt_fleet.record import DONE, Record
-from bt_fleet.replica import restored
-from bt_fleet.store import Store
-from bt_fleet.task import Task, new_id, placed
-from bt_runtime.faults.diagnostic import BtError
+from bt_fleet.server import forms, messages, names
+from bt_fleet.server.buckets import snapshot
+from bt_fleet.server.keys import Key
+from bt_fleet.server.link import Address, Link, library
+from bt_fleet.store import record
+from bt_fleet.store.record import DONE, Record
+from bt_fleet.store.replica import restored
+from bt_fleet.store.store import Store
+from bt_fleet.store.task import Task, new_id, placed
+from bt_fleet.versions import bundle as bundles
+from bt_fleet.versions import deployment
+from bt_fleet.versions.bundle import Bundle, Terms
+from bt_fleet.versions.deployment import Deployment
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 T = TypeVar("T")

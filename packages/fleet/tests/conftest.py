@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bt_fleet import link
+from bt_fleet.server import link
 
 link.PATIENCE = 60.0  # a busy machine is no dead server
 

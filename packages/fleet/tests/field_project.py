@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_fleet.task import Task
+from bt_fleet.store.task import Task
 
 WORLD = {"env": "field", "task": "reach", "option": ["speed=0", "calm=yes"]}
 _SKILLS = """\

@@ -65,8 +65,8 @@ def partition(args: argparse.Namespace) -> Iterator[Row]:
 
 def plans(args: argparse.Namespace) -> Iterator[Row]:
     """Bids against the best that any plan could do, and against two central list schedulers."""
-    from bt_fleet.assign import assigned
-    from bt_fleet.auction import search_seconds
+    from bt_fleet.coordinator.assign import assigned
+    from bt_fleet.coordinator.auction import search_seconds
 
     dice = random.Random(args.seed)
     ratios = []
@@ -134,7 +134,7 @@ def steps(args: argparse.Namespace) -> Iterator[Row]:
 def page(args: argparse.Namespace) -> Iterator[Row]:
     """The page in headless Chromium while 200 robots beat and their tasks change."""
     from packages.fleet.tests.page_frames import measured as frames
-    from tests.view.browser import missing
+    from tests.run.view.browser import missing
 
     if why := missing():
         yield Row("the page with 200 robots", why, "> 30 frames/s", False)

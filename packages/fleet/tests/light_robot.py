@@ -12,14 +12,14 @@ import sys
 import time
 from pathlib import Path
 
-from bt_fleet import record
-from bt_fleet.bid import Known
-from bt_fleet.card import Card
-from bt_fleet.held import Held, Own
-from bt_fleet.link import Address, Link
-from bt_fleet.robot import Agent
-from bt_fleet.runner import Outcome
-from bt_fleet.task import Task
+from bt_fleet.coordinator.bid import Known
+from bt_fleet.robot.card import Card
+from bt_fleet.robot.held import Held, Own
+from bt_fleet.robot.robot import Agent
+from bt_fleet.robot.runner import Outcome
+from bt_fleet.server.link import Address, Link
+from bt_fleet.store import record
+from bt_fleet.store.task import Task
 from packages.fleet.tests.still import Still
 
 

@@ -7,7 +7,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 
-from bt_fleet.plan import Job, Robot, distance
+from bt_fleet.robot.plan import Job, Robot, distance
 
 
 def case(dice: random.Random, tasks: int, robots: int, travel: bool) -> tuple[list[Robot], dict[str, Job]]:

@@ -9,12 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-from bt_fleet.link import Address, Link
-from bt_fleet.record import STARTED
-from bt_fleet.server import free_port
-from bt_fleet.store import Store
-from bt_fleet.task import Task
-from bt_runtime.project import child
+from bt_fleet.server.link import Address, Link
+from bt_fleet.server.server import free_port
+from bt_fleet.store.record import STARTED
+from bt_fleet.store.store import Store
+from bt_fleet.store.task import Task
+from bt_runtime.language.project import child
 
 _TREE = "version: 1\ntree: ticking\nroot:\n  wait: 3600\n"
 

@@ -7,10 +7,10 @@ import threading
 import time
 from typing import Any
 
-from bt_fleet.page import FleetRows, serve
-from bt_fleet.record import Record
-from bt_fleet.task import Task
-from tests.view.browser import Browser
+from bt_fleet.page.page import FleetRows, serve
+from bt_fleet.store.record import Record
+from bt_fleet.store.task import Task
+from tests.run.view.browser import Browser
 
 SECONDS = 6.0
 COUNT = """

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bt_fleet.link import Link
-from bt_fleet.server import Server, ServerOptions
+from bt_fleet.server.link import Link
+from bt_fleet.server.server import Server, ServerOptions
 
 
 @asynccontextmanager

@@ -11,13 +11,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from bt_fleet import names
-from bt_fleet.link import Address, Link
-from bt_fleet.record import DONE, WAITING
-from bt_fleet.server import free_port
-from bt_fleet.store import Store
-from bt_fleet.task import Task
-from bt_runtime.project import child
+from bt_fleet.server import names
+from bt_fleet.server.link import Address, Link
+from bt_fleet.server.server import free_port
+from bt_fleet.store.record import DONE, WAITING
+from bt_fleet.store.store import Store
+from bt_fleet.store.task import Task
+from bt_runtime.language.project import child
 from packages.fleet.tests.light_robot import Ledger
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bt_fleet.held import Own
+from bt_fleet.robot.held import Own
 
 
 class Still:

@@ -13,11 +13,12 @@ import pytest
 pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 
-from bt_fleet import names, record
-from bt_fleet.access import API, Role, rights
-from bt_fleet.link import Link
-from bt_fleet.store import Store
-from bt_fleet.task import Task
+from bt_fleet.server import names
+from bt_fleet.server.access import API, Role, rights
+from bt_fleet.server.link import Link
+from bt_fleet.store import record
+from bt_fleet.store.store import Store
+from bt_fleet.store.task import Task
 from packages.fleet.tests.test_keys import guarded_fleet
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library

@@ -21,25 +21,26 @@ pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from bt_fleet import guarded, record
-from bt_fleet.bid import Known
-from bt_fleet.card import Card
-from bt_fleet.coordinator import Coordinator
+from bt_fleet.coordinator.bid import Known
+from bt_fleet.coordinator.coordinator import Coordinator
 from bt_fleet.face import Fleet
-from bt_fleet.following import follow
-from bt_fleet.held import Held, Own
-from bt_fleet.keys import Keys
-from bt_fleet.link import Address, Link
-from bt_fleet.rmf import messages as rmf
-from bt_fleet.rmf.api import Api, serve, token
-from bt_fleet.robot import Agent
-from bt_fleet.runner import Outcome
-from bt_fleet.server import Server, ServerOptions, free_port
-from bt_fleet.task import Task
-from bt_fleet.vda5050 import bridge as vda
-from bt_fleet.vda5050 import factsheet
-from bt_fleet.vda5050.messages import faults
-from bt_fleet.vda5050.mqtt import Mqtt
+from bt_fleet.page.following import follow
+from bt_fleet.robot.card import Card
+from bt_fleet.robot.held import Held, Own
+from bt_fleet.robot.robot import Agent
+from bt_fleet.robot.runner import Outcome
+from bt_fleet.server import guarded
+from bt_fleet.server.keys import Keys
+from bt_fleet.server.link import Address, Link
+from bt_fleet.server.server import Server, ServerOptions, free_port
+from bt_fleet.standards.rmf import messages as rmf
+from bt_fleet.standards.rmf.api import Api, serve, token
+from bt_fleet.standards.vda5050 import bridge as vda
+from bt_fleet.standards.vda5050 import factsheet
+from bt_fleet.standards.vda5050.messages import faults
+from bt_fleet.standards.vda5050.mqtt import Mqtt
+from bt_fleet.store import record
+from bt_fleet.store.task import Task
 from bt_runtime import BtError
 from packages.fleet.tests.still import Still
 from packages.fleet.tests.test_vda5050 import Noted, act, instant, order

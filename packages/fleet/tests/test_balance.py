@@ -10,11 +10,11 @@ pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 import itertools
 
-from bt_fleet.balance import KEEPS, Balance, kept
-from bt_fleet.bid import Known, Offer
-from bt_fleet.plan import Job, Robot
-from bt_fleet.record import Record
-from bt_fleet.task import Task
+from bt_fleet.coordinator.balance import KEEPS, Balance, kept
+from bt_fleet.coordinator.bid import Known, Offer
+from bt_fleet.robot.plan import Job, Robot
+from bt_fleet.store.record import Record
+from bt_fleet.store.task import Task
 
 
 class Orders:

@@ -9,16 +9,16 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet.auction import decided
-from bt_fleet.battery import LOW, RESERVE, Battery
-from bt_fleet.bid import Known, Offer, offer_of
-from bt_fleet.card import Card
-from bt_fleet.held import Held
-from bt_fleet.link import Address, Link
-from bt_fleet.plan import Robot
-from bt_fleet.record import Record
-from bt_fleet.robot import Agent
-from bt_fleet.task import Task
+from bt_fleet.coordinator.auction import decided
+from bt_fleet.coordinator.bid import Known, Offer, offer_of
+from bt_fleet.robot.battery import LOW, RESERVE, Battery
+from bt_fleet.robot.card import Card
+from bt_fleet.robot.held import Held
+from bt_fleet.robot.plan import Robot
+from bt_fleet.robot.robot import Agent
+from bt_fleet.server.link import Address, Link
+from bt_fleet.store.record import Record
+from bt_fleet.store.task import Task
 from bt_runtime import BtError
 from packages.fleet.tests.still import Still
 

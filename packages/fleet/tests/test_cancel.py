@@ -11,9 +11,10 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet import names, record
-from bt_fleet.record import DONE, STARTED
-from bt_fleet.task import Task
+from bt_fleet.server import names
+from bt_fleet.store import record
+from bt_fleet.store.record import DONE, STARTED
+from bt_fleet.store.task import Task
 from packages.fleet.tests.test_robot import Instant, Scene, played
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library

@@ -16,8 +16,8 @@ pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 pytest.importorskip("cryptography", reason="needs the fleet extra")
 
-from bt_fleet.server import free_port
-from bt_runtime.project import child
+from bt_fleet.server.server import free_port
+from bt_runtime.language.project import child
 from packages.fleet.tests.threads import until
 
 PAGE = (Path(__file__).parents[3] / "docs" / "fleet-keys.md").read_text("utf-8")

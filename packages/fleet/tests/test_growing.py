@@ -10,15 +10,16 @@ import pytest
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 import bt_runtime as bt
-from bt_fleet import growing, record
-from bt_fleet.copying import Copy
 from bt_fleet.face import Fleet
-from bt_fleet.held import RUNNING, Own
-from bt_fleet.server import Server, ServerOptions
-from bt_fleet.task import Task
+from bt_fleet.page import growing
+from bt_fleet.robot.copying import Copy
+from bt_fleet.robot.held import RUNNING, Own
+from bt_fleet.server.server import Server, ServerOptions
+from bt_fleet.store import record
+from bt_fleet.store.task import Task
 from bt_runtime.journal import Recording
 from bt_runtime.journal.folder import is_live
-from bt_runtime.view.recorded import Reader
+from bt_runtime.run.view.recorded import Reader
 from packages.fleet.tests.threads import until
 
 

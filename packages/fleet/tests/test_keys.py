@@ -13,19 +13,19 @@ import pytest
 pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 
-from bt_fleet import guarded, names
-from bt_fleet.access import Identity, configuration, rights
-from bt_fleet.board import Board
-from bt_fleet.coordinator import Coordinator
-from bt_fleet.keys import COORDINATOR, Keys, public_of, read, verified
-from bt_fleet.link import Address, Link
-from bt_fleet.locks import Locks
-from bt_fleet.server import Server, ServerOptions
-from bt_fleet.store import BEFORE, FIRST, Store
-from bt_fleet.task import Task
+from bt_fleet.coordinator.coordinator import Coordinator
+from bt_fleet.server import guarded, names
+from bt_fleet.server.access import Identity, configuration, rights
+from bt_fleet.server.keys import COORDINATOR, Keys, public_of, read, verified
+from bt_fleet.server.link import Address, Link
+from bt_fleet.server.server import Server, ServerOptions
+from bt_fleet.shared.board import Board
+from bt_fleet.shared.locks import Locks
+from bt_fleet.store.store import BEFORE, FIRST, Store
+from bt_fleet.store.task import Task
 from bt_runtime import BtError
 from bt_runtime.cli import Exit, call
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

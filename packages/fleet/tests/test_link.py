@@ -12,10 +12,10 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet import names
-from bt_fleet.keys import Key
-from bt_fleet.link import Address, Link
-from bt_fleet.server import Server, ServerOptions, free_port
+from bt_fleet.server import names
+from bt_fleet.server.keys import Key
+from bt_fleet.server.link import Address, Link
+from bt_fleet.server.server import Server, ServerOptions, free_port
 from bt_runtime import BtError
 from packages.fleet.tests.serving import linked
 

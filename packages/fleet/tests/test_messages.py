@@ -12,17 +12,17 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet import forms, messages, names
-from bt_fleet.asking import FleetPerson, whose
-from bt_fleet.board import Board
 from bt_fleet.face import Fleet
-from bt_fleet.following import follow
-from bt_fleet.forms import Form
-from bt_fleet.locks import Locks
-from bt_fleet.messages import Intake, Malformed
-from bt_fleet.record import DONE, STARTED
-from bt_fleet.store import FIRST
-from bt_fleet.task import Task
+from bt_fleet.page.following import follow
+from bt_fleet.server import forms, messages, names
+from bt_fleet.server.forms import Form
+from bt_fleet.server.messages import Intake, Malformed
+from bt_fleet.shared.asking import FleetPerson, whose
+from bt_fleet.shared.board import Board
+from bt_fleet.shared.locks import Locks
+from bt_fleet.store.record import DONE, STARTED
+from bt_fleet.store.store import FIRST
+from bt_fleet.store.task import Task
 from packages.fleet.tests.test_robot import Instant, Scene, keys, played
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library

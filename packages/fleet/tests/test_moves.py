@@ -13,18 +13,18 @@ import pytest
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 import bt_runtime as bt
-from bt_fleet import record
-from bt_fleet.coordinator import Coordinator
-from bt_fleet.copying import Copy, Fenced
-from bt_fleet.held import RUNNING, Own
-from bt_fleet.link import Link
-from bt_fleet.record import DONE, Record
-from bt_fleet.relocate import relocate
-from bt_fleet.replica import restored
-from bt_fleet.store import Store
-from bt_fleet.task import Task
+from bt_fleet.coordinator.coordinator import Coordinator
+from bt_fleet.robot.copying import Copy, Fenced
+from bt_fleet.robot.held import RUNNING, Own
+from bt_fleet.robot.relocate import relocate
+from bt_fleet.server.link import Link
+from bt_fleet.store import record
+from bt_fleet.store.record import DONE, Record
+from bt_fleet.store.replica import restored
+from bt_fleet.store.store import Store
+from bt_fleet.store.task import Task
 from bt_runtime.journal import Recording, writer
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 from packages.fleet.tests.serving import linked
 
 SKILLS = """\

@@ -21,9 +21,9 @@ pytest.importorskip("nats", reason="needs the fleet extra")
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from bt_fleet.server import free_port
-from bt_fleet.vda5050 import bridge
-from bt_fleet.vda5050.mqtt import Mqtt
+from bt_fleet.server.server import free_port
+from bt_fleet.standards.vda5050 import bridge
+from bt_fleet.standards.vda5050.mqtt import Mqtt
 from packages.fleet.tests.test_vda5050 import Noted
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")

@@ -14,18 +14,18 @@ pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
 
 import bt_runtime as bt
-from bt_fleet import names
-from bt_fleet import page as page_module
-from bt_fleet.asking import FleetPerson
-from bt_fleet.member import Member
-from bt_fleet.page import FleetRows, serve
-from bt_fleet.record import STARTED, Record
-from bt_fleet.task import Task
+from bt_fleet.page import page as page_module
+from bt_fleet.page.page import FleetRows, serve
+from bt_fleet.server import names
+from bt_fleet.shared.asking import FleetPerson
+from bt_fleet.shared.member import Member
+from bt_fleet.store.record import STARTED, Record
+from bt_fleet.store.task import Task
 from bt_runtime import BtError
 from bt_runtime.events import Notice
 from packages.fleet.tests.test_adapters import fleet_of_one
 from packages.fleet.tests.threads import until
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 
 def rows(page: FleetRows) -> dict[str, dict[str, Any]]:

@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet import names
-from bt_fleet.auction import Call
-from bt_fleet.bid import Known, Offer
-from bt_fleet.messages import Intake
-from bt_fleet.patience import LEAST, MOST, Patience
-from bt_fleet.plan import Robot
-from bt_fleet.record import Record
-from bt_fleet.task import Task
+from bt_fleet.coordinator.auction import Call
+from bt_fleet.coordinator.bid import Known, Offer
+from bt_fleet.coordinator.patience import LEAST, MOST, Patience
+from bt_fleet.robot.plan import Robot
+from bt_fleet.server import names
+from bt_fleet.server.messages import Intake
+from bt_fleet.store.record import Record
+from bt_fleet.store.task import Task
 from packages.fleet.tests.serving import linked
 
 

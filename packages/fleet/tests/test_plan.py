@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import random
 
-from bt_fleet.assign import assigned
-from bt_fleet.plan import Cost, Job, Robot
+from bt_fleet.coordinator.assign import assigned
+from bt_fleet.robot.plan import Cost, Job, Robot
 from packages.fleet.tests.optimum import case, makespan, optimum
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import bt_runtime as bt
-from bt_fleet.replica import Source, restored
+from bt_fleet.store.replica import Source, restored
 from bt_runtime.journal import Recording, resume
 
 TREE = """\

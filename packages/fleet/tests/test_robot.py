@@ -11,17 +11,18 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet import names, record
-from bt_fleet.bid import Known
-from bt_fleet.card import Card
-from bt_fleet.coordinator import Coordinator
-from bt_fleet.held import Held, Own
-from bt_fleet.link import Address, Link
-from bt_fleet.record import DONE, DOUBT, STARTED, Record
-from bt_fleet.robot import Agent
-from bt_fleet.runner import Outcome
-from bt_fleet.store import Store
-from bt_fleet.task import Task
+from bt_fleet.coordinator.bid import Known
+from bt_fleet.coordinator.coordinator import Coordinator
+from bt_fleet.robot.card import Card
+from bt_fleet.robot.held import Held, Own
+from bt_fleet.robot.robot import Agent
+from bt_fleet.robot.runner import Outcome
+from bt_fleet.server import names
+from bt_fleet.server.link import Address, Link
+from bt_fleet.store import record
+from bt_fleet.store.record import DONE, DOUBT, STARTED, Record
+from bt_fleet.store.store import Store
+from bt_fleet.store.task import Task
 from packages.fleet.tests.proxy import Proxy
 from packages.fleet.tests.serving import served
 from packages.fleet.tests.still import Still

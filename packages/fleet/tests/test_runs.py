@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bt_fleet import record
-from bt_fleet.held import RUNNING, Held, Own
-from bt_fleet.runner import Outcome
-from bt_fleet.runs import Runs
-from bt_fleet.task import Task
+from bt_fleet.robot.held import RUNNING, Held, Own
+from bt_fleet.robot.runner import Outcome
+from bt_fleet.robot.runs import Runs
+from bt_fleet.store import record
+from bt_fleet.store.task import Task
 from bt_runtime.journal.folder import begun, last_begun
 from packages.fleet.tests.test_moves import laid_out
 

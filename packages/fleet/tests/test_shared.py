@@ -10,11 +10,11 @@ from typing import ClassVar
 import pytest
 
 import bt_runtime as bt
-from bt_fleet.board import Board, Refused
-from bt_fleet.locks import Locks
-from bt_fleet.member import Member
-from bt_fleet.server import Server
-from bt_fleet.sharing import Sharing
+from bt_fleet.server.server import Server
+from bt_fleet.shared.board import Board, Refused
+from bt_fleet.shared.locks import Locks
+from bt_fleet.shared.member import Member
+from bt_fleet.shared.sharing import Sharing
 from bt_runtime.events import Line, Notice
 from packages.fleet.tests.threads import served, until
 
@@ -216,7 +216,7 @@ def test_a_run_outside_a_fleet_says_that_nothing_is_shared() -> None:
 
 def test_reads_before_the_fleet_is_reached_are_answered(tmp_path: Path) -> None:
     """Board and locks of a robot without a network answer at once: nothing known, nothing held, infinitely old."""
-    from bt_fleet.link import Address, Link
+    from bt_fleet.server.link import Address, Link
 
     link = Link(Address("nats://127.0.0.1:1"))
     board, locks = Board(link, "r9"), Locks(link, "r9")

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
 from bt_fleet.cli.join import lacks
-from bt_fleet.server import free_port
-from bt_runtime.project import child, trust
+from bt_fleet.server.server import free_port
+from bt_runtime.language.project import child, trust
 
 WHOLE = (Path(__file__).parents[3] / "docs" / "fleet.md").read_text("utf-8")
 PAGE = WHOLE.partition("\n## Keys")[0]  # what follows is typed in other tests

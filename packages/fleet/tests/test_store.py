@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
-from bt_fleet import forms, names
-from bt_fleet.link import library
-from bt_fleet.record import Record
-from bt_fleet.store import BEFORE, FIRST, JOURNALS, NO, Store
-from bt_fleet.task import Task
+from bt_fleet.server import forms, names
+from bt_fleet.server.link import library
+from bt_fleet.store.record import Record
+from bt_fleet.store.store import BEFORE, FIRST, JOURNALS, NO, Store
+from bt_fleet.store.task import Task
 from bt_runtime import BtError
 from packages.fleet.tests.serving import linked
 

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from bt_fleet import forms, messages, record, report, task
-from bt_fleet.held import RUNNING, Own
-from bt_fleet.record import ASSIGNED, DONE, DOUBT, MOVES, REPEAT, STARTED, STAYS, WAITING, Record, folded
-from bt_fleet.task import Task, lacking
+from bt_fleet.robot import report
+from bt_fleet.robot.held import RUNNING, Own
+from bt_fleet.server import forms, messages
+from bt_fleet.store import record, task
+from bt_fleet.store.record import ASSIGNED, DONE, DOUBT, MOVES, REPEAT, STARTED, STAYS, WAITING, Record, folded
+from bt_fleet.store.task import Task, lacking
 from bt_runtime import BtError
 
 FACTS = {"gripper": True, "level": 2, "wheels": "wide", "broken": False}

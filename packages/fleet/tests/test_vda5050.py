@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from bt_fleet.record import DONE, STARTED, Record
-from bt_fleet.task import Task
-from bt_fleet.vda5050.bridge import PAUSED, Bridge, serve
-from bt_fleet.vda5050.journey import Journey
-from bt_fleet.vda5050.messages import faults
+from bt_fleet.standards.vda5050.bridge import PAUSED, Bridge, serve
+from bt_fleet.standards.vda5050.journey import Journey
+from bt_fleet.standards.vda5050.messages import faults
+from bt_fleet.store.record import DONE, STARTED, Record
+from bt_fleet.store.task import Task
 from packages.fleet.tests.threads import until
 
 

@@ -12,19 +12,20 @@ pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 
 import bt_runtime as bt
-from bt_fleet import bundle, record
-from bt_fleet.bid import Known
-from bt_fleet.bundle import Bundle, Terms
-from bt_fleet.card import Card
-from bt_fleet.deployment import Count, Deployment, rise
+from bt_fleet.coordinator.bid import Known
 from bt_fleet.face import Fleet
-from bt_fleet.held import Held, Own
-from bt_fleet.keys import Key, Keys, public_of, read
-from bt_fleet.link import Address, Link
-from bt_fleet.robot import Agent
-from bt_fleet.runner import Outcome
-from bt_fleet.task import Task
-from bt_fleet.versions import Versions
+from bt_fleet.robot.card import Card
+from bt_fleet.robot.held import Held, Own
+from bt_fleet.robot.robot import Agent
+from bt_fleet.robot.runner import Outcome
+from bt_fleet.server.keys import Key, Keys, public_of, read
+from bt_fleet.server.link import Address, Link
+from bt_fleet.store import record
+from bt_fleet.store.task import Task
+from bt_fleet.versions import bundle
+from bt_fleet.versions.bundle import Bundle, Terms
+from bt_fleet.versions.deployment import Count, Deployment, rise
+from bt_fleet.versions.versions import Versions
 from bt_runtime import BtError
 from packages.fleet.tests.still import Still
 from packages.fleet.tests.test_keys import guarded_fleet

@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("nats", reason="needs the fleet extra")
 
-from bt_fleet import buckets, names
-from bt_fleet.link import Link
-from bt_fleet.server import Server, ServerOptions
+from bt_fleet.server import buckets, names
+from bt_fleet.server.link import Link
+from bt_fleet.server.server import Server, ServerOptions
 
 
 async def _started(server: Server) -> None:

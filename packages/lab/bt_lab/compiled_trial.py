@@ -13,9 +13,9 @@ from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_lab.run.outcome import Outcome
 from bt_lab.run.source import Source, find
-from bt_runtime.compile.trace import Trace, task_digest
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.agents.compile.trace import Trace, task_digest
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Model, Task
 

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_robots.heartbeat import Heartbeat, place
-from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import plugins
+from bt_robots.telemetry.heartbeat import Heartbeat, place
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
+from bt_runtime.run.debug.debugger import debugger_of
 
 TREE = "version: 1\ntree: t\nroot:\n  wait: 3600\n"
 SILENCE = 1.0  # seconds: ten times what lies between two beats
@@ -138,7 +138,7 @@ def test_a_run_that_the_debugger_holds_gives_no_beat(heard: socket.socket) -> No
 PROGRAM = """
 import sys
 import bt_runtime as bt
-from bt_robots.heartbeat import Heartbeat
+from bt_robots.telemetry.heartbeat import Heartbeat
 with bt.Run(bt.load(sys.argv[1])) as run, Heartbeat(run, sys.argv[2]):
     run.spin(seconds=60)
 """

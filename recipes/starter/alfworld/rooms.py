@@ -11,7 +11,7 @@ from random import Random
 from bt_envs.alfworld import invent
 from bt_envs.alfworld.game import Aim
 from bt_envs.alfworld.invent import Book, Home, Room
-from bt_runtime.envs.registry import in_split
+from bt_runtime.skills.worlds.registry import in_split
 from bt_runtime.types import Task
 
 _BOOK = Path(__file__).with_name("rooms.yaml")

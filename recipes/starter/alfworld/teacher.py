@@ -17,7 +17,7 @@ from bt_envs.alfworld.game import kind_of
 from bt_envs.alfworld.invent import book
 from bt_envs.alfworld.refusal import USED
 from bt_runtime.agents.story import EXPAND, Step
-from bt_runtime.project import packaged
+from bt_runtime.language.project import packaged
 from recipes.starter.alfworld.rooms import furnished
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role

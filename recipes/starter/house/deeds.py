@@ -12,7 +12,7 @@ from random import Random
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import Prompt, system_text
 from bt_runtime.agents.story import THINK
-from bt_runtime.envs.registry import open_world
+from bt_runtime.skills.worlds.registry import open_world
 from recipes.starter.errand import Errand, meant
 from recipes.starter.house.hands import content
 from recipes.starter.house.homes import make_lesson_task

@@ -10,7 +10,7 @@ from bt_envs.house.notes import Notes, is_a
 from bt_envs.house.state import HANDS
 from bt_envs.house.suite import Content, load_content
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.phrases import plural
+from bt_runtime.skills.worlds.phrases import plural
 from recipes.starter.policy import Policy, Thinks
 
 # where furniture stands as a rule: the room to go to first

@@ -9,9 +9,9 @@ from random import Random
 
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import EXPAND
-from bt_runtime.envs.registry import open_world
 from bt_runtime.memory.episodes import Level
 from bt_runtime.run.run import load
+from bt_runtime.skills.worlds.registry import open_world
 from recipes.starter.errand import meant
 from recipes.starter.exercise import Exercise, some
 from recipes.starter.house.homes import make_lesson_task

@@ -9,7 +9,7 @@ from re import sub
 
 from bt_envs.house.suite import load_content
 from bt_envs.house.tasks import Errand
-from bt_runtime.envs.phrases import capital, listing, spin
+from bt_runtime.skills.worlds.phrases import capital, listing, spin
 from recipes.starter.data import read
 
 _SAID = read("house/phrasings")["people"]

@@ -16,7 +16,7 @@ from bt_envs.house.notes import is_a
 from bt_runtime.agents import autoplan
 from bt_runtime.agents.story import Step
 from bt_runtime.agents.surroundings import RECALL
-from bt_runtime.envs.phrases import plural
+from bt_runtime.skills.worlds.phrases import plural
 from bt_runtime.tree.budget import Budget
 from recipes.starter.errand import Errand, understood
 from recipes.starter.house.hands import Hands, content, home_of

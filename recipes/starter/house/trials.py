@@ -10,8 +10,8 @@ from bt_envs.house.notes import is_a
 from bt_envs.textcraft.world import TextCraft
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.story import HEARD, THINK
-from bt_runtime.envs.registry import open_world
 from bt_runtime.run.run import Tree, load
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Json, Task, World
 from recipes.starter.drills import Sheet
 from recipes.starter.errand import Errand, meant

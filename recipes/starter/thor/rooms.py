@@ -14,9 +14,9 @@ from bt_envs.thor.tasks import LAMPS, NEEDS, SLICED, generate
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt, system_text
 from bt_runtime.agents.story import Step
-from bt_runtime.envs.registry import open_world
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Task, Verdict, World
 from recipes.starter.drills import Sheet
 from recipes.starter.exercise import Exercise, solved

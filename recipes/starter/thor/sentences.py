@@ -10,7 +10,7 @@ from random import Random
 from bt_envs.alfred import kinds
 from bt_envs.thor.goals import Goal
 from bt_envs.thor.tasks import LAMPS, SAYINGS
-from bt_runtime.envs.phrases import plural, spin
+from bt_runtime.skills.worlds.phrases import plural, spin
 from recipes.starter import data
 from recipes.starter.house.people import mistyped
 from recipes.starter.thor.names import LAMP

@@ -10,24 +10,23 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bt_robots import tree_xml
-from bt_robots.btcpp import exporter
+from bt_robots.btcpp import exporter, tree_xml
 from bt_runtime import BtError, Status, Tree, load
-from bt_runtime.debug.debugger import debugger_of
-from bt_runtime.debug.script import Later
 from bt_runtime.events import Placed
 from bt_runtime.language.kinds.kind import Twin
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.plugins import Field, Kind
+from bt_runtime.run.debug.debugger import debugger_of
+from bt_runtime.run.debug.script import Later
+from bt_runtime.run.view.event import started
+from bt_runtime.run.view.render import FORMS, draw, sketch
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 from bt_runtime.testing.case import Case, Subject
 from bt_runtime.tree.describe.census import Census
 from bt_runtime.tree.describe.gist import signs
 from bt_runtime.tree.nodes.parent import Decorator, Parent
-from bt_runtime.view.event import started
-from bt_runtime.view.render import FORMS, draw, sketch
 from tests.language.kinds.samples import tree_data
 
 

@@ -23,8 +23,8 @@ pytest.importorskip("numpy")
 
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.story import Step
+from bt_runtime.language.project import child
 from bt_runtime.llm import Chat
-from bt_runtime.project import child
 from tests.llm.families.files import FAMILIES, MISSING, ROOT, make, models
 from tests.llm.families.tokens_story import STEPS, SYSTEM, TODAY
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_lab.run.backend import Local
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 from recipes.results import arm
 from recipes.results.claims import read_claims
 from recipes.results.study import Study

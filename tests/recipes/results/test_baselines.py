@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+from bt_runtime.agents.compile.trace import Act, Life, Trace
 from bt_runtime.agents.story import ACT
-from bt_runtime.compile.trace import Act, Life, Trace
 from bt_runtime.types import Question
 from recipes.results.baselines import Decisions, Nearest, Split, grown
 

@@ -8,8 +8,8 @@ import pytest
 
 from bt_lab.run.outcome import Outcome
 from bt_runtime import BtError, load
-from bt_runtime.envs.registry import suite_names
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.registry import suite_names
 from recipes.results import arm, own
 from recipes.results.claims import Claim, Figure, read_claims
 

@@ -8,7 +8,7 @@ import pytest
 
 from bt_lab.run.backend import Local
 from bt_lab.run.outcome import Outcome
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 from recipes.results import own
 from recipes.results.claims import Figure, read_claims
 from recipes.results.finding import find

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.faults.format import printed
-from bt_runtime.project import address, trust
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.faults.format import printed
+from bt_runtime.language.project import address, trust
 
 if TYPE_CHECKING:
     from bt_author.mcp.tools.every import Tools

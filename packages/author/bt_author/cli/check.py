@@ -15,8 +15,8 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.authoring import promised
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.tree_argument import checked
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 if TYPE_CHECKING:
     from bt_author.proof.check import Result

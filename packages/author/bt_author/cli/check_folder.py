@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError, Faults
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.loader import Loader
-from bt_runtime.project.selection import select
+from bt_runtime.language.project.selection import select
 
 WORDS = {"proved": "proved", "refuted": "broken", "open": "not decided"}
 ASSUMED = "proved under an assumption"

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_author.cli.lsp import files, sort
-from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.running.serving import add_serving
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import real
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import real
 
 if TYPE_CHECKING:
     from bt_author.edit.asking import Writer

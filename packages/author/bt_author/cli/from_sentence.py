@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from bt_author.sentence.drafting import ROUNDS, Author, Draft, Refused
 from bt_runtime.cli.setup import trust_prompt
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import printed
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import printed
 from bt_runtime.language.loosening import loosened
+from bt_runtime.language.project import trust
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import trust
-from bt_runtime.view.render import draw, sketch
+from bt_runtime.run.view.render import draw, sketch
 
 if TYPE_CHECKING:
     from bt_runtime.types import Model

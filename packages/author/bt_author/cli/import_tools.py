@@ -13,17 +13,16 @@ from bt_author.mcp.functions import read
 from bt_author.mcp.leaf.config import find
 from bt_author.mcp.leaf.manifest import Foreign, Written
 from bt_author.mcp.leaf.manifest import manifest as manifest_of
-from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.options import Options
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.terminal import give
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.faults.extra import Extra
-from bt_runtime.faults.format import printed
-from bt_runtime.language import manifest
+from bt_runtime.language import manifest, project
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.faults.format import printed
 from bt_runtime.language.kinds.registry import registry_of
-from bt_runtime.project import disk, trust
+from bt_runtime.language.project import disk, trust
 
 
 class _Import(Options):

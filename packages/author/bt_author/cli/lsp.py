@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project.selection import SUFFIXES, content_of, select
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project.selection import SUFFIXES, content_of, select
 
 if TYPE_CHECKING:
     from bt_author.lsp.document import Content

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bt_runtime import project
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.new_skill import NAME as _NAME
 from bt_runtime.language.new_skill import new_skill
+from bt_runtime.language.project import disk
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.project import disk
 
 _SAMPLES = {"integer": 1, "number": 0.5, "boolean": True, "list": [], "object": {}}
 _TREE = """\

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.journals import add_folder, reading
-from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.faults.format import visible
 from bt_runtime.language import manifest
+from bt_runtime.language.faults.diagnostic import BtError, Faults
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.loader import Loader
-from bt_runtime.project import disk, find_root, real
-from bt_runtime.project.selection import select
+from bt_runtime.language.project import disk, find_root, real
+from bt_runtime.language.project.selection import select
 
 if TYPE_CHECKING:
-    from bt_runtime.backchain.suggestion import Choose, Suggestion
+    from bt_runtime.agents.backchain.suggestion import Choose, Suggestion
     from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.types import Model
 
@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def suggested(args: argparse.Namespace) -> list[Suggestion]:
-    from bt_runtime.backchain.seen import Seen
-    from bt_runtime.backchain.suggestion import Manifests
+    from bt_runtime.agents.backchain.seen import Seen
+    from bt_runtime.agents.backchain.suggestion import Manifests
     from bt_runtime.journal import folder
 
     root = find_root() or Path.cwd()

@@ -11,10 +11,10 @@ from bt_author.edit.session import Session
 from bt_author.lsp import navigate
 from bt_author.lsp.document import Document
 from bt_author.lsp.navigate import Renaming
-from bt_runtime.faults.diagnostic import BtError, Edit
+from bt_runtime.language.faults.diagnostic import BtError, Edit
+from bt_runtime.language.project import disk
 from bt_runtime.language.source import Scalar, YamlMap
 from bt_runtime.language.values import NAME
-from bt_runtime.project import disk
 
 _LARGEST = 400_000  # bytes of a file that is searched for a name
 _MOST = 8  # places outside of trees and manifests that are told

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_author.cli.lsp import files, sort
-from bt_runtime import project
-from bt_runtime.debug.debugger import debugger_of, debugging
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk, real
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk, real
+from bt_runtime.run.debug.debugger import debugger_of, debugging
+from bt_runtime.run.view import beside
+from bt_runtime.run.view.beside import EDITABLE, Command, Given
 from bt_runtime.types import Json
-from bt_runtime.view import beside
-from bt_runtime.view.beside import EDITABLE, Command, Given
 
 if TYPE_CHECKING:
     from bt_author.edit.draft import Draft
     from bt_author.edit.serving import Editor
     from bt_runtime.language.spec import TreeSpec
     from bt_runtime.run.run import Run
-    from bt_runtime.view import View
+    from bt_runtime.run.view import View
 
 
 class Beside(beside.Beside):

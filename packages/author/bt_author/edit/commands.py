@@ -18,11 +18,11 @@ from bt_author.edit.tryouts import Tryouts
 from bt_author.edit.unsaved_loader import UnsavedLoader
 from bt_author.lsp import complete
 from bt_author.lsp.text import Position
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.run.view.ace import ace_folder
+from bt_runtime.run.view.render import Form, draw, sketch
 from bt_runtime.types import Json
-from bt_runtime.view.ace import ace_folder
-from bt_runtime.view.render import Form, draw, sketch
 
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
 _NAME = re.compile(rf"{_WORD.pattern}(/{_WORD.pattern})*")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bt_runtime.language.loader import Loader
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 from bt_runtime.testing.casting import nodes_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.source import Node, Scalar, YamlList
 from bt_runtime.language.source.text import LINE_BREAK
 

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import quote
 
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 
 # by the program's name: the words after it that lead to a line. Editors of a terminal have no window, and are not here.
 _AT = {

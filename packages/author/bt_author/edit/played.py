@@ -10,7 +10,7 @@ from typing import NamedTuple
 from py_trees.common import Status
 
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts, UnsavedLoader
-from bt_runtime.debug.script import Double
+from bt_runtime.run.debug.script import Double
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.trial import Trial
 from bt_runtime.tree.describe.gist import family_of

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bt_author.edit.played import Played
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts
-from bt_runtime.debug.script import Act, Later, Script
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.run.debug.script import Act, Later, Script
 from bt_runtime.testing.case import Case, Move, Subject, moved
 from bt_runtime.testing.trial import Trial
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS

@@ -11,11 +11,11 @@ from bt_author.edit.asking import Writer
 from bt_author.edit.commands import Commands
 from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Files, Sort, Workspace
-from bt_runtime.project.address import LOOPBACK
-from bt_runtime.view.feed import Feed
-from bt_runtime.view.page import KINDS
-from bt_runtime.view.page import asset as shared
-from bt_runtime.view.server import Server
+from bt_runtime.language.project.address import LOOPBACK
+from bt_runtime.run.view.feed import Feed
+from bt_runtime.run.view.page import KINDS
+from bt_runtime.run.view.page import asset as shared
+from bt_runtime.run.view.server import Server
 
 PAGE = Path(__file__).parent / "page"
 MOST_BODY = 8_000_000  # bytes of a command: a whole file is typed

@@ -16,10 +16,10 @@ from bt_author.lsp.complete import registry_at
 from bt_author.lsp.document import Document
 from bt_author.lsp.text import Text
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language import fixes
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
+from bt_runtime.language.project import disk, real
 from bt_runtime.language.tidy import tidy
-from bt_runtime.project import disk, real
 
 Texts = Mapping[Path, str | None]
 

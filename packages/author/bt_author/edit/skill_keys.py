@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bt_author.edit.lines import Lines
-from bt_runtime.compile.yaml_text import scalar
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.agents.compile.yaml_text import scalar
 from bt_runtime.language import source
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from bt_author.edit.draft import Draft
 from bt_author.edit.outline import Item
 from bt_author.edit.session import Session
-from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.kinds.kind import COMMON, Field, Kind
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 from bt_runtime.types import Json

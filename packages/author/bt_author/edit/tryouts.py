@@ -14,8 +14,8 @@ from bt_author.edit.rehearsal import Rehearsal
 from bt_author.edit.session import Session
 from bt_author.edit.story_play import StoryPlay
 from bt_author.edit.unsaved_loader import UnsavedLoader
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.testing.story_file import StoryFile
 from bt_runtime.types import Json
 

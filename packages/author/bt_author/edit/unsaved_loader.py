@@ -9,8 +9,8 @@ from types import MappingProxyType
 from bt_runtime.language import manifest, source
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.manifest import Manifest
+from bt_runtime.language.project import real
 from bt_runtime.language.spec import Step, TreeSpec
-from bt_runtime.project import real
 
 Texts = Mapping[Path, str | None]  # of edited files; None: the file is gone
 NO_TEXTS: Texts = MappingProxyType({})

@@ -14,14 +14,13 @@ from bt_author.lsp.cursor import ITEM, Cursor, locate
 from bt_author.lsp.describe import field_about, kind_about, tree_about
 from bt_author.lsp.document import Document
 from bt_author.lsp.workspace import Workspace
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import Edit
-from bt_runtime.language import fixes
+from bt_runtime.language import fixes, project
 from bt_runtime.language.expression.call import EXISTS, FUNCTIONS
+from bt_runtime.language.faults.diagnostic import Edit
 from bt_runtime.language.kinds.kind import COMMON, DATA_TYPES, Field, Kind, Registry
+from bt_runtime.language.project import real
 from bt_runtime.language.source.text import LINE_BREAK
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.project import real
 
 Sort = Literal["kind", "skill", "field", "value", "tree", "manifest", "entry", "function", "word", "port"]
 _NAMED = re.compile(r"""\b(?:file|tree):[ \t]*["']?([\w./-]+)""")

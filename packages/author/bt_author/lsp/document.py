@@ -8,17 +8,17 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_author.lsp.entries import Entries, Place
 from bt_author.lsp.text import Text
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language import missing_file
 from bt_runtime.language.checks import semantic
 from bt_runtime.language.checks.subtree_ports import check_border
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.import_policy import ImportPolicy
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.manifest import Manifest
+from bt_runtime.language.project import Folder, find, names, real
 from bt_runtime.language.source import Node, Scalar
 from bt_runtime.language.spec import NodeSpec, Step, TreeSpec
-from bt_runtime.project import Folder, find, names, real
 
 Content = Literal["tree", "skills", "plan", "project", "prompt"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import Use, usage
 from bt_runtime.language.expression.call import EXISTS, KNOWN
 from bt_runtime.language.expression.hole import cut
 from bt_runtime.language.expression.scope import CONSTANTS, OPERATORS
 from bt_runtime.language.expression.token import tokens
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import COMMON, Field
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.spec import NodeSpec, TreeSpec

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bt_author.lsp.document import Document, Include, step
-from bt_runtime.faults.diagnostic import Diagnostic
 from bt_runtime.language.checks.recursion import check_recursion
 from bt_runtime.language.checks.semantic import bounded
 from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.spec import DEFAULT_CAPS
 
 Units = Mapping[Path, Document]

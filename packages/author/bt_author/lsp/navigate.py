@@ -13,12 +13,12 @@ from bt_author.lsp import describe
 from bt_author.lsp.document import Document
 from bt_author.lsp.symbol import Symbol, symbol_at
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.faults.diagnostic import BtError, Edit
 from bt_runtime.language import python_file
+from bt_runtime.language.faults.diagnostic import BtError, Edit
+from bt_runtime.language.project import disk, real
 from bt_runtime.language.properties.atom import places
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.values import NAME
-from bt_runtime.project import disk, real
 from bt_runtime.types import Span
 
 _TOP = Span(1, 1, 1, 1)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_author.lsp.document import Document
+from bt_runtime.language.project import disk
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
-from bt_runtime.project import disk
 from bt_runtime.types import Span
 
 DEEPEST = 60  # levels that an outline shows

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_runtime.faults.diagnostic import BtError, Diagnostic
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import TreeSpec
 
@@ -142,7 +142,7 @@ def own(spec: TreeSpec) -> tuple[Property, ...]:
 
 def content(spec: TreeSpec) -> str:
     """A digest of all that the result depends on."""
-    from bt_runtime.monitoring.nodes import walk
+    from bt_runtime.run.monitoring.nodes import walk
 
     texts = {id(tree): tree.text for node in walk(spec) for tree in (node.subtree, node.again) if tree is not None}
     skills = sorted(repr(kind.data.get("entry")) for kind in spec.registry if kind.family == "skill")

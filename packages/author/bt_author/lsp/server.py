@@ -22,10 +22,9 @@ from bt_author.lsp.outline import Mentions, lenses, outline
 from bt_author.lsp.proofs import Proofs
 from bt_author.lsp.text import Position, Text
 from bt_author.lsp.workspace import Files, Sort, Workspace
-from bt_runtime import project
 from bt_runtime._version import __version__
-from bt_runtime.faults.diagnostic import BtError, Diagnostic
-from bt_runtime.language import fixes
+from bt_runtime.language import fixes, project
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language.tidy import tidy
 
 LONGEST_WAIT = 0.5  # seconds that a check of a large file may wait for the next keystroke

@@ -14,7 +14,7 @@ from bt_author.lsp.navigate import Location, Renaming
 from bt_author.lsp.outline import Lens, OutlineEntry
 from bt_author.lsp.snippet import plain
 from bt_author.lsp.text import Position, Text
-from bt_runtime.faults.diagnostic import Diagnostic, Edit, Fix
+from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix
 from bt_runtime.types import Span
 
 Texts = Callable[[Path], Text]

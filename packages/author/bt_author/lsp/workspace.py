@@ -8,16 +8,15 @@ from pathlib import Path
 from bt_author.lsp import graph
 from bt_author.lsp.document import Content, Document, DocumentLoader, Site, interface
 from bt_author.lsp.text import BOM, Text
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import Diagnostic
-from bt_runtime.language import guide, manifest, source
+from bt_runtime.language import guide, manifest, project, source
 from bt_runtime.language.expression import ExpressionError, Template
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.import_policy import ImportPolicy, policy_of
 from bt_runtime.language.manifest import Manifest
+from bt_runtime.language.project import disk, real
 from bt_runtime.language.settings import read_project
 from bt_runtime.language.source.pause import PausedCollection
 from bt_runtime.language.values import inside
-from bt_runtime.project import disk, real
 
 LARGEST = 4_000_000  # bytes of a file that is read without being open
 Files = Callable[[Path], Iterable[tuple[Path, Content]]]  # of a folder

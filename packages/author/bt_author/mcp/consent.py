@@ -12,7 +12,7 @@ from typing import Any
 import anyio.to_thread
 import mcp_types as types
 
-from bt_runtime.faults.format import printed
+from bt_runtime.language.faults.format import printed
 
 Ask = Callable[[str], bool]  # blocks until the person has answered
 KEY = "confirm"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bt_author.mcp.leaf.manifest import Foreign
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field, Kind
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 MOST = 4 * 2**20  # bytes of a file of tools

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from mcp.server import Server
 
-from bt_runtime.project.address import is_loopback, is_named_so
+from bt_runtime.language.project.address import is_loopback, is_named_so
 
 PATH = "/mcp"
 MOST_BODY = 1_000_000  # bytes of one request

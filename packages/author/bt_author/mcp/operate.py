@@ -9,9 +9,9 @@ from bt_author.mcp.tools.answer import Answer, paged
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import PAGE, Tool, text
 from bt_author.mcp.tools.writing import LABEL
-from bt_runtime.debug import client
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.policies.label import ASSISTED
+from bt_runtime.run.debug import client
 
 MOST_SHOWN = 20_000  # characters of a graft: all of it stands in the question
 

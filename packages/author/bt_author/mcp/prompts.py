@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bt_author.mcp import resources
 from bt_author.mcp.tools import looking
 from bt_author.mcp.tools.site import Site
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 MOST_ARGUMENT = 2_000
 

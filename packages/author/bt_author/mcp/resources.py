@@ -10,12 +10,12 @@ from urllib.parse import unquote
 from bt_author.mcp.tools import looking, recorded
 from bt_author.mcp.tools.answer import PAGE
 from bt_author.mcp.tools.site import Site
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import printed
 from bt_runtime.journal import folder
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import printed
 from bt_runtime.language.kinds.registry import registry_of
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 
 SCHEME = "btr://"
 MOST_LISTED = 100  # of each sort

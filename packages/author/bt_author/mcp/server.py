@@ -20,7 +20,7 @@ from bt_author.mcp.tools.answer import Answer
 from bt_author.mcp.tools.every import TOOLS, Tools, call, wrong
 from bt_author.mcp.tools.site import Site
 from bt_runtime._version import __version__
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 INSTRUCTIONS = (
     "Author behaviour trees of this project: read btr://language once, list `skills`, `validate` text, `try` it, then "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from bt_author.proof.choices import Choices
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.spec import Port
 from bt_runtime.tree.blackboard import Blackboard, Scope, UnknownEntry, _guard

@@ -22,13 +22,13 @@ from bt_author.proof.decide import Asked, Outcome, assumption, decide
 from bt_author.proof.search import STATES, Limits
 from bt_author.proof.story import words
 from bt_author.proof.story_case import finding, follows, story_file
-from bt_runtime import project as projects
 from bt_runtime._version import __version__
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project as projects
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field
+from bt_runtime.language.project import disk
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import Port
-from bt_runtime.project import disk
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import Finding, Subject
 from bt_runtime.testing.casting import skills_of, trees_of

@@ -11,7 +11,7 @@ from bt_runtime.language.checks.references import entry_named
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.monitoring.nodes import child_name
+from bt_runtime.run.monitoring.nodes import child_name
 
 MOST_PLACES = 200_000
 

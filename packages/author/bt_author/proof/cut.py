@@ -19,7 +19,7 @@ from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.outside import Writes
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.monitoring.nodes import child_name, walk
+from bt_runtime.run.monitoring.nodes import child_name, walk
 from bt_runtime.tree.build import made_by
 
 PASSING = frozenset(("episode", "rollback"))  # in a proof they only tick their child

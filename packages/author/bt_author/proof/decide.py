@@ -12,11 +12,11 @@ from bt_author.proof.options import Options
 from bt_author.proof.search import Found, Limits, search
 from bt_author.proof.story import Telling, concrete, left_out, told, words
 from bt_author.proof.unknown import unknown_names
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.monitoring.automaton import Automaton
+from bt_runtime.run.monitoring.automaton import Automaton
 from bt_runtime.types import Json
 
 Outcome = Literal["proved", "refuted", "open"]

@@ -21,11 +21,11 @@ from bt_author.proof.shadow import Change, Copied, Shadow
 from bt_author.proof.story import told, words
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.monitoring import grafts
-from bt_runtime.monitoring.automaton import Automaton
-from bt_runtime.monitoring.grafts import Answer, Past
-from bt_runtime.monitoring.monitor import Sight
-from bt_runtime.monitoring.standing import Standing
+from bt_runtime.run.monitoring import grafts
+from bt_runtime.run.monitoring.automaton import Automaton
+from bt_runtime.run.monitoring.grafts import Answer, Past
+from bt_runtime.run.monitoring.monitor import Sight
+from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.tree.node import INVALID, Node
 from bt_runtime.tree.nodes.sequences import _InOrder
 from bt_runtime.tree.request import Refused

@@ -9,8 +9,8 @@ from bt_author.proof.board import MISSING, ProofBoard
 from bt_author.proof.choices import RUN, WORDS, Choices
 from bt_author.proof.parts import NUMBER
 from bt_author.proof.times import Source
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.expression import ExpressionError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
 

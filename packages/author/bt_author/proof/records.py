@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bt_author.proof.chance import Record
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.lines import lines
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def records_of(journals: Iterable[Path], skills: set[str]) -> dict[str, Record]:

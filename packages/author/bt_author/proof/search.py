@@ -13,7 +13,7 @@ from bt_author.proof.explorer import Explorer, Step
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.formula import Formula
 from bt_runtime.language.properties.property import LATE, Property
-from bt_runtime.monitoring.automaton import Automaton, Left
+from bt_runtime.run.monitoring.automaton import Automaton, Left
 
 STATES = 1_000_000  # that are looked at, unless whoever asks says otherwise
 Mark = Formula | tuple[str, int]  # an `U` that is put off, or a time or node that goes on

@@ -21,7 +21,7 @@ from bt_runtime.events import Halt
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec, TreeSpec
-from bt_runtime.monitoring.standing import Standing
+from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.skills.activity import Wrapping
 from bt_runtime.tree.build import build_nodes
 from bt_runtime.tree.changes import Shape

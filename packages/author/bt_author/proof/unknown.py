@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from bt_author.proof.cone import places_of, top_name
 from bt_author.proof.cut import skills_of
 from bt_author.proof.values import reads
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.properties.atom import Atom
 from bt_runtime.language.spec import TreeSpec

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from bt_author.sentence.canonical import canonical
 from bt_author.sentence.drafting import ROUNDS, Author, Draft
 from bt_author.sentence.weave import woven
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.difference import compare
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import source
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import COMMON, Field, Kind, Registry
 from bt_runtime.types import Json
 

@@ -13,17 +13,16 @@ from bt_author.mcp.tools import fault_rows, scripted
 from bt_author.sentence.canonical import canonical
 from bt_author.sentence.grammar import whole_tree
 from bt_author.sentence.proving import proved
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, Faults
-from bt_runtime.language import manifest
+from bt_runtime.language import manifest, project
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.outside import written
+from bt_runtime.language.project import disk
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.tidy import tidy
 from bt_runtime.llm.decoding.grammar import check
-from bt_runtime.project import disk
 from bt_runtime.run.check_file import gathered, mended
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Grammar, Model

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bt_author.proof.check import check
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.promise import promised
 

@@ -1,5 +1,5 @@
 """A browser for the page's tests; without one they are skipped, with the reason."""
 
-from tests.view.conftest import browser, one_browser
+from tests.run.view.conftest import browser, one_browser
 
 __all__ = ["browser", "one_browser"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bt_author.cli.lsp import files, sort
 from bt_author.edit.serving import Editor
-from tests.view.browser import Browser
+from tests.run.view.browser import Browser
 
 SIZES = {"screen": (1280, 800), "150": (853, 533), "phone": (390, 844)}
 HEAD = "version: 1\ntree: n{0}\nblackboard: {{low: {{type: boolean, default: false}}}}\nroot:\n  reactive_fallback:\n"

@@ -18,7 +18,7 @@ from bt_runtime import BtError, Run, View, load
 from bt_runtime.clock import Manual
 from bt_runtime.journal import folder as journals
 from bt_runtime.language.kinds.registry import registry_of
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 TREE = """\
 # what it does

@@ -11,10 +11,10 @@ import pytest
 from bt_author.cli.lsp import files, sort
 from bt_author.edit.asking import Proposal
 from bt_author.edit.serving import PAGE, Editor
+from bt_runtime.run.view.ace import ace_folder
 from bt_runtime.testing.case import Case
 from bt_runtime.testing.story_file import StoryFile, StoryTick
-from bt_runtime.view.ace import ace_folder
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 TREE = """\

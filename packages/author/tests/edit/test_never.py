@@ -18,8 +18,8 @@ from bt_author.edit import arguments
 from bt_author.edit.commands import Commands
 from bt_author.edit.serving import Editor
 from bt_runtime import BtError
-from bt_runtime.project import trust
-from tests.view.browser import Browser, missing
+from bt_runtime.language.project import trust
+from tests.run.view.browser import Browser, missing
 
 TREE = """\
 version: 1

@@ -12,7 +12,7 @@ from bt_author.cli.lsp import files, sort
 from bt_author.edit.serving import Editor
 from bt_runtime.language.source import parse
 from bt_runtime.language.tidy import tidy
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 DOCS = (Path(__file__).parents[4] / "docs" / "start-author.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from bt_author.cli.lsp import files, sort
 from bt_author.edit.asking import Proposal
 from bt_author.edit.serving import Editor
 from bt_author.edit.table import gestures
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 browsed = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 TREE = """\

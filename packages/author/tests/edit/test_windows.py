@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from bt_author.edit.serving import Editor
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 from packages.author.tests.edit.test_editor_page import TREE, changed, choose, editor, page, point, text, version
-from tests.view.browser import Browser, missing
+from tests.run.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
 __all__ = ["editor", "page"]  # fixtures

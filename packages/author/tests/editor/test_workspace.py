@@ -9,9 +9,9 @@ import pytest
 
 from bt_author.lsp.text import Position, Text
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.faults.diagnostic import Diagnostic
+from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Loader
-from bt_runtime.project.selection import select
+from bt_runtime.language.project.selection import select
 from bt_runtime.run import check_file
 from packages.author.tests.editor.project import MAIN, PART, shown, workspace, written
 
@@ -28,7 +28,7 @@ def plain(fault: Diagnostic) -> tuple[object, ...]:
     return fault.code, fault.message, fault.span, fault.label, fault.severity
 
 
-@pytest.mark.parametrize("folder", ["trees", "skills", "guides", "tests/faults/language"])
+@pytest.mark.parametrize("folder", ["trees", "skills", "guides", "tests/language/faults/language"])
 def test_it_says_of_every_file_what_validate_says(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / folder)
     space = workspace(ROOT / folder)
@@ -89,7 +89,7 @@ def test_a_keystroke_looks_at_its_own_file_and_at_those_that_depend_on_what_chan
 
 def test_a_projects_python_is_not_run_before_it_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bt_runtime.cli import _guard
-    from bt_runtime.project import trust
+    from bt_runtime.language.project import trust
 
     root = written(tmp_path)
     (root / "btr.yaml").write_text("version: 1\nkinds: [kinds.py:KIND]\n")

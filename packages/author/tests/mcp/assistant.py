@@ -13,7 +13,7 @@ from mcp import Client
 from bt_author.mcp.server import served
 from bt_author.mcp.tools.every import TOOLS, Tools
 from bt_author.mcp.tools.site import Site
-from bt_runtime.project.child import python
+from bt_runtime.language.project.child import python
 
 
 class Assistant:

@@ -17,7 +17,7 @@ import pytest
 from bt_author.mcp.tools.answer import Answer
 from bt_author.mcp.tools.every import TOOLS, call
 from bt_author.mcp.tools.site import Site
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 from packages.author.tests.mcp.assistant import Assistant, asked, command
 from packages.author.tests.mcp.conftest import TREE, ran
 

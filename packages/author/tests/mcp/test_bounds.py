@@ -17,7 +17,7 @@ from bt_author.mcp.http import MOST_BODY
 from bt_author.mcp.tools.every import call
 from bt_author.mcp.tools.site import Site
 from bt_runtime.cli import main
-from bt_runtime.project import child, trust
+from bt_runtime.language.project import child, trust
 from packages.author.tests.mcp.assistant import Assistant, asked, command
 from packages.author.tests.mcp.conftest import TREE, ran
 

@@ -10,7 +10,7 @@ import pytest
 import bt_runtime as bt
 from bt_author.mcp.tools.every import call
 from bt_author.mcp.tools.site import Site
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 from packages.author.tests.mcp.conftest import ran
 
 TREE = """\

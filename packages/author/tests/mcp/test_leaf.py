@@ -15,9 +15,9 @@ import bt_runtime as bt
 from bt_author.mcp.leaf.config import find, servers
 from bt_runtime import BtError, Person
 from bt_runtime.cli import main
-from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.manifest import parse, read
-from bt_runtime.project import trust
+from bt_runtime.language.project import trust
 from bt_runtime.testing import run_tree
 
 SERVER = Path(__file__).with_name("raw_server.py")
@@ -263,7 +263,7 @@ def test_a_server_dies_with_a_process_that_was_killed(shop: Path) -> None:
     import signal
     import subprocess
 
-    from bt_runtime.project import child
+    from bt_runtime.language.project import child
 
     serve(shop, "hangs", ", timeout: 100")
     code = (

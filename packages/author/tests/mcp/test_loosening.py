@@ -181,7 +181,9 @@ def test_a_file_in_the_place_of_an_installed_one_is_compared_with_that(doors: Pa
     installed.mkdir()
     (installed / "doors.yaml").write_text(changed("skills", []))
     (doors / FILES["skills"]).unlink()
-    monkeypatch.setattr("bt_runtime.project.installed", lambda folder: [installed] if folder == "skills" else [])
+    monkeypatch.setattr(
+        "bt_runtime.language.project.installed", lambda folder: [installed] if folder == "skills" else []
+    )
     path = doors / FILES["skills"]
     assert loosened(doors, path, "", changed("skills", [drop(f"{U}confirm")]), "skills")
     assert loosened(doors, path, "", changed("skills", []), "skills") == []

@@ -13,7 +13,7 @@ from mcp import types
 import bt_runtime as bt
 from bt_author.mcp.operate import tools
 from bt_author.mcp.tools.every import TOOLS
-from bt_runtime.debug.door import Door
+from bt_runtime.run.debug.door import Door
 from packages.author.tests.mcp.assistant import Assistant, asked
 
 SLOW = "version: 1\ntree: live\nroot:\n  sequence:\n    - wait: {name: long, seconds: 600}\n    - log: done\n"

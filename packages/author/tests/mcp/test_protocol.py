@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 from packages.author.tests.mcp.assistant import command
 from packages.author.tests.mcp.conftest import CODE, MANIFEST, TREE
 

@@ -11,8 +11,8 @@ from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import PlanRefused
 from bt_runtime.language.expression.expression import compile
-from bt_runtime.monitoring.watch import Watch
 from bt_runtime.plugins import Field
+from bt_runtime.run.monitoring.watch import Watch
 from packages.author.tests.proof.test_grafts import Played
 from tests.support.random_trees import SKILLS
 

@@ -12,9 +12,9 @@ import yaml
 from bt_runtime import Run, load
 from bt_runtime.agents import ModelNode, ScriptedModel
 from bt_runtime.events import PlanRefused
-from bt_runtime.faults.diagnostic import Faults
-from bt_runtime.monitoring.grafts import Past
-from bt_runtime.monitoring.watch import Watch
+from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime.run.monitoring.grafts import Past
+from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.tree.node import path_of
 from bt_runtime.tree.request import Refused

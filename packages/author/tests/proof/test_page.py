@@ -12,7 +12,7 @@ from bt_runtime import Run, Skill, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Line
-from bt_runtime.monitoring.watch import Watch
+from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.testing import FAILURE, RUNNING
 from tests.support.random_trees import SKILLS
 

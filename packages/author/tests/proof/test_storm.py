@@ -11,7 +11,7 @@ import pytest
 
 from bt_author.proof.chance import Chances
 from bt_runtime import BtError, load
-from bt_runtime.faults.diagnostic import Faults
+from bt_runtime.language.faults.diagnostic import Faults
 from packages.author.tests.proof.test_chance import RECORDS
 from tests.support.random_trees import SKILLS, Maker
 

@@ -16,9 +16,9 @@ import pytest
 from bt_author.sentence.canonical import canonical
 from bt_author.sentence.grammar import whole_tree
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.project import child
 from bt_runtime.llm import starter
 from bt_runtime.llm.settings import smollm2
-from bt_runtime.project import child
 from packages.author.tests.sentence.test_grammar import EXAMPLES, SHIPPED
 from tests.llm.families import files
 

@@ -6,9 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from bt_fleet import bundle, keys
 from bt_fleet.cli.server_address import add_server, address, opened
-from bt_runtime.faults.diagnostic import BtError
+from bt_fleet.server import keys
+from bt_fleet.versions import bundle
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from bt_fleet.battery import Battery
-from bt_fleet.card import FINISH, STOP, WORK, Card
 from bt_fleet.cli.server_address import add_server, address
-from bt_fleet.held import Held
-from bt_fleet.link import Link, library, library_alone
-from bt_fleet.names import named
-from bt_fleet.robot import Agent
-from bt_fleet.runs import Runs
-from bt_fleet.surroundings import environment
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import PROJECT_FILE, trust
+from bt_fleet.robot.battery import Battery
+from bt_fleet.robot.card import FINISH, STOP, WORK, Card
+from bt_fleet.robot.held import Held
+from bt_fleet.robot.robot import Agent
+from bt_fleet.robot.runs import Runs
+from bt_fleet.server.link import Link, library, library_alone
+from bt_fleet.server.names import named
+from bt_fleet.shared.surroundings import environment
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import PROJECT_FILE, trust
 from bt_runtime.types import Json
 
 
@@ -87,7 +87,7 @@ async def _join(args: argparse.Namespace) -> int:
     runner.spare()
     link = Link(at, name)
     if keys:
-        from bt_fleet.versions import Versions  # brings what reads trees: not into every agent
+        from bt_fleet.versions.versions import Versions  # brings what reads trees: not into every agent
 
         runner.versions = Versions(link, Path.cwd(), state / "versions", keys)
     link.listeners.append(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bt_fleet import guarded
-from bt_fleet.access import ROLES
 from bt_fleet.cli.up import FOLDER
-from bt_fleet.keys import COORDINATOR, Keys
-from bt_runtime.project import trust
-from bt_runtime.project.address import LOOPBACK
+from bt_fleet.server import guarded
+from bt_fleet.server.access import ROLES
+from bt_fleet.server.keys import COORDINATOR, Keys
+from bt_runtime.language.project import trust
+from bt_runtime.language.project.address import LOOPBACK
 
 NOTHING = 5
 

@@ -8,7 +8,7 @@ import time
 
 from bt_fleet.cli.server_address import add_server, opened
 from bt_fleet.face import each_change
-from bt_fleet.record import Record
+from bt_fleet.store.record import Record
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.record import DONE, Record
+from bt_fleet.store.record import DONE, Record
 
 NOTHING = 5
 

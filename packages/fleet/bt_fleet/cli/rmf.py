@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.rmf.api import Api, serve, token
-from bt_runtime.project import address
+from bt_fleet.standards.rmf.api import Api, serve, token
+from bt_runtime.language.project import address
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ import sys
 from datetime import datetime
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.record import DOUBT, WAITING, Record
-from bt_runtime.faults.diagnostic import BtError
+from bt_fleet.store.record import DOUBT, WAITING, Record
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_fleet.link import Address
-from bt_runtime.faults.diagnostic import BtError
+from bt_fleet.server.link import Address
+from bt_runtime.language.faults.diagnostic import BtError
 
 if TYPE_CHECKING:  # an agent needs none, and its process stays small
     from bt_fleet.face import Fleet

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bt_fleet import guarded
 from bt_fleet.cli.server_address import add_server, address
-from bt_fleet.coordinator import LEASE, Coordinator
-from bt_fleet.link import PORT, Link
-from bt_fleet.server import Server, ServerOptions
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import address as addresses
+from bt_fleet.coordinator.coordinator import LEASE, Coordinator
+from bt_fleet.server import guarded
+from bt_fleet.server.link import PORT, Link
+from bt_fleet.server.server import Server, ServerOptions
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import address as addresses
 
 FOLDER = Path("fleet")
 

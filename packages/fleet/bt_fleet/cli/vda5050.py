@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.following import follow
-from bt_fleet.vda5050 import factsheet
-from bt_fleet.vda5050.bridge import TREE, Bridge, serve
-from bt_fleet.vda5050.mqtt import Mqtt
-from bt_runtime.faults.diagnostic import BtError
+from bt_fleet.page.following import follow
+from bt_fleet.standards.vda5050 import factsheet
+from bt_fleet.standards.vda5050.bridge import TREE, Bridge, serve
+from bt_fleet.standards.vda5050.mqtt import Mqtt
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.deployment import Count, counted
+from bt_fleet.versions.deployment import Count, counted
 
 NOTHING = 5
 

@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.page import FleetRows, serve
-from bt_runtime.project import address
+from bt_fleet.page.page import FleetRows, serve
+from bt_runtime.language.project import address
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

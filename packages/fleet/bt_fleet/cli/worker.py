@@ -18,21 +18,21 @@ from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
-from bt_fleet.hand_in import AGAIN
-from bt_fleet.relocate import relocate
-from bt_runtime import project
+from bt_fleet.robot.hand_in import AGAIN
+from bt_fleet.robot.relocate import relocate
 from bt_runtime.cli import _guard, call
 from bt_runtime.cli.recorded import resume as _resume  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.running import run as _run  # noqa: F401 - imported before it is needed
 from bt_runtime.cli.setup import trust_prompt
-from bt_runtime.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.journal import folder as journals
 from bt_runtime.journal import record as _record  # noqa: F401 - imported before it is needed
 from bt_runtime.journal import writer
+from bt_runtime.language import project
 from bt_runtime.language.entry import REPEAT
+from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language.loader import Loader
+from bt_runtime.language.project import orphan, trust
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.project import orphan, trust
 from bt_runtime.run.run import load
 
 _ERROR = re.compile(r"(?:\x1b\[[\d;]*m)?error(?:\[\w+\])?(?:\x1b\[[\d;]*m)*: (.*?)(?:\x1b\[[\d;]*m)?\Z")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.settings import STARTER, starter
 
 SIZES = ("toy", "tiny", "small", "base", "large")

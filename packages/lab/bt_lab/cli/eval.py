@@ -28,10 +28,10 @@ from bt_runtime.cli.agents.tasks import in_file_here, read_options
 from bt_runtime.cli.set_option import given
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.tree_argument import found
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Tree, load
+from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json
 

@@ -8,7 +8,7 @@ from typing import get_args
 from bt_runtime.cli.agents.models import add_register
 from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
-from bt_runtime.envs.registry import Split
+from bt_runtime.skills.worlds.registry import Split
 
 FORMATS = ("table", "json", "csv")
 

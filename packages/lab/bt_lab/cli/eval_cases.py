@@ -17,9 +17,9 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.tree_argument import found
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import disk
 from bt_runtime.run.run import load
 from bt_runtime.types import Json
 

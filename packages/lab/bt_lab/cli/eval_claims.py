@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 MEASURES = "recipes.results"
 

@@ -16,7 +16,7 @@ from bt_lab.run.outcome import Outcome
 from bt_lab.run.results_file import outcomes as read_outcomes
 from bt_lab.run.results_file import read_setup
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def show(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from bt_runtime.cli import Exit
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 from bt_runtime.cli import Exit
 from bt_runtime.cli.recorded.resume import trusted
 from bt_runtime.cli.terminal import printed_apart
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import disk
 
 
 def wanted(args: argparse.Namespace) -> bool:

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.export import Export
 from bt_runtime.journal.reading import Recording
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 
 class _Lessons(Export):

@@ -18,7 +18,6 @@ from bt_lab.optimise.loop import TREE, optimise
 from bt_lab.optimise.page import page
 from bt_lab.optimise.plan_versions import Version
 from bt_lab.optimise.setup import PARTS, Setup
-from bt_runtime import project
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
 from bt_runtime.cli.agents.tasks import at_least, in_file_here, outside, read_options
@@ -29,11 +28,12 @@ from bt_runtime.cli.running.run import viewed
 from bt_runtime.cli.running.serving import add_serving
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.tree_argument import found
-from bt_runtime.envs.registry import open_suite, suite_names, takes_data
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.language.settings import Settings
-from bt_runtime.project import disk
 from bt_runtime.run.run import load
+from bt_runtime.skills.worlds.registry import open_suite, suite_names, takes_data
 
 CURVE = "curve"
 BAR = 20  # characters of a full score

@@ -9,7 +9,7 @@ from collections import Counter
 from bt_lab.run.outcome import Outcome
 from bt_runtime.cli.color import GREEN, PLAIN, RED, YELLOW, painted
 from bt_runtime.cli.terminal import raw
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.format import visible
 
 _CLEAR = "\r\x1b[K"
 

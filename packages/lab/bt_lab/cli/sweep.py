@@ -16,15 +16,15 @@ from bt_runtime.cli.options import Options
 from bt_runtime.cli.recorded.fork import services_of
 from bt_runtime.cli.recorded.resume import trusted
 from bt_runtime.cli.terminal import printed_apart
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import disk
 from bt_runtime.llm.server import key
-from bt_runtime.project import disk
-from bt_runtime.replay import rebuild
-from bt_runtime.replay.fork import moment, outlives
-from bt_runtime.replay.refit import CannotResume
+from bt_runtime.run.replay import rebuild
+from bt_runtime.run.replay.fork import moment, outlives
+from bt_runtime.run.replay.refit import CannotResume
 
 SEEDS = 5
 FLIPS = 10

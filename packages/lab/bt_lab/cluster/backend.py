@@ -12,9 +12,9 @@ from bt_lab.cluster.bundle import Named, pack
 from bt_lab.cluster.ray_actor import TRIES, Hosts, Unfit, asked, on
 from bt_lab.run.case import Case, Setup
 from bt_lab.run.outcome import Outcome
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project import child
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import child
 
 LOCAL = "local"
 PLACES = "node:__internal_implicit_resource_bt_runtime"  # each node has one: how Ray is told "so many a node"

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from bt_lab.run.case import Setup, Strategy
 from bt_lab.run.provenance import file_digest, of_tree, versions
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import sources
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.import_policy import is_module, read_allowed
 from bt_runtime.llm.backends import FILE, backend_name, is_file
 from bt_runtime.llm.model_setting import apart

@@ -14,7 +14,7 @@ from bt_lab.cluster.bundle import Bundle, unpack
 from bt_lab.run.backend import Intake, Local
 from bt_lab.run.case import Case
 from bt_lab.run.outcome import Outcome
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 class NodeRunner:

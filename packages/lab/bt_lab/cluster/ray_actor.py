@@ -13,7 +13,7 @@ from bt_lab.cluster.bundle import Bundle, Named
 from bt_lab.cluster.node_runner import NodeRunner
 from bt_lab.run.case import Case
 from bt_lab.run.outcome import Outcome
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 TRIES = 8  # how often a call is made again when what it was made on is lost
 

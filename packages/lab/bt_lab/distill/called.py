@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, NamedTuple
 
 from bt_lab.distill.documents import Document
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.chat.calls import ABOUT, NAME, Call, CallForm, Tool
 from bt_runtime.llm.chat.chat import Chat
 

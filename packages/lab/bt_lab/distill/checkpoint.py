@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_lab.distill.torch_imports import torch
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 LATEST, STEADY = "latest.pt", "steady.pt"  # STEADY: before the rate began to fall, from where a run can be prolonged

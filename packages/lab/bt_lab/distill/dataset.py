@@ -11,8 +11,8 @@ from bt_lab.distill import documents
 from bt_lab.distill.documents import Document, digest
 from bt_lab.distill.tokenizer import Coder
 from bt_lab.distill.torch_imports import np
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later
 _CHUNK = 2000  # documents that are encoded at once

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from bt_lab.distill.torch_imports import torch
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project.child import spawning
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project.child import spawning
 
 _PATIENCE = timedelta(days=1)  # while rank 0 encodes documents; a process that ends is noticed at once
 _FAREWELL = 10.0  # seconds in which a process ends by itself

@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 SUFFIX = ".jsonl"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bt_lab.distill.documents import Document, digest
 from bt_lab.distill.tokenizer import Encoded
+from bt_runtime.language.project.file_digest import digest as digest_of_file
 from bt_runtime.llm.local.tokenizer import Token, tokens_of_each
-from bt_runtime.project.file_digest import digest as digest_of_file
 
 
 class FileTokenizer:

@@ -18,7 +18,7 @@ from bt_lab.distill.rows import Row, rows_of
 from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.torch_imports import torch
 from bt_lab.distill.training import Tell, Training
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.types import Json

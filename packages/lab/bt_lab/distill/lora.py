@@ -11,9 +11,9 @@ from bt_lab.distill.gguf_file import paired
 from bt_lab.distill.network import Network
 from bt_lab.distill.size import Size
 from bt_lab.distill.torch_imports import nn, torch
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 PARTS = ("qkv", "out", "gate_up", "down")  # of a layer

@@ -11,7 +11,7 @@ from bt_lab.distill.documents import Document
 from bt_lab.distill.network import Network, Piece
 from bt_lab.distill.tokenizer import Tokenizer
 from bt_lab.distill.torch_imports import np, torch
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 class Parity(NamedTuple):

@@ -15,8 +15,8 @@ from bt_lab.distill import tokenizer
 from bt_lab.distill.size import Size
 from bt_lab.distill.tokenizer import Tokenizer
 from bt_lab.distill.torch_imports import torch
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 
 SUFFIX = ".gguf"
 

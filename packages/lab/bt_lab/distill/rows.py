@@ -9,9 +9,9 @@ from typing import Any
 
 from bt_lab.distill import chats, journals
 from bt_lab.distill.documents import SUFFIX, parse
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.journal.reading import Recording
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.header import INSTRUCT, STARTER
 
 Row = dict[str, Any]  # `messages`, `tree`, `prompts`: the register that it was asked in

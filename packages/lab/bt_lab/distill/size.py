@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from bt_lab.distill import documents, experiences, journals
 from bt_lab.distill.documents import Document, digest
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal.folder import journals as journals_in
 from bt_runtime.journal.layout import SUFFIX as JOURNAL
+from bt_runtime.language.faults.diagnostic import BtError
 
 
 class Source(NamedTuple):

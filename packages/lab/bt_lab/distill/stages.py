@@ -19,7 +19,7 @@ from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import SIZES, Size
 from bt_lab.distill.tokenizer import Tokenizer
 from bt_lab.distill.training import Tell, Training
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.types import Json
 
 _HEARD = 6000  # documents that the tokenizer is trained on

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from bt_lab.distill.documents import Document, digest
-from bt_runtime.faults.diagnostic import BtError, MissingExtra
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError, MissingExtra
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import disk
 
 END = "<|end|>"  # ends every document, and fills rows up; token 0
 SMALLEST = 257  # every byte, and the end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.extra import Extra
 
 with Extra("distill", "training a model"):
     import numpy as np

@@ -26,7 +26,7 @@ from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import Size
 from bt_lab.distill.tokenizer import Coder
 from bt_lab.distill.torch_imports import functional, np, torch
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Tell = Callable[[str], None]

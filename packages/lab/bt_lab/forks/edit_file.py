@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.agents.rewording import checked, named
-from bt_runtime.debug.pattern import matches
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language import source
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.ports import PortFault, check
+from bt_runtime.language.project import disk
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.validate import Check
-from bt_runtime.project import disk
-from bt_runtime.replay.fork import Edits
-from bt_runtime.replay.refit import offered
-from bt_runtime.replay.strategy import instead
+from bt_runtime.run.debug.pattern import matches
+from bt_runtime.run.replay.fork import Edits
+from bt_runtime.run.replay.refit import offered
+from bt_runtime.run.replay.strategy import instead
 from bt_runtime.types import Json
 
 RESULTS = ("success", "failure", "running")

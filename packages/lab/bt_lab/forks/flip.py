@@ -12,7 +12,7 @@ from bt_lab.report.table import aligned
 from bt_runtime.journal import codec
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
-from bt_runtime.replay.fork import Edits
+from bt_runtime.run.replay.fork import Edits
 from bt_runtime.types import Choice, Job, Model, Question
 
 

@@ -17,8 +17,8 @@ from bt_runtime.agents.recorded import models
 from bt_runtime.events import Tick
 from bt_runtime.journal.reading import Recording
 from bt_runtime.llm import open_model
-from bt_runtime.replay.fork import Edits, fork
-from bt_runtime.replay.refit import Offer, refit
+from bt_runtime.run.replay.fork import Edits, fork
+from bt_runtime.run.replay.refit import Offer, refit
 from bt_runtime.types import Model
 
 PATIENCE = 600.0  # seconds of one fork

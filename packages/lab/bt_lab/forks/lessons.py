@@ -14,11 +14,11 @@ from bt_lab.forks.flip import doubts, flips
 from bt_lab.forks.forking import Forking, How
 from bt_lab.report.statistics import Estimate, mcnemar, mean, wilson
 from bt_lab.report.table import aligned, rated
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
-from bt_runtime.project import disk
-from bt_runtime.replay.fork import Edits, outlives
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
+from bt_runtime.run.replay.fork import Edits, outlives
 from bt_runtime.types import Json
 
 FILE = "forks.jsonl"

@@ -9,7 +9,7 @@ from bt_lab.forks.edit_file import NamedEdit
 from bt_lab.forks.forking import Forking
 from bt_lab.report.statistics import Estimate, wilson
 from bt_lab.report.table import aligned, rated
-from bt_runtime.replay.fork import Edits
+from bt_runtime.run.replay.fork import Edits
 
 NONE = "(none)"
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bt_lab.optimise import plan_versions
 from bt_lab.optimise.plan_versions import Version
 from bt_lab.report.statistics import Estimate, student
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 ALIKE = (
     "world",

@@ -15,9 +15,9 @@ from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup as Evaluation
 from bt_lab.run.case import Strategy, cases
 from bt_lab.run.evaluation import Again, Told
-from bt_runtime.envs.registry import open_suite
 from bt_runtime.journal.sources import versions
 from bt_runtime.language.guide import Guide
+from bt_runtime.skills.worlds.registry import open_suite
 
 FOLDER = "test"  # beside the versions: an evaluation as `btr lab eval` makes them, `btr lab eval show` reads it
 _SEED = 0  # of the tasks: the same for every optimisation, so that two can be compared

@@ -11,7 +11,7 @@ from bt_lab.optimise import plan_versions
 from bt_lab.optimise.plan_versions import Version
 from bt_lab.optimise.setup import Setup, check, left
 from bt_runtime.events import Line, Notice
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
 
 TREE = "autoplan"

@@ -8,7 +8,7 @@ from pathlib import Path
 from bt_lab.optimise import plan_versions
 from bt_lab.optimise.curve import ALIKE, Curve, curves
 from bt_lab.optimise.plan_versions import Version
-from bt_runtime.envs.registry import Hidden, open_suite
+from bt_runtime.skills.worlds.registry import Hidden, open_suite
 
 _TOLD = {
     "test": "tasks of the other split, which no plan was made from or chosen by",

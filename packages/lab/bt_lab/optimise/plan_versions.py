@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language import guide
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.guide import SUFFIX, Guide
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 

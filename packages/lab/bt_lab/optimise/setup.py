@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from bt_lab.optimise.plan_versions import Version, to_build_on
 from bt_runtime.agents import autoplan
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.worlds.registry import open_suite
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Json, Task
 

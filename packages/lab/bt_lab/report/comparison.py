@@ -10,7 +10,7 @@ from typing import NamedTuple
 from bt_lab.report.statistics import Estimate, bootstrap, mcnemar
 from bt_lab.run.outcome import Outcome
 from bt_lab.run.results_file import outcomes, read_setup
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 MEANS = ("steps", "decisions", "calls", "seconds")

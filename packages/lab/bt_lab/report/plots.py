@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_lab.report.summary import Group
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.extra import Extra
 
 SIZE, DOTS = (6.4, 4.0), 150
 

@@ -17,9 +17,9 @@ from bt_lab.run.outcome import Outcome
 from bt_lab.run.own_tasks import set_up
 from bt_lab.run.own_tasks import verdict as own_verdict
 from bt_runtime.agents.end import TOO_LONG
-from bt_runtime.envs.registry import goal_things, open_world
 from bt_runtime.events import AgentEnded, PlanRefused, Woken
 from bt_runtime.run.run import Run, Tree
+from bt_runtime.skills.worlds.registry import goal_things, open_world
 from bt_runtime.tree.budget import Spending
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Model, Wake, World

@@ -15,7 +15,7 @@ from bt_lab.run.case import Case, Setup
 from bt_lab.run.outcome import Outcome
 from bt_lab.run.provenance import digest
 from bt_lab.run.results_file import RESULTS, SETUP, ResultsFile, differences, read_setup, write, write_json
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 Told = Callable[[Outcome, int], None]  # an outcome, and how many are still to come

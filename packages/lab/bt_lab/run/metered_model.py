@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, TooLong
+from bt_runtime.language.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
 from bt_runtime.types import Job, Model, Question, Spent, Writing
 

@@ -8,9 +8,9 @@ from typing import Any
 from bt_runtime.agents.scripted import ScriptedModel
 from bt_runtime.agents.story import ACT
 from bt_runtime.agents.surroundings import DONE
-from bt_runtime.envs.registry import open_suite
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.header import INSTRUCT
+from bt_runtime.skills.worlds.registry import open_suite
 from bt_runtime.types import Model, Question, Task, World
 
 

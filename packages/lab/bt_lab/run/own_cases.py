@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.agents.answers import choices_of
-from bt_runtime.faults.diagnostic import BtError
 from bt_runtime.language.checks.references import entry_named
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.outputs import Output, chosen, misfit
 from bt_runtime.language.spec import ABSENT, NodeSpec, Port, TreeSpec
 from bt_runtime.language.values import Computed

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.envs.registry import Wanted
-from bt_runtime.faults.diagnostic import BtError, Faults
 from bt_runtime.language import expression, source
 from bt_runtime.language.diagnostics import did_you_mean
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.language.project import importing
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.language.validate import Check
-from bt_runtime.project import importing
+from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.describe.facts import entries_of
 from bt_runtime.types import Json, Task, Verdict
 

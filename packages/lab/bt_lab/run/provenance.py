@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bt_lab.run.case import Setup, Strategy
-from bt_runtime import project
 from bt_runtime.journal import sources
-from bt_runtime.project import plugins
+from bt_runtime.language import project
+from bt_runtime.language.project import plugins
 from bt_runtime.run.run import Tree
 from bt_runtime.types import Json, Task
 

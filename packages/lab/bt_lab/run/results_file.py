@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bt_lab.run.outcome import Outcome, from_json
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 SETUP, RESULTS, TRAINED = "setup.json", "results.jsonl", "train.jsonl"

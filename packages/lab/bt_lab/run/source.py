@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_lab.run import own_tasks
-from bt_runtime.envs.outline import outline
-from bt_runtime.envs.registry import Reading, Suite, Wanted, of_plugin, open_suite, suite_names, tasks_of
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import importing, plugins
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import importing, plugins
+from bt_runtime.skills.worlds.outline import outline
+from bt_runtime.skills.worlds.registry import Reading, Suite, Wanted, of_plugin, open_suite, suite_names, tasks_of
 from bt_runtime.types import Json, Task
 
 

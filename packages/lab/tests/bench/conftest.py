@@ -12,7 +12,7 @@ from bt_lab.run.case import Case, Setup, Strategy, cases
 from bt_lab.run.outcome import Outcome
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
-from bt_runtime.envs import registry
+from bt_runtime.skills.worlds import registry
 from bt_runtime.types import Task
 from tests.plugged import plug
 from tests.support.oracles import acting, expanding, planning

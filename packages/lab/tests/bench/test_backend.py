@@ -17,7 +17,7 @@ from bt_runtime import Budget
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.scripted import Answered
 from bt_runtime.clock import Manual
-from bt_runtime.faults.diagnostic import TooLong
+from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.types import Question
 from packages.lab.tests.bench import worlds

@@ -24,7 +24,7 @@ from bt_lab.run.backend import Local
 from bt_lab.run.evaluation import Again
 from bt_lab.run.outcome import Outcome
 from bt_runtime import BtError
-from bt_runtime.faults.diagnostic import MissingExtra
+from bt_runtime.language.faults.diagnostic import MissingExtra
 from packages.lab.tests.bench.wander import HOW, SETUP, make_model, told, wandering
 
 # A lost node is noticed within seconds instead of a minute.

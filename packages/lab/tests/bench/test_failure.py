@@ -9,9 +9,9 @@ import pytest
 from bt_lab.run import failure
 from bt_lab.run.episode_log import Told
 from bt_lab.run.failure import Account, culprit, label
-from bt_runtime.envs.registry import goal_things
 from bt_runtime.events import AgentEnded, Expanded, PlanRefused, Stepped
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.registry import goal_things
 
 GOAL = "Put the apple and the juice on the kitchen table."
 THINGS = {"apple": 1, "juice": 1}

@@ -17,10 +17,10 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.scripted import Answered
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
-from bt_runtime.envs.registry import open_world
 from bt_runtime.journal import Recording
 from bt_runtime.plugins import open_suite
-from bt_runtime.replay.fork import Edits
+from bt_runtime.run.replay.fork import Edits
+from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.types import Question
 
 WRONG = "Act: get 4 lub"

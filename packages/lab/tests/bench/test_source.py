@@ -11,8 +11,8 @@ import pytest
 
 from bt_lab.run.source import apart, find
 from bt_runtime import BtError
-from bt_runtime.envs.registry import open_world
 from bt_runtime.plugins import Wanted, open_suite
+from bt_runtime.skills.worlds.registry import open_world
 
 SHOWN = """Crafting commands:
 craft 4 oak planks using 1 oak logs

@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from bt_robots.btcpp import document
 from bt_robots.btcpp.document import Element
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 NODE, MODEL, IDS = "btcpp:", "btcpp-model:", "btcpp-ids:"
 KEPT = "kept in a comment, and put back by `btr export`"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 MOST_BYTES = 4_000_000  # of one file
 MOST_ELEMENTS = 50_000

@@ -13,10 +13,10 @@ from bt_robots.btcpp.model import CPP, Model, attribute
 from bt_robots.btcpp.node_writers import NODE_WRITERS
 from bt_robots.btcpp.refusals import Refusals
 from bt_robots.btcpp.sources import STUB
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field, Kind
+from bt_runtime.language.project import disk
 from bt_runtime.language.spec import ABSENT, Port, TreeSpec
-from bt_runtime.project import disk
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 
 MOST_LISTED = 2_000  # XML files of a folder
 LONGEST = 1_000  # characters of a path

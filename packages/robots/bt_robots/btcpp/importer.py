@@ -17,8 +17,8 @@ from bt_robots.btcpp.report import Report
 from bt_robots.btcpp.rules import CHOOSERS
 from bt_robots.btcpp.sources import STUB, Sources, calls
 from bt_robots.btcpp.yaml import Step
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.types import Json
 

@@ -10,8 +10,8 @@ from bt_robots.btcpp.document import Element, Place, fault
 from bt_robots.btcpp.folders import Folders, xml_files
 from bt_robots.btcpp.model import Model, models
 from bt_robots.btcpp.report import Report
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError
 
 MOST_FILES = 1_000
 SHIPPED = {"nav2": Path(__file__).parent / "nav2.xml"}  # what `--models` knows by name

@@ -11,8 +11,8 @@ from bt_robots.btcpp import importer
 from bt_robots.btcpp.importer import Imported
 from bt_runtime.cli import Exit
 from bt_runtime.cli.options import Options
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import disk
 
 
 class _Import(Options):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from bt_robots.ros.attach import rosout, sim_clock
 from bt_runtime.cli.options import Opened, Options
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import plugins
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import plugins
 
 if TYPE_CHECKING:
     from bt_robots.ros.transport import Transport

@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from bt_robots.groot2.protocol import Refusal
-from bt_runtime.debug.debugger import debugger_of
 from bt_runtime.events import Debugged
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.run import Run
 
 MOST_HOOKS = 1000

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from uuid import uuid4
 
-from bt_robots import tree_xml
+from bt_robots.btcpp import tree_xml
 from bt_robots.groot2 import protocol
 from bt_robots.groot2.protocol import LETTERS, MOST_UIDS, STALE, Code
 from bt_runtime.events import Placed, Reshaped, Tick

@@ -17,9 +17,9 @@ from bt_robots.groot2.hooks import Hooks
 from bt_robots.groot2.mirror import Mirror
 from bt_robots.groot2.protocol import PORT, Ask, Refusal
 from bt_runtime.events import Notice, Tick
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project import address
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import address
 from bt_runtime.run.monitor import Access, Monitor, port
 from bt_runtime.run.run import Run
 

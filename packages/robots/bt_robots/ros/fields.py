@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.types import Json
 

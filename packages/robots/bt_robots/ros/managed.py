@@ -14,7 +14,7 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from bt_robots.ros.rclpy import NodeClock, Rclpy, Ticker, rosout
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, Tree, load
 from bt_runtime.skills.resources import STOPPING
 

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError, nearest
-from bt_runtime.faults.extra import Extra
-from bt_runtime.project import disk
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
 OURS = Path(__file__).parent / "interfaces"  # what rosbags does not bring and nearly everybody needs

@@ -10,7 +10,7 @@ from typing import Any
 
 from bt_robots.ros.messages import MOST_ITEMS, MessageFault
 from bt_robots.ros.transport import Message
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 HINT = "source the ROS workspace that has it: `source install/setup.bash`"

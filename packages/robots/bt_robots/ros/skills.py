@@ -13,7 +13,7 @@ from bt_robots.ros.implementations import WAIT
 from bt_robots.ros.tf import frames_of
 from bt_robots.ros.topics import Latest, qos_of
 from bt_robots.ros.transport import Answer, transport_of
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.skill import Skill
 from bt_runtime.types import Json
 

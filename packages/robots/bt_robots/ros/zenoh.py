@@ -16,8 +16,8 @@ from bt_robots.ros import wire
 from bt_robots.ros.goals import Actions
 from bt_robots.ros.messages import MessageFault, Messages
 from bt_robots.ros.transport import USUAL, Answer, Message, Qos
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.extra import Extra
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.extra import Extra
 
 ROUTER = "tcp/localhost:7447"  # where rmw_zenohd listens
 OPENING = 5.0  # seconds for a first connection

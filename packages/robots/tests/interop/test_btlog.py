@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import pytest
 
 import bt_runtime as bt
-from bt_robots import btlog
+from bt_robots.btcpp import btlog
 from bt_runtime import BtError
 from bt_runtime.cli import main
-from bt_runtime.view.recorded import events_of
+from bt_runtime.run.view.recorded import events_of
 from packages.robots.tests.interop.pairs import SKILLS, YAML
 
 

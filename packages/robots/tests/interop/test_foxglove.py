@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import bt_runtime as bt
-from bt_robots.mcap import TOPICS
+from bt_robots.recordings.mcap import TOPICS
 
 LAYOUT = json.loads((Path(__file__).parents[4] / "docs" / "foxglove.json").read_text("utf-8"))
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_robots import mcap as ours
-from bt_robots import spool
+from bt_robots.recordings import mcap as ours
+from bt_robots.recordings import spool
 from bt_runtime import BtError
 from bt_runtime.events import Notice
 from bt_runtime.journal import Recorder, Recording

@@ -11,7 +11,7 @@ import struct
 import pytest
 
 import bt_runtime as bt
-from bt_robots.metrics import Metrics
+from bt_robots.telemetry.metrics import Metrics
 from bt_runtime import BtError, bridge
 from packages.robots.tests.interop.pairs import ROUND, SKILLS, YAML
 

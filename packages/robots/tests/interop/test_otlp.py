@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_robots import otlp, spool
-from bt_robots.otel import NODE, OPERATION, OUTPUT_TOKENS, spans_of
+from bt_robots.recordings import spool
+from bt_robots.telemetry import otlp
+from bt_robots.telemetry.otel import NODE, OPERATION, OUTPUT_TOKENS, spans_of
 from bt_runtime import BtError
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Notice

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.project import init
+from bt_runtime.language.project import init
 
 pytest.importorskip("nav2_msgs", reason="needs nav2_msgs: make ros-real, with cmake and a C++ compiler")
 

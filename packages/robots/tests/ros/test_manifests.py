@@ -9,8 +9,8 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.clock import Manual
 from bt_runtime.language import impls, manifest
+from bt_runtime.language.project import plugins
 from bt_runtime.plugins import Implementation
-from bt_runtime.project import plugins
 from packages.robots.tests.ros.conftest import HOME
 from tests.plugged import plug
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.project import init
+from bt_runtime.language.project import init
 
 pytest.importorskip("zenoh", reason="needs the ros extra")
 pytest.importorskip("rosbags", reason="needs the ros extra")

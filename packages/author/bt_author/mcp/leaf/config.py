@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.project import PROJECT_FILE, find_root
+from bt_runtime.language.project.trust import beyond
 from bt_runtime.language.project_file import LAID_OUT
 from bt_runtime.language.settings import read_project
-from bt_runtime.project import PROJECT_FILE, find_root
-from bt_runtime.project.trust import beyond
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from bt_author.mcp.leaf.config import ServerConfig
 from bt_author.mcp.leaf.pipe import Pipe, piped
 from bt_author.mcp.leaf.web import web
 from bt_runtime._version import __version__
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0  # seconds between two attempts to start
 STEADY = 60.0  # seconds after which a server that broke counts as sound before

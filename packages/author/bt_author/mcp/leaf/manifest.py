@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from bt_author.mcp.leaf.schema import Held, Unheld, flow, held, key_of, one_line
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.tidy import tidy
 from bt_runtime.types import Json

@@ -15,7 +15,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
 from bt_author.mcp.leaf.config import ServerConfig
-from bt_runtime.project import child
+from bt_runtime.language.project import child
 
 PATIENCE = 1.0  # seconds that a server has to end by itself once its input is closed
 LAST = 2_000  # bytes of standard error that are kept
@@ -37,7 +37,7 @@ class Pipe:
         env = {**get_default_environment(), **config.secrets(config.env)}
         ours = child.environment()
         env |= {name: ours[name] for name in ("PYTHONPATH", "PYTHONSAFEPATH")}
-        words = child.python("bt_runtime.project.guarded", *config.command)
+        words = child.python("bt_runtime.language.project.guarded", *config.command)
         pipe = subprocess.PIPE
         self.process = child.start(
             words, env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, cwd=config.root

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import visible
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import visible
 from bt_runtime.language.kinds.kind import RESERVED
 from bt_runtime.types import Json
 

@@ -12,11 +12,11 @@ from py_trees.common import Status
 
 from bt_author.mcp.leaf.config import ServerConfig, find, named, root_of
 from bt_author.mcp.leaf.pool import DECLINED, Answered, Call, Pool, Question
-from bt_runtime.faults.diagnostic import BtError, message_of
-from bt_runtime.faults.extra import Extra
-from bt_runtime.faults.format import printed, visible
 from bt_runtime.language import ports
-from bt_runtime.project import trust
+from bt_runtime.language.faults.diagnostic import BtError, message_of
+from bt_runtime.language.faults.extra import Extra
+from bt_runtime.language.faults.format import printed, visible
+from bt_runtime.language.project import trust
 from bt_runtime.skills.skill import Skill
 from bt_runtime.tree.nodes.interlocks import allows
 from bt_runtime.types import Json

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import printed
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import printed
 from bt_runtime.types import Json
 
 PAGE = 6_000  # characters of one page of text, some 1,500 tokens

@@ -8,16 +8,16 @@ from bt_author.mcp.tools import fault_rows
 from bt_author.mcp.tools.answer import Answer, paged, rows
 from bt_author.mcp.tools.site import DRAFT, Site, is_text
 from bt_author.mcp.tools.tool import FAULTS, PAGE, PAGED, TREE, Tool, count, text
-from bt_runtime.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language import manifest
 from bt_runtime.language.difference import compare, lines
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic
 from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.loader import Checked
+from bt_runtime.language.project import disk
+from bt_runtime.language.project.selection import Selected, content_of, select
 from bt_runtime.language.tidy import tidy
-from bt_runtime.project import disk
-from bt_runtime.project.selection import Selected, content_of, select
 from bt_runtime.run.check_file import check, gathered, mended
-from bt_runtime.view.render import draw, sketch
+from bt_runtime.run.view.render import draw, sketch
 
 
 def validate(site: Site, tree: str = "", kind: str = "tree", page: int = 1) -> Answer:

@@ -9,7 +9,7 @@ from bt_author.mcp.tools import checking, fault_rows, looking, playing, recorded
 from bt_author.mcp.tools.answer import Answer
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import Tool
-from bt_runtime.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.testing.promise import Broken
 from bt_runtime.testing.waiting import StillRunning
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bt_runtime.faults.diagnostic import Diagnostic, Fix
+from bt_runtime.language.faults.diagnostic import Diagnostic, Fix
 from bt_runtime.types import Json
 
 MOST_FAULTS = 20

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from bt_author.mcp.tools.answer import Answer, paged, rows
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import PAGE, PAGED, Tool, text, texts
-from bt_runtime import project
-from bt_runtime.faults.explain import page as fault_page
-from bt_runtime.language import kind_page, manifest
+from bt_runtime.language import kind_page, manifest, project
+from bt_runtime.language.faults.explain import page as fault_page
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.kinds.registry import registry_of
 

@@ -13,8 +13,8 @@ from bt_author.mcp.tools.answer import Answer, paged
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import PAGE, PAGED, TREE, Tool, count, mapping, seconds, text, texts
 from bt_author.proof.check import check as checked
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.project import child, trust
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import child, trust
 from bt_runtime.testing.fuzz import fuzz as fuzzed
 from bt_runtime.testing.promise import promised
 

@@ -11,14 +11,14 @@ from bt_author.mcp.tools.answer import Answer, paged, rows
 from bt_author.mcp.tools.playing import held
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import PAGE, PAGED, Tool, count, mapping, text
-from bt_runtime.faults.diagnostic import BtError, nearest
 from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.story import told
 from bt_runtime.journal.summary import summary
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.settings import Settings
-from bt_runtime.replay.fork import Edits, dry
-from bt_runtime.replay.why import why_recorded
+from bt_runtime.run.replay.fork import Edits, dry
+from bt_runtime.run.replay.why import why_recorded
 
 
 def place(site: Site) -> Path:

@@ -9,10 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.debug.script import Later, Script, said
 from bt_runtime.events import Line, Tick
-from bt_runtime.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
+from bt_runtime.run.debug.script import Later, Script, said
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.casting import nodes_of, skills_of
 from bt_runtime.testing.trial import Trial

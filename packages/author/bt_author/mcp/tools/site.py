@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from bt_author.mcp.tools.drafts import Drafts
-from bt_runtime import project
-from bt_runtime.faults.diagnostic import BtError, nearest
+from bt_runtime.language import project
+from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.loader import Checked, Loader
-from bt_runtime.project import real, trust
+from bt_runtime.language.project import real, trust
 from bt_runtime.run.run import Tree, load
 
 Allowed = Literal["try", "test", "invalid", "loosen"]

@@ -11,10 +11,10 @@ from bt_author.mcp.tools.answer import Answer, paged
 from bt_author.mcp.tools.checking import faults_of
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import Tool, text
-from bt_runtime.faults.diagnostic import BtError
-from bt_runtime.faults.format import printed
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.format import printed
 from bt_runtime.language.loosening import Sort, loosened
-from bt_runtime.project import disk, real
+from bt_runtime.language.project import disk, real
 
 # What may be written: data. Python, tests and btr.yaml, which says what may run, are a person's.
 SORTS = {"trees": (".yaml", "tree"), "skills": (".yaml", "skills")}

@@ -10,7 +10,7 @@ from pathlib import Path
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.setup import Setup, draw
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.project import disk
+from bt_runtime.language.project import disk
 from packages.lab.tests.bench.optimise.learner import PLAN, Learner
 
 SETUP = Setup("textcraft", "depth 1", batch=2, validation=2, seed=3)

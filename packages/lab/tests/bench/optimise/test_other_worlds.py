@@ -9,8 +9,8 @@ from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.setup import Setup, draw
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.envs.worker_pool import Pool
 from bt_runtime.plugins import open_suite
+from bt_runtime.skills.worlds.worker_pool import Pool
 from packages.lab.tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.alfworld_engine import DOUBLE
 

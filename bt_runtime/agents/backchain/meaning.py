@@ -1,0 +1,93 @@
+"""Which facts a part of a goal may mean, by the things that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from bt_runtime.agents.backchain.ground import Fact
+from bt_runtime.agents.backchain.wording import Part, meant, named, noun, nouns
+from bt_runtime.types import Json
+
+Pools = Mapping[str, Sequence[Json]]
+
+
+def values_of(facts: Sequence[Fact]) -> dict[str, list[Json]]:
+    """All values of each slot."""
+    found: dict[str, dict[Json, None]] = {}
+    for fact in facts:
+        for slot, value in fact.values:
+            found.setdefault(slot, {})[value] = None
+    return {slot: [*values] for slot, values in found.items()}
+
+
+def names(part: Part, facts: Sequence[Fact]) -> bool:
+    """True when the part names a thing, by itself or as one of several, or refers to one."""
+    return part.refers or any(
+        meant(part.text, values) or general(part, slot, values) for slot, values in values_of(facts).items()
+    )
+
+
+def fitting(part: Part, facts: Sequence[Fact]) -> list[Fact]:
+    """The facts of the things that the part names, most of them together; a slot of which it names nothing takes what
+    the other parts name: `it` is what was spoken of."""
+    pools = values_of(facts)
+    here = {slot: meant(part.text, values) for slot, values in pools.items()}
+    there = {slot: meant(part.others, values) for slot, values in pools.items() if not general(part, slot, values)}
+    allowed = {slot: here[slot] or there.get(slot, []) for slot in pools}
+    kept = [f for f in facts if all(not allowed[slot] or value in allowed[slot] for slot, value in f.values)]
+    most = max((_of_these(fact, here) for fact in kept), default=0)
+    return [fact for fact in kept if _of_these(fact, here) == most] or [*facts]
+
+
+def again(last: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+    """The same as before of another thing, where the part only names one: `and the fern`."""
+    pools = values_of(last)
+    every = values_of(facts)
+    here = {slot: meant(part.text, every[slot]) for slot in pools}
+    if not any(here.values()) or not part.only_names(v for values in here.values() for v in values):
+        return []
+    wanted = {(f.skill, f.template, tuple((s, (here[s] or [v])[0]) for s, v in f.values)) for f in last}
+    return [fact for fact in facts if (fact.skill, fact.template, fact.values) in wanted]
+
+
+def all_of(one: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+    """The facts themselves; where the part asks for every thing, or for several, those of all of them but the ones
+    that it leaves out."""
+    pools = values_of(facts)
+    return [each for fact in one for each in _all(fact, _open(fact, part, pools), part, facts)]
+
+
+def _all(fact: Fact, open: Mapping[str, Sequence[Json]], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+    if not open:
+        return [fact]
+    kept = {slot: [v for v in values if not named(part.left_out, [v])] for slot, values in open.items()}
+    wanted = {slot: values[: part.many] for slot, values in kept.items()}
+    same = [f for f in facts if (f.skill, f.template) == (fact.skill, fact.template)]
+    return [f for f in same if all(v in wanted.get(slot, [own]) for (slot, v), (_, own) in _pairs(f, fact))]
+
+
+def _pairs(one: Fact, other: Fact) -> Iterable[tuple[tuple[str, Json], tuple[str, Json]]]:
+    return zip(one.values, other.values, strict=True)
+
+
+def _open(fact: Fact, part: Part, pools: Pools) -> dict[str, Sequence[Json]]:
+    """The slots of a fact that the part speaks of in general, with the values that it means."""
+    free = [slot for slot, _ in fact.values if not named(part.text, pools[slot])]
+    several = {slot: values for slot in free if (values := general(part, slot, pools[slot]))}
+    spoken = [slot for slot in several if any(noun.lower() in part.text.lower() for noun in nouns(slot, pools[slot]))]
+    return {slot: several[slot] for slot in spoken or [*several][:1]}
+
+
+def general(part: Part, slot: str, values: Sequence[Json]) -> list[Json]:
+    """The values that a part means when it says `all`, or the plural of the slot's name or of a value's last word."""
+    if part.plural(slot):
+        return [*values]
+    several = [value for value in values if part.plural(noun(value))]
+    of_kind = [value for value in several if value in meant(part.text, values)] or several  # no water glass
+    if of_kind or not part.every:
+        return of_kind
+    return [value for value in values if noun(value).lower() in part.text.lower()] or [*values]
+
+
+def _of_these(fact: Fact, here: Mapping[str, Sequence[Json]]) -> int:
+    return sum(value in here[slot] for slot, value in fact.values)
