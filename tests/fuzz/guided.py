@@ -71,7 +71,7 @@ def main() -> int:
     for number, text in enumerate(SEEDS):
         (corpus / f"seed-{number}").write_text(text, encoding="utf-8")
     limits = [f"-max_total_time={asked.seconds}", "-timeout=10", "-rss_limit_mb=1024", "-max_len=8192", "-verbosity=1"]
-    places = [*map(str, asked.again)] or [str(corpus), str(ROOT / "tests" / "faults" / "source")]
+    places = [*map(str, asked.again)] or [str(corpus), str(ROOT / "tests" / "language" / "faults" / "source")]
     atheris.Setup(
         [sys.argv[0], *limits, f"-artifact_prefix={CACHE}/found-", "-print_final_stats=1", *places],
         check.everything,

@@ -417,7 +417,7 @@ def test_reading_yaml_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == ""
 
 
-FAULTS = sorted((Path(__file__).parents[1] / "faults" / "source").iterdir())
+FAULTS = sorted((Path(__file__).parent / "faults" / "source").iterdir())
 
 
 @pytest.mark.parametrize("path", FAULTS, ids=lambda path: path.stem)
