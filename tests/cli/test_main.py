@@ -57,7 +57,7 @@ def test_a_reader_that_has_left_is_no_traceback() -> None:
 
 
 LIGHT = ("py_trees", "jsonschema", "dataclasses", "inspect", "numpy", "llama_cpp", "faiss", "torch", "ray", "starlette")
-HELP = (*LIGHT, "typing", "pathlib", "bt_runtime.types", "bt_runtime.language.project", "bt_runtime.language")
+HELP = (*LIGHT, "typing", "pathlib", "bt_runtime.types", "bt_runtime.language.project", "bt_runtime.language.source")
 VALIDATE = (*LIGHT, "hashlib", "importlib.metadata", "bt_runtime.language.manifest",
             "bt_runtime.language.expression.parse")  # fmt: skip
 
