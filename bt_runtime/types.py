@@ -123,7 +123,7 @@ class Question(NamedTuple):
         return sum(len(self.moves[name]) or 1 for name in names[: names.index(move)])
 
 
-class Template(Protocol):
+class ChatTemplate(Protocol):
     """The chat template of a model; `say` may also take turns, and `aloud` (docs/models.md)."""
 
     def say(self, system: str, user: str) -> str: ...
@@ -134,7 +134,7 @@ class Template(Protocol):
 class Model(ABC):
     """Takes questions, never blocks, answers by poll. Who makes one derives from this, and need write only `ask`."""
 
-    chat_template: str | Template | None = None  # None: a base model, asked with the bare text
+    chat_template: str | ChatTemplate | None = None  # None: a base model, asked with the bare text
     settings: Any = None  # of a local file: `llm.settings.Settings`
     register: str = "instruct"  # of the prompts that it is asked with: a folder of trees/prompts/, or `starter`
     sees: bool = False  # it takes `pictures`
@@ -331,7 +331,7 @@ class Introduced(Protocol):
 
 
 @runtime_checkable
-class Written(Protocol):
+class FreeText(Protocol):
     def written(self) -> Sequence[str]:
         """Returns sentences whose slots are free text that an agent writes: `search[{title}]`."""
 

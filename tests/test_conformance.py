@@ -40,10 +40,10 @@ pytest.importorskip("gguf", reason="test models are made with gguf (the dev extr
 @pytest.mark.skipif(find_spec("llama_cpp") is None, reason="needs the llm extra")
 def test_our_local_model_passes(tmp_path: Path) -> None:
     from bt_runtime.llm.local.model import LocalModel
-    from bt_runtime.llm.settings import Settings
+    from bt_runtime.llm.settings import WorkerSettings
     from tests.support.random_models import make_gguf
 
-    with LocalModel(Settings(str(make_gguf(tmp_path / "micro.gguf")), threads=1)) as model:
+    with LocalModel(WorkerSettings(str(make_gguf(tmp_path / "micro.gguf")), threads=1)) as model:
         check_model(model)
 
 

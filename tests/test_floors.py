@@ -143,6 +143,17 @@ def test_the_kernel_imports_nothing_of_agents_models_memories_and_worlds(room: s
     assert files and not {(file, part) for file, part in used if part in OUTSIDE | {"agents"}}
 
 
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_a_class_name_stands_once_in_a_wheel(wheel: str) -> None:
+    """Whoever reads a name in a message, a search or a stack of calls knows which class it is."""
+    places: dict[str, list[str]] = {}
+    for path in (path for path in ALL if wheel_of(path) == wheel and EXAMPLES not in path.parents):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(f"{short(path)}:{node.lineno}")
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
 def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
     """Sets of files each of which leads to all the others."""
     reach = {name: closure(graph, name) for name in graph}

@@ -13,7 +13,7 @@ from bt_runtime import BtError, Run, load
 from bt_runtime.cli import main
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recording
-from bt_runtime.journal.store import Store
+from bt_runtime.journal.store import JournalStore
 from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.types import Model, Question
 
@@ -118,7 +118,7 @@ def test_a_folder_of_journals_that_cannot_be_made_closes_models_and_leaves_no_fi
     assert models["a"].closes == 1 and left() == ["runs"]
 
 
-@pytest.mark.parametrize("where", [(Store, "_create"), (Store, "_open"), (sqlite3, "connect")])
+@pytest.mark.parametrize("where", [(JournalStore, "_create"), (JournalStore, "_open"), (sqlite3, "connect")])
 def test_a_journal_that_cannot_be_begun_leaves_no_lock_no_thread_and_no_file(
     where, models, left, tmp_path, monkeypatch
 ):
@@ -187,7 +187,7 @@ def test_a_journal_whose_first_lines_no_disk_takes_leaves_no_lock_no_thread_and_
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Store, "sync", full)
+    monkeypatch.setattr(JournalStore, "sync", full)
     monkeypatch.setattr("bt_runtime.journal.record.SETTLED", 0.2)
     with pytest.raises(BtError, match="No space left on device"):
         Run(load(AGENT), model="a", journal=tmp_path / "runs")
@@ -201,8 +201,8 @@ def test_a_full_disk_at_the_end_leaves_no_lock_and_no_thread(models, left, tmp_p
     def full(*args, **kwargs):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(Store, "commit", full)
-    monkeypatch.setattr(Store, "make_room", lambda store: None)
+    monkeypatch.setattr(JournalStore, "commit", full)
+    monkeypatch.setattr(JournalStore, "make_room", lambda store: None)
     run.halt("enough")
     run.close()
     assert models["a"].closes == 1

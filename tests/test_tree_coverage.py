@@ -71,7 +71,7 @@ def collected(monkeypatch):
     return found
 
 
-def rows(found: coverage.Coverage, name: str = "main") -> dict[int, coverage.Row]:
+def rows(found: coverage.Coverage, name: str = "main") -> dict[int, coverage.CoverageRow]:
     tree = Loader().file(f"trees/{name}.yaml").sound()
     return {row.place.line: row for row in coverage.covered(tree, found.seen).rows}
 

@@ -18,7 +18,7 @@ from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Wrapping, refused
-from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.skills.phrase import Phrase, phrase_of, writable
 from bt_runtime.skills.words import outputs, words
 from bt_runtime.skills.worlds.manual import manifest_of
@@ -26,11 +26,11 @@ from bt_runtime.tree.nodes.deed import Deed, test
 from bt_runtime.tree.nodes.interlocks import left, limited
 from bt_runtime.tree.nodes.skill import act
 from bt_runtime.tree.nodes.subtree import Subtree
-from bt_runtime.types import Json, Written
+from bt_runtime.types import FreeText, Json
 
 if TYPE_CHECKING:
     from bt_runtime.agents.model_node import ModelNode
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
 
 _AROUND = ("world", "memory")  # implementations that are acted in by their sentence
 
@@ -78,7 +78,7 @@ class Actions:
             return sentences
         return [s for s in sentences if (entry := self.entry_of(s)) is None or left(self.context, entry)]
 
-    def entry_of(self, sentence: str) -> Entry | None:
+    def entry_of(self, sentence: str) -> SkillEntry | None:
         """The manifest's entry for a sentence of the world, whether or not `actions` names its skill. `actions`
         decides what is offered; the manifest's conditions hold for every start."""
         return _entry_in(self.known, sentence)
@@ -110,7 +110,7 @@ class Actions:
     def of_world(self) -> list[Phrase]:
         """The world's actions whose sentence has a free part, which the agent writes."""
         world = self.context.services.world
-        said: Sequence[str] = world.written() if isinstance(world, Written) else ()
+        said: Sequence[str] = world.written() if isinstance(world, FreeText) else ()
         return [writable(WORLD, each) for each in said if self.let([each])]
 
     def phrase(self, kind: Kind) -> Phrase | None:
@@ -163,7 +163,7 @@ class Actions:
             return refused(wants)
         before = self.deeds.get(kind.name)
         deed = self.deeds[kind.name] = Deed(kind, self.node, read, before.node.target if before is not None else None)
-        return Job(self, kind, deed)
+        return SkillJob(self, kind, deed)
 
     def wanting(self, kind: Kind, params: dict[str, Json]) -> str:
         """Names the unmet `needs` of the skill, now that the last slot is filled; "" when all hold."""
@@ -172,7 +172,7 @@ class Actions:
         said = ", ".join(Sentence(fact).say(params) for fact in lacks)
         return f"This cannot be done now: it needs {said}." if lacks else ""
 
-    def told(self, kind: Kind, params: dict[str, Json], done: Ended) -> Ended:
+    def told(self, kind: Kind, params: dict[str, Json], done: EndedAnswer) -> EndedAnswer:
         """Stores a skill's outputs for slots that take them, and puts them into words."""
         for name, value in outputs(kind, done).items():
             agent_services(self.context).skill_outputs.update({(kind.name, name): value, (ANY, name): value})
@@ -210,16 +210,16 @@ class Actions:
         return Registry((*self.kinds, *self.around))
 
 
-class Job(Wrapping):
+class SkillJob(Wrapping):
     """A skill that an agent has started; its result is described in words at the end."""
 
     def __init__(self, actions: Actions, kind: Kind, deed: Deed) -> None:
         self.actions, self.kind = actions, kind
         self.inner = self.deed = deed
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         done = self.inner.poll()
-        return self.actions.told(self.kind, self.deed.params, done) if isinstance(done, Ended) else done
+        return self.actions.told(self.kind, self.deed.params, done) if isinstance(done, EndedAnswer) else done
 
 
 def listed(node: ModelNode) -> list[Kind]:
@@ -247,7 +247,7 @@ def listings(node: ModelNode) -> Iterator[list[Kind]]:
             at = at.parent
 
 
-def _entry_in(kinds: Sequence[Kind], sentence: str) -> Entry | None:
+def _entry_in(kinds: Sequence[Kind], sentence: str) -> SkillEntry | None:
     """Returns the entry whose sentence matches. Prefers an entry that limits its starts when several match."""
     entries = [k.data["entry"] for k in kinds]
     found = [e for e in entries if Sentence(e.sentence, e.types).parse(sentence) is not None]

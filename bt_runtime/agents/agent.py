@@ -11,18 +11,18 @@ from py_trees.common import Status
 from bt_runtime.agents import calling, finish, pictures, recalling, thought
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
-from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.growing import PlanGrowing, family_of
 from bt_runtime.agents.loops import cycle
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.prompt import Prompt, agent_prompt, equipped, example_block, guided
 from bt_runtime.agents.prompt_holes import holes
 from bt_runtime.agents.scoring import scored
 from bt_runtime.agents.services import agent_services
-from bt_runtime.agents.story import ACT, OPENINGS, Family, Step, written
+from bt_runtime.agents.story import ACT, OPENINGS, Family, StoryStep, written
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL, Surroundings
 from bt_runtime.agents.trimming import KEPT, cut_off, too_many
 from bt_runtime.agents.withholding import Withholding
-from bt_runtime.agents.worked_example import Shape, steps_of
+from bt_runtime.agents.worked_example import ExampleShape, steps_of
 from bt_runtime.events import Acting, Decided, Reasoned, Stepped, Trimmed
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.tree.node import RUNNING, SUCCESS
@@ -34,13 +34,13 @@ _ENDS = (DONE, FAILURE)
 _LAST_LINE = {"success": f"{ACT} {DONE}\n", "failure": f"{ACT} {FAILURE}\n"}
 
 
-class Agent(Growing):
+class Agent(PlanGrowing):
     ROUND = (
         "steps", "trail", "thoughtless", "omitted", "invalid", "moves", "system", "texts", "notes", "opening", "family",
         "examples", "toolbox", "reasoned", "aloud", "around", "withheld",
     )  # fmt: skip
-    steps: list[Step]
-    trail: list[tuple[Step, str]]  # each step with the state of the world after it: what repeats itself is a loop
+    steps: list[StoryStep]
+    trail: list[tuple[StoryStep, str]]  # each step with the state of the world after it: what repeats itself is a loop
     system = ""
     texts: Mapping[str, str] = {}  # of prompts, as they were when `system` was written
     notes: Sequence[str] = ()
@@ -68,7 +68,7 @@ class Agent(Growing):
         self.opening = yield from self.seen(self.around.opening() + self.last_action())
         told = self.introduce()
         self.family = family_of(self)
-        shape = Shape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
+        shape = ExampleShape(tuple(self.moves), "", told["recall"], self.spec.values["show"] == "all")
         self.examples = yield from recalling.examples(self, shape)
 
     def introduce(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class Agent(Growing):
         self.thoughtless = not said or (said == before and not self.register.repeats)
         if said:
             self.invalid = 0
-            self.add(Step("think", said))
+            self.add(StoryStep("think", said))
         return None
 
     def act(self, begun: str) -> Turn:
@@ -220,7 +220,7 @@ class Agent(Growing):
         self.withheld.after(begun, before, observation.ok)
         shown = self.spec.values["show"]
         told = shown == "all" or (shown == "failures" and not observation.ok)
-        self.add(Step("act", sentence, (yield from self.seen(observation.text)) if told else ""))
+        self.add(StoryStep("act", sentence, (yield from self.seen(observation.text)) if told else ""))
         self.invalid = 0 if observation.ok else self.invalid
         if observation.ok:
             self.plans.clear()  # something may have been learnt: the same plan may make sense again
@@ -238,13 +238,13 @@ class Agent(Growing):
         answer = "Nobody is there to answer." if person is None else (yield person.ask(question))
         if (policy := self.context.services.policy) is not None:
             policy.heard(self, ("operator",))
-        self.add(Step("ask", question, " ".join(str(answer).split())))
+        self.add(StoryStep("ask", question, " ".join(str(answer).split())))
         return None
 
     def expand(self, opening: str) -> Turn:
         """Grafts a subtree below; objections to it become the next observation."""
         plan, refused = yield from self.plan(f"{self.text()}{opening}\n")
-        self.add(Step("expand", plan, refused))
+        self.add(StoryStep("expand", plan, refused))
         self.invalid = self.invalid + 1 if refused else 0
         return None
 
@@ -312,7 +312,7 @@ class Agent(Growing):
         self.context.emit(Trimmed(self.path, self.omitted, len(self.steps), fault.tokens, fault.limit))
         return question._replace(prompt=self.text() + question.prompt.removeprefix(before))
 
-    def add(self, step: Step) -> None:
+    def add(self, step: StoryStep) -> None:
         self.reasoned, self.aloud = "", False
         self.steps.append(step)
         self.trail.append((step, self.around.state() if step.move == "act" else ""))

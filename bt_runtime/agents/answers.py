@@ -24,7 +24,7 @@ class Odds(NamedTuple):
     margin: float
 
 
-class Answer(NamedTuple):
+class NodeAnswer(NamedTuple):
     value: Json
     text: str  # as the model says it
     odds: Mapping[str, float] | None = None  # by the choices' texts; none: it was written, once
@@ -178,7 +178,7 @@ def odds_from(shares: Sequence[float]) -> Odds:
     return Odds(index, tuple(shares), min(margin, MOST_MARGIN))
 
 
-def settled(votes: Sequence[Answer], choices: Mapping[str, Json]) -> tuple[Answer, float | None]:
+def settled(votes: Sequence[NodeAnswer], choices: Mapping[str, Json]) -> tuple[NodeAnswer, float | None]:
     """Combines several votes into one answer and its lead. Options: the summed probabilities decide; free text: the
     most frequent answer, the first of equals."""
     if not choices and len(votes) == 1:
@@ -189,4 +189,4 @@ def settled(votes: Sequence[Answer], choices: Mapping[str, Json]) -> tuple[Answe
     text = texts[odds.index]
     value = choices[text] if choices else next(vote.value for vote in votes if vote.text == text)
     told = {each: round(share, _DIGITS) for each, share in zip(texts, odds.shares, strict=True)}
-    return Answer(value, text, told), odds.margin
+    return NodeAnswer(value, text, told), odds.margin

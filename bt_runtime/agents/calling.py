@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.agents.scoring import scored
-from bt_runtime.agents.story import ACT, ASK, HEARD, OPENINGS, SILENT, THINK, Step
+from bt_runtime.agents.story import ACT, ASK, HEARD, OPENINGS, SILENT, THINK, StoryStep
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.agents.worked_example import steps_of
 from bt_runtime.language.faults.diagnostic import BtError
@@ -21,7 +21,7 @@ from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.types import Choice, Grammar, Introduced, Json, Question
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.growing import Growing
+    from bt_runtime.agents.growing import PlanGrowing
     from bt_runtime.skills.phrase import Phrase, Slot
 
 _HINT = "leave `form` out: every model that writes text is asked in sentences"
@@ -49,7 +49,7 @@ class Pattern(NamedTuple):
 
 
 def toolbox(
-    agent: Growing, moves: Sequence[str], text: Callable[[], str], recalls: bool, ends: Sequence[str]
+    agent: PlanGrowing, moves: Sequence[str], text: Callable[[], str], recalls: bool, ends: Sequence[str]
 ) -> Toolbox:
     """The tools of an agent that begins. `text`: its prompt up to the next call's name. `recalls`: it may ask its
     working memory. `ends`: by which sentences it may end. Raises BtError for a model or a move without calls."""
@@ -66,7 +66,7 @@ def toolbox(
     return Toolbox(why, chat, text, [*_named(lines)], said, ends)
 
 
-def _patterns(agent: Growing, recalls: bool) -> list[tuple[str, str, str, Mapping[str, str]]]:
+def _patterns(agent: PlanGrowing, recalls: bool) -> list[tuple[str, str, str, Mapping[str, str]]]:
     """Every kind of sentence that the agent may ever choose: a name or "", the sentence, about it, its slots' types."""
     actions, world = agent.actions, agent.context.services.world
     found: list[tuple[str, str, str, Mapping[str, str]]]
@@ -152,7 +152,7 @@ class Toolbox:
         told = "".join(f"{_json(slot)}: {_json(value)}, " for slot, value in params.items())
         return name, f"{{{told}{_json(phrase.rest[0])}: "
 
-    def told(self, step: Step) -> Call:
+    def told(self, step: StoryStep) -> Call:
         if step.move in _LEFT_OVER:
             heard = HEARD if step.move == "think" else step.observation.strip() or SILENT
             return step.move, _json({_LEFT_OVER[step.move]: step.text}), heard
@@ -183,7 +183,7 @@ def _json(value: Any) -> str:
 # One decision ------------------------------------------------------------------------------------
 
 
-def chosen(agent: Growing, box: Toolbox, sentences: Sequence[str], openings: Iterable[str]) -> Chosen:
+def chosen(agent: PlanGrowing, box: Toolbox, sentences: Sequence[str], openings: Iterable[str]) -> Chosen:
     """Chooses a tool, then its arguments. Returns the move's opening, the sentence, and the choice with both scores."""
     calls: dict[str, list[tuple[str, str]]] = {}  # of each tool: arguments, sentence
     calls.update({tool.name: [] for opening, tool in _SAID.items() if opening in openings})
@@ -216,7 +216,7 @@ def chosen(agent: Growing, box: Toolbox, sentences: Sequence[str], openings: Ite
     return ACT, said, last._replace(logprob=first.logprob + last.logprob, margin=min(first.margin, last.margin))
 
 
-def line(agent: Growing, box: Toolbox, opening: str) -> Generator[Any, Any, str]:
+def line(agent: PlanGrowing, box: Toolbox, opening: str) -> Generator[Any, Any, str]:
     """Asks for a thought, or for a question: the one argument of its tool."""
     tool = _SAID[opening]
     begun = f"{{{_json(tool.slots[0][0])}:"
@@ -227,7 +227,7 @@ def line(agent: Growing, box: Toolbox, opening: str) -> Generator[Any, Any, str]
         return " ".join(wrote.strip().strip('"').split())
 
 
-def rest(agent: Growing, box: Toolbox, phrase: Phrase, params: Mapping[str, Json]) -> Generator[Any, Any, str]:
+def rest(agent: PlanGrowing, box: Toolbox, phrase: Phrase, params: Mapping[str, Json]) -> Generator[Any, Any, str]:
     """Asks for the arguments that are left, and returns them as the rest of the phrase's sentence."""
     name, begun = box.begun(phrase, params)
     slots = [*dict.fromkeys(phrase.rest[0::2])]
@@ -251,7 +251,7 @@ def _values(slot: Slot) -> str:
     return "(" + "|".join(re.escape(_json(value)) for value in slot.fillers) + ")"
 
 
-def _wrote(agent: Growing, box: Toolbox, name: str, begun: str, pattern: str) -> Generator[Any, Any, str]:
+def _wrote(agent: PlanGrowing, box: Toolbox, name: str, begun: str, pattern: str) -> Generator[Any, Any, str]:
     values = agent.spec.values
     prompt = box.text() + name + box.form.between(name) + begun
     wrote = yield from agent.asked(Question(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from bt_runtime.agents.loops import duplicates, is_search, repeats_ancestor, same_goal
-from bt_runtime.agents.plan_text import Act, Do, Fail, Goal, Group, Part, Unreadable, goals
+from bt_runtime.agents.plan_text import Do, Group, Part, PlannedAct, PlannedFail, PlannedGoal, Unreadable, goals
 from bt_runtime.language.faults.diagnostic import nearest
 from bt_runtime.language.kinds.kind import Registry
 from bt_runtime.language.sentence import Sentence
@@ -88,7 +88,7 @@ def _sense(plan: Part) -> list[Objection]:
     if not isinstance(plan, Group):
         return []
     found = []
-    named = [p.text for p in plan.parts if isinstance(p, Goal)]
+    named = [p.text for p in plan.parts if isinstance(p, PlannedGoal)]
     double = duplicates(named)
     if double and plan.control != "sequence":
         found.append(
@@ -98,7 +98,7 @@ def _sense(plan: Part) -> list[Objection]:
         )
     elif any(same_goal(a, b) for a, b in pairwise(named)) and len(named) == len(plan.parts):
         found.append(Objection("duplicates", f"`{double[0]}` stands twice, one right after the other"))
-    if len(plan.parts) == 1 and isinstance(plan.parts[0], Goal | Group):
+    if len(plan.parts) == 1 and isinstance(plan.parts[0], PlannedGoal | Group):
         found.append(
             Objection(
                 "lone child", f"a {plan.control} of one part says no more than the part itself: act, or split it", True
@@ -115,10 +115,10 @@ def _sense(plan: Part) -> list[Objection]:
     return found
 
 
-def _goals(part: Part) -> list[Goal]:
+def _goals(part: Part) -> list[PlannedGoal]:
     if isinstance(part, Group):
         return [g for inner in part.parts for g in _goals(inner)]
-    return [part] if isinstance(part, Goal) else []
+    return [part] if isinstance(part, PlannedGoal) else []
 
 
 def _widths(part: Part) -> list[int]:
@@ -144,18 +144,18 @@ def as_yaml(plan: Group, leaf: str, given: Mapping[str, Json], registry: Registr
 
 
 def _node(part: Part, leaf: str, given: Mapping[str, Json], registry: Registry) -> dict[str, Any]:
-    if isinstance(part, Goal):
+    if isinstance(part, PlannedGoal):
         if not leaf:
             raise Unreadable(
                 f"the part `{part.text[:60]}` is a subgoal, and this node has no `leaf` tree", "use `act:` with a skill"
             )
         return {"tree": {"file": leaf, "with": {**{k: _plain(v) for k, v in given.items()}, "goal": _plain(part.text)}}}
-    if isinstance(part, Act):
+    if isinstance(part, PlannedAct):
         return _skill(part.sentence, registry)
     if isinstance(part, Do):
         named = {name: _plain(value) for name, value in part.fields}
         return {part.skill: named.get("", named)}
-    if isinstance(part, Fail):
+    if isinstance(part, PlannedFail):
         return {"fail": _plain(part.why) or "given up"}
     children = [_node(p, leaf, given, registry) for p in part.parts]
     if part.control == "parallel":

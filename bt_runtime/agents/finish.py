@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.scoring import priors, scores
-from bt_runtime.agents.story import Step, harmless
+from bt_runtime.agents.story import StoryStep, harmless
 from bt_runtime.agents.verify import short
 from bt_runtime.types import Question
 
@@ -25,7 +25,7 @@ OPENING = "The task was:"
 _NOTHING = "Nothing was done."
 
 
-def account(steps: Sequence[Step]) -> Prompt:
+def account(steps: Sequence[StoryStep]) -> Prompt:
     """Returns the prompt that lists the acts and asks for their purpose."""
     deeds = [f"- {step.text}: {short(harmless(step.observation))}" for step in steps if step.move == "act"]
     lines = ["What was done, in this order:", *deeds[-SHOWN:]] if deeds else [_NOTHING]
@@ -37,7 +37,7 @@ def told(goal: str) -> str:
     return goal.strip().partition("\n")[0][:LONGEST]
 
 
-def gained(node: ModelNode, goal: str, steps: Sequence[Step]) -> Generator[Any, Any, float]:
+def gained(node: ModelNode, goal: str, steps: Sequence[StoryStep]) -> Generator[Any, Any, float]:
     """The judgement from 0 to 1. 1: the goal follows from the steps; 0: it is as surprising as before the first act."""
     sentence = (f" {told(goal)}",)
     before = (yield from priors(node, [account(())], sentence))[0]

@@ -39,7 +39,7 @@ _AFTER = ("\nOK.", "\nAct:", f"\n{TASK}")  # of a plan that nothing holds: what 
 UNUSABLE, CUT_OFF = "This plan cannot be used: ", "The plan was cut off: make it shorter."
 
 
-class Growing(ModelNode):
+class PlanGrowing(ModelNode):
     """Grows plans below a node. `plans`: those made since the last observation; `warned`: the mild objections already
     raised."""
 
@@ -124,7 +124,7 @@ class Growing(ModelNode):
 
     def situation(self) -> Situation:
         agents = self.agents_above()
-        earlier = [p for node in (self, *agents) if isinstance(node, Growing) for p in node.plans]
+        earlier = [p for node in (self, *agents) if isinstance(node, PlanGrowing) for p in node.plans]
         return Situation(
             self.goal, (self.goal, *(a.goal for a in agents)), len(agents) + 1, self.whole.nodes, self.budget,
             tuple(earlier), frozenset(self.warned), self.beside,
@@ -160,7 +160,7 @@ class Growing(ModelNode):
     def guide(self) -> str:
         """The written plan to follow: this node's own, else that of the agent it is a part of."""
         for node in (self, *self.agents_above()):
-            said = str(node.value("guide")) if isinstance(node, Growing) else ""
+            said = str(node.value("guide")) if isinstance(node, PlanGrowing) else ""
             if said.strip():
                 return text_of(said)
         return ""

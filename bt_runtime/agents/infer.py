@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from py_trees.common import Status
 
 from bt_runtime.agents import pictures, recalling, thought
-from bt_runtime.agents.answers import Answer, choices_of, described, grammar_of, read, settled, spoken
+from bt_runtime.agents.answers import NodeAnswer, choices_of, described, grammar_of, read, settled, spoken
 from bt_runtime.agents.end import Ending
-from bt_runtime.agents.judging import Judging
+from bt_runtime.agents.judging import JudgingNode
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt, example_block
 from bt_runtime.agents.story import THINK
@@ -23,7 +23,7 @@ from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, computed
 from bt_runtime.types import Json, Question
 
 _NUMBER_TOKENS = 32  # of a number: one has 16 digits at most, a sign and a point
-Vote = dict[str, Answer]
+Vote = dict[str, NodeAnswer]
 
 
 class InferQuestion(NamedTuple):
@@ -45,7 +45,7 @@ class Around:
         return self.own[name] if name in self.own else self.scope[name]
 
 
-class Infer(Judging):
+class Infer(JudgingNode):
     STATE, ROUND = ("known",), ("now",)
     now: InferQuestion | None = None
     known: tuple[InferQuestion, dict[str, Json]] | None = None  # the latest question, and what was written for it
@@ -136,13 +136,13 @@ class Infer(Judging):
             prompt = at._replace(steps=f"{at.steps} {answer.text}\n")
         return vote
 
-    def answered(self, output: Output, prompt: Prompt, number: int) -> Generator[Any, Any, Answer | None]:
+    def answered(self, output: Output, prompt: Prompt, number: int) -> Generator[Any, Any, NodeAnswer | None]:
         choices = choices_of(output)
         if choices:
             asks = [name for name in ("margin", "distribution") if self.spec.values.get(name) is not None]
             odds = yield from self.chosen(prompt, [*choices], sure=bool(asks) and self.value("votes") == 1)
             text = [*choices][odds.index]
-            return Answer(choices[text], text, dict(zip(choices, odds.shares, strict=True)))
+            return NodeAnswer(choices[text], text, dict(zip(choices, odds.shares, strict=True)))
         most = _NUMBER_TOKENS if output.type in ("integer", "number") else int(self.value("max_tokens"))
         lines = output.type not in ("list", "object")
         try:
@@ -154,7 +154,7 @@ class Infer(Judging):
             raise BtError(f"`{output.name}` was not answered: {fault.message}", fault.hint) from fault
         return None if wrote.ended == "length" else self.parsed(output, wrote.text)
 
-    def parsed(self, output: Output, text: str) -> Answer:
+    def parsed(self, output: Output, text: str) -> NodeAnswer:
         try:
             value = read(output, text)
             why = misfit(output, value)
@@ -166,7 +166,7 @@ class Infer(Judging):
                 "this model does not keep to grammars; use a local file, or a server that constrains its answers",
             )
         self.context.emit(Stepped(self.path, output.name, spoken(output, value), ""))
-        return Answer(value, spoken(output, value))
+        return NodeAnswer(value, spoken(output, value))
 
     def vote_seed(self, number: int) -> int:
         """Returns a vote's seed: different for each vote, reproducible with the run's seed."""

@@ -18,7 +18,7 @@ from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.types import Choice, Question
 
 
-class Judging(ModelNode):
+class JudgingNode(ModelNode):
     grows = False  # what stands below it is no expansion
     STATE = ("scoreless",)
     scoreless = False  # its model tells no log-probabilities

@@ -9,15 +9,15 @@ from py_trees.common import Status
 from bt_runtime.agents import recalling
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.end import Ending
-from bt_runtime.agents.growing import Growing, family_of
+from bt_runtime.agents.growing import PlanGrowing, family_of
 from bt_runtime.agents.kinds.checks import MODEL
 from bt_runtime.agents.model_node import PAUSE, Life
 from bt_runtime.agents.planner import Planner, planner_of
 from bt_runtime.agents.prompt import agent_prompt, equipped, guided
 from bt_runtime.agents.prompt_holes import holes, tried
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.agents.surroundings import Surroundings
-from bt_runtime.agents.worked_example import Shape
+from bt_runtime.agents.worked_example import ExampleShape
 from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 
@@ -30,7 +30,7 @@ _PROMPTS = {"dialect": "plan", "lists": "plan_lists", "steps": "plan_steps"}
 _OPENINGS = {"dialect": "Expand:\n", "lists": "Expand:\n", "steps": "# Think:"}
 
 
-class Plan(Growing):
+class Plan(PlanGrowing):
     beside = True  # what could not be done at once may well be, once something else is done
 
     ROUND = ("rounds",)
@@ -52,10 +52,10 @@ class Plan(Growing):
         self.actions = Actions(self)
         opening = Surroundings(self.context, self.path, False, self.actions).opening() + tried(self)
         notes = [str(n) for n in self.value("notes")]
-        examples = yield from recalling.examples(self, Shape((), form))
+        examples = yield from recalling.examples(self, ExampleShape((), form))
         text = self.instructions(values["prompt"] or _PROMPTS[form], holes(self, ["expand"], False))
         system = guided(equipped(text, self.actions.described()), self.guide())
-        steps: list[Step] = []
+        steps: list[StoryStep] = []
         for _ in range(int(self.value("max_invalid"))):
             self.afford()
             prompt = agent_prompt(
@@ -66,7 +66,7 @@ class Plan(Growing):
             if not refused:
                 yield PAUSE  # the subtree is there at the next tick, and its result is ours
                 return Ending("expanded")
-            steps.append(Step("expand", plan, refused))
+            steps.append(StoryStep("expand", plan, refused))
         return Ending("invalid", steps[-1].observation)
 
     def by_planner(self, planner: Planner) -> Life:

@@ -18,13 +18,13 @@ _LIMITS = Limits()._replace(depth=40)
 _MOST_DIGITS = 9  # of a step's number
 
 
-class Goal(NamedTuple):
+class PlannedGoal(NamedTuple):
     """A subgoal; it becomes the tree named by `leaf`."""
 
     text: str
 
 
-class Act(NamedTuple):
+class PlannedAct(NamedTuple):
     """A skill's sentence, started as it is written."""
 
     sentence: str
@@ -42,7 +42,7 @@ class Do(NamedTuple):
         return f"{self.skill} {said}".strip()
 
 
-class Fail(NamedTuple):
+class PlannedFail(NamedTuple):
     why: str
 
 
@@ -51,7 +51,7 @@ class Group(NamedTuple):
     parts: tuple[Part, ...]
 
 
-Part = Goal | Act | Do | Fail | Group
+Part = PlannedGoal | PlannedAct | Do | PlannedFail | Group
 
 
 class Unreadable(BtError):
@@ -95,9 +95,9 @@ def goals(part: Part) -> Iterator[str]:
     if isinstance(part, Group):
         for inner in part.parts:
             yield from goals(inner)
-    elif isinstance(part, Goal):
+    elif isinstance(part, PlannedGoal):
         yield part.text
-    elif isinstance(part, Act):
+    elif isinstance(part, PlannedAct):
         yield part.sentence
     elif isinstance(part, Do):
         yield part.text
@@ -148,7 +148,7 @@ def _part(node: Node, depth: int, skills: Collection[str] | None) -> Part:
     if isinstance(node, Scalar):
         if node.value is None or not str(node.text).strip():
             raise Unreadable("a subgoal is empty")
-        return Goal(_one_line(node.text))
+        return PlannedGoal(_one_line(node.text))
     if isinstance(node, YamlList) and depth == 0 and len(node.items) == 1 and isinstance(node.items[0], YamlMap):
         return _part(node.items[0], 1, skills)
     if isinstance(node, YamlList):
@@ -165,10 +165,10 @@ def _part(node: Node, depth: int, skills: Collection[str] | None) -> Part:
             raise Unreadable(f"`{key.text}` takes one sentence")
         said = "" if value.value is None else _one_line(value.text)
         if key.text == "fail":
-            return Fail(said)
+            return PlannedFail(said)
         if not said:
             raise Unreadable("`act` takes one sentence")
-        return Act(said)
+        return PlannedAct(said)
     raise Unreadable(
         f"a plan has no `{key.text[:60]}`", "it has: sequence, fallback, parallel, act, fail, and plain subgoals"
     )
@@ -219,7 +219,7 @@ def _lists(text: str) -> Part:
         parts = [re.sub(r"^\s*(?:[-*]|\d+[.)])\s*", "", line) for line in body.splitlines() if line.strip()]
     else:
         parts = re.split(r",\s+", body)
-    named = [Goal(_one_line(re.sub(r"^and\s+", "", p))) for p in parts if p.strip(" .,")]
+    named = [PlannedGoal(_one_line(re.sub(r"^and\s+", "", p))) for p in parts if p.strip(" .,")]
     if not named:
         raise Unreadable("the list of subgoals is empty")
     return Group(control, tuple(named))
@@ -245,7 +245,7 @@ def _bare(line: str) -> str:
 
 def _steps(lines: Sequence[str], numbered: re.Pattern[str]) -> Part:
     found = [match for line in lines if (match := numbered.match(line))]
-    steps: dict[int, Part] = {_number(each[1]): Goal(_one_line(each[2])) for each in found}
+    steps: dict[int, Part] = {_number(each[1]): PlannedGoal(_one_line(each[2])) for each in found}
     if not steps:
         raise Unreadable(_NO_STEPS)
     order = _order(lines)
@@ -271,7 +271,7 @@ def _bullets(body: str) -> Part:
     said = [_one_line(_bare(line)) for line in lines if line[:2] in ("- ", "* ", "• ", "+ ")]
     if len(said) < 2:
         raise Unreadable(_NO_STEPS)
-    return Group("sequence", tuple(Goal(each) for each in said if each))
+    return Group("sequence", tuple(PlannedGoal(each) for each in said if each))
 
 
 def _number(digits: str) -> int:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.story import Family, Step, example, left_out, opening, written
+from bt_runtime.agents.story import Family, StoryStep, example, left_out, opening, written
 from bt_runtime.language import project
 from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.faults.diagnostic import BtError
@@ -64,7 +64,7 @@ def agent_prompt(
     system: str,
     goal: str,
     observation: str,
-    steps: Sequence[Step] = (),
+    steps: Sequence[StoryStep] = (),
     *,
     family: Family | None = None,
     examples: Sequence[str] = (),

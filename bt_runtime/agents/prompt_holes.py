@@ -10,13 +10,13 @@ from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.agents.surroundings import DONE, FAILURE
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.growing import Growing
+    from bt_runtime.agents.growing import PlanGrowing
 
 _ENDS = (f"{ACT} {DONE}", f"{ACT} {FAILURE}")
 MOST_TRIED = 8  # acts of a failed attempt that its planner is told, the latest
 
 
-def holes(node: Growing, moves: Sequence[str], recall: bool) -> dict[str, Any]:
+def holes(node: PlanGrowing, moves: Sequence[str], recall: bool) -> dict[str, Any]:
     """The text for each hole. A model that was trained on fixed prompts gets the fixed text."""
     judged = bool(node.spec.values.get("finish") == "judge")
     known: dict[str, Any] = {"moves": list(moves), "recall": recall, "judged": judged}
@@ -34,7 +34,7 @@ def holes(node: Growing, moves: Sequence[str], recall: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def tried(node: Growing) -> str:
+def tried(node: PlanGrowing) -> str:
     """The failed attempts at this goal and their causes, for the node that plans it now."""
     if not node.register.tried or node.goal not in agent_services(node.context).stories:
         return ""

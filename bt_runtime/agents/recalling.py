@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.agents.kinds.checks import PLANNED
 from bt_runtime.agents.planner import telling
-from bt_runtime.agents.services import Episodes, Retrieval, agent_services
-from bt_runtime.agents.worked_example import Shape, fitted, shipped
+from bt_runtime.agents.services import EpisodeSource, FoundEpisodes, agent_services
+from bt_runtime.agents.worked_example import ExampleShape, fitted, shipped
 from bt_runtime.events import RetrievalFailed, Retrieved
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.model_wrapper import counting
@@ -25,7 +25,7 @@ _SELECTIONS = {"task": "task_specific", "random": "random"}
 MOST, MOST_PLANNED = 5, 3  # experiences with `examples: planned`; examples that a planner makes
 
 
-def examples(node: ModelNode, shape: Shape | None = None) -> Generator[Any, Any, tuple[str, ...]]:
+def examples(node: ModelNode, shape: ExampleShape | None = None) -> Generator[Any, Any, tuple[str, ...]]:
     """The texts shown to this node: experiences, else worked examples of its world, else those that a planner makes of
     its skills, in its own moves and form of plans. A model that was trained on fixed prompts gets the retrieved texts
     unchanged."""
@@ -45,7 +45,7 @@ def most(node: ModelNode) -> int:
     return MOST if count == PLANNED else int(count)
 
 
-def planned(node: Any, shape: Shape) -> list[str]:
+def planned(node: Any, shape: ExampleShape) -> list[str]:
     """Examples that a planner makes from what the node's skills need and bring: of acts, of plans where the node
     writes those alone, and one plan where it may write some."""
     if not any(kind.data["entry"].brings for kind in node.actions.kinds):
@@ -85,7 +85,7 @@ def _about(node: ModelNode) -> dict[str, Any]:
     return {"seed": node.context.services.seed, "exclude_task": agent_services(node.context).task or None}
 
 
-def _similar(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
+def _similar(node: ModelNode, episodes: EpisodeSource) -> Job[FoundEpisodes]:
     values = node.spec.values
     return episodes.ask(
         node.goal, values["example_tokens"], most(node), level=values["level"],
@@ -93,7 +93,7 @@ def _similar(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
     )  # fmt: skip
 
 
-def _selected(node: ModelNode, episodes: Episodes) -> Job[Retrieval]:
+def _selected(node: ModelNode, episodes: EpisodeSource) -> Job[FoundEpisodes]:
     """`task`: tasks of this one's kind; `random`: one of every kind."""
     values = node.spec.values
     count = most(node) if values["select"] == "task" else 1

@@ -9,7 +9,7 @@ from py_trees.common import Status
 
 from bt_runtime.agents.answers import Odds
 from bt_runtime.agents.end import Ending, ended_by
-from bt_runtime.agents.judging import Judging
+from bt_runtime.agents.judging import JudgingNode
 from bt_runtime.agents.kinds.checks import about
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bt_runtime.tree.context import Context
 
 
-class Route(Judging, composites.Composite):
+class Route(JudgingNode, composites.Composite):
     fixed = True
     ROUND = ("failed", "left", "tries")
     failed = 0  # children of this round

@@ -16,7 +16,7 @@ class Misplayed(BtError):
     """Raised when a scripted model is asked a question for which its script has no answer."""
 
 
-class Answered(Job[Any]):
+class ScriptedAnswer(Job[Any]):
     """A job that has its answer and returns it after some polls."""
 
     spent = Spent()  # nothing was computed
@@ -51,7 +51,7 @@ class ScriptedModel(Model):
         self.script: Script = script if callable(script) else self.next_line
         self.polls = polls  # how often each job says "not yet"
         self.asked: list[Question] = []
-        self.jobs: list[Answered] = []
+        self.jobs: list[ScriptedAnswer] = []
         self.rest = ""  # of a line whose opening was chosen: the text that will be asked for
 
     def next_line(self, question: Question) -> str:
@@ -59,7 +59,7 @@ class ScriptedModel(Model):
             raise Misplayed(f"the script has ended, and the model is asked to {question.kind}", question.prompt[-200:])
         return self.lines.pop(0)
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         if question.kind == "embed":
             raise Misplayed("a scripted model embeds nothing", "use the hashing embedder")
         self.asked.append(question)
@@ -68,7 +68,7 @@ class ScriptedModel(Model):
         else:
             said = self.script(question)
         read = {"choose": self._chosen, "decide": self._decided, "write": self._written}[question.kind]
-        self.jobs.append(Answered(read(question, said), self.polls))
+        self.jobs.append(ScriptedAnswer(read(question, said), self.polls))
         return self.jobs[-1]
 
     def _chosen(self, question: Question, said: str) -> Choice:

@@ -26,7 +26,7 @@ class Shown(Protocol):
     def text(self) -> str: ...
 
 
-class Retrieval(Protocol):
+class FoundEpisodes(Protocol):
     """What a memory found for a goal."""
 
     @property
@@ -35,7 +35,7 @@ class Retrieval(Protocol):
         """How it was found, for the journal and the page."""
 
 
-class Episodes(Protocol):
+class EpisodeSource(Protocol):
     """The episodic memory that agents are shown examples from."""
 
     def ask(
@@ -49,12 +49,12 @@ class Episodes(Protocol):
         seed: int,
         exclude_task: str | None,
         similarity: float,
-    ) -> Job[Retrieval]:
+    ) -> Job[FoundEpisodes]:
         """The experiences most similar to a goal, within a budget of tokens; none below `similarity`."""
 
     def select(
         self, way: str, count: int, /, *, goal: str, kind: str, seed: int, exclude_task: str | None
-    ) -> Job[Retrieval]:
+    ) -> Job[FoundEpisodes]:
         """Experiences of a kind of task, or of each kind."""
 
 
@@ -85,7 +85,7 @@ class AgentServices:
 
     # of the run
     models: dict[str, Model] = field(default_factory=dict)  # by role; `default` answers for those that are not there
-    episodes: Episodes | None = None
+    episodes: EpisodeSource | None = None
     prompts: str = ""  # the register of all models' prompts; each model's own where none is named
     pictures: Album | None = None  # which its models are shown
     texts: Mapping[str, str] = field(default_factory=dict)  # of prompts, by name, in place of their files

@@ -29,7 +29,7 @@ QUOTED = "> "  # before a line that would read as a turn
 _HOW = {"sequence": "in sequence", "fallback": "using a fallback strategy", "parallel": "in parallel"}
 
 
-class Step(NamedTuple):
+class StoryStep(NamedTuple):
     move: Move
     text: str  # the thought, the sentence, the question, or the expansion's YAML
     observation: str = ""  # what came back
@@ -90,7 +90,7 @@ def example(text: str) -> str:
     return _BORDERS.sub(QUOTED, text)
 
 
-def written(steps: Sequence[Step]) -> str:
+def written(steps: Sequence[StoryStep]) -> str:
     """The steps as text, each ended by a line break."""
     return "".join(f"{step.written()}\n" for step in steps)
 

@@ -13,7 +13,7 @@ from bt_runtime.types import Digesting, Looking, Observation, Things
 
 if TYPE_CHECKING:
     from bt_runtime.agents.actions import Actions
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
     from bt_runtime.tree.context import Context
 
 DONE, FAILURE = "done", "failure"
@@ -74,7 +74,7 @@ class Surroundings:
         by = self.actions.node if self.actions is not None else None
         return act(self.world, sentence, self.context, self.entry_of(sentence), by)
 
-    def entry_of(self, sentence: str) -> Entry | None:
+    def entry_of(self, sentence: str) -> SkillEntry | None:
         """The entry for this sentence in the manifests of the trees around the agent."""
         return self.actions.entry_of(sentence) if self.actions is not None else None
 

@@ -13,7 +13,7 @@ from typing import Any
 from bt_runtime.agents.agent import Agent
 from bt_runtime.agents.end import Ending
 from bt_runtime.agents.model_node import PAUSE, Life
-from bt_runtime.agents.story import ACT, OPENINGS, Step
+from bt_runtime.agents.story import ACT, OPENINGS, StoryStep
 from bt_runtime.agents.surroundings import DONE, FAILURE
 from bt_runtime.agents.trimming import KEPT
 from bt_runtime.events import RolledBack
@@ -28,7 +28,7 @@ _THINK = next(opening for opening, move in OPENINGS.items() if move == "think")
 class State:
     """A state of the world, with the actions that lead to it."""
 
-    def __init__(self, world: bytes, steps: list[Step], above: State | None = None) -> None:
+    def __init__(self, world: bytes, steps: list[StoryStep], above: State | None = None) -> None:
         self.world, self.steps, self.above = world, steps, above
         self.below: list[State] = []
         self.tried: set[str] = set()  # actions

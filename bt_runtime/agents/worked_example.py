@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, goals, read_plan
-from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK, Step
+from bt_runtime.agents.plan_text import Group, Part, PlannedGoal, Unreadable, goals, read_plan
+from bt_runtime.agents.story import ACT, EXPAND, OPENINGS, THINK, StoryStep
 from bt_runtime.agents.surroundings import DONE, FAILURE, RECALL
 from bt_runtime.language import project
 from bt_runtime.language.project import disk
@@ -21,7 +21,7 @@ _REFUSED = "Could not"
 _ENDS = (f"{ACT} {DONE}", f"{ACT} {FAILURE}")
 
 
-class Shape(NamedTuple):
+class ExampleShape(NamedTuple):
     """The abilities of the node that an example is for."""
 
     moves: tuple[str, ...]
@@ -30,7 +30,7 @@ class Shape(NamedTuple):
     shown: bool = True  # what came of an act that went well
 
 
-def fitted(text: str, shape: Shape) -> str | None:
+def fitted(text: str, shape: ExampleShape) -> str | None:
     """Rewrites an experience with the node's moves and plan form; None when that is impossible."""
     head, blocks = _parted(text)
     plans = [block for block in blocks if block.startswith(EXPAND)]
@@ -46,20 +46,20 @@ def fitted(text: str, shape: Shape) -> str | None:
     return "\n".join([head, *kept]) if kept else None
 
 
-def steps_of(text: str) -> tuple[str, tuple[Step, ...]]:
+def steps_of(text: str) -> tuple[str, tuple[StoryStep, ...]]:
     """An experience as the text before its first step, and its steps."""
     head, blocks = _parted(text)
-    steps = list[Step]()
+    steps = list[StoryStep]()
     for block in blocks:
         opening = next(opening for opening in OPENINGS if block.startswith(opening))
         said, _, heard = block.removeprefix(opening).lstrip("\n").partition("\n")
         if opening == EXPAND:  # its plan has several lines
             said, heard = block.removeprefix(opening).strip("\n"), ""
-        steps.append(Step(OPENINGS[opening], said.strip(), heard))
+        steps.append(StoryStep(OPENINGS[opening], said.strip(), heard))
     return head, tuple(steps)
 
 
-def shipped(name: str, shape: Shape, count: int) -> list[str]:
+def shipped(name: str, shape: ExampleShape, count: int) -> list[str]:
     """At most `count` shipped examples that fit the node: one suffices when it shows a thought before an act."""
     stories = _stories(name)
     whole = [text for text in (_whole(task, shape) for task in _tasks(stories)) if text]
@@ -94,7 +94,7 @@ def _tasks(stories: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
     return list(found.values())
 
 
-def _whole(task: Sequence[dict[str, str]], shape: Shape) -> str | None:
+def _whole(task: Sequence[dict[str, str]], shape: ExampleShape) -> str | None:
     """The actions of all agents of a task, told as those of one agent."""
     parts = sorted(task, key=lambda story: [int(n) for n in story["place"].split("/") if n.isdigit()])
     head = _parted(parts[0]["text"])[0]
@@ -117,7 +117,7 @@ def _parted(text: str) -> tuple[str, list[str]]:
     return "\n".join(head), blocks
 
 
-def _kept(block: str, shape: Shape) -> str:
+def _kept(block: str, shape: ExampleShape) -> str:
     """Rewrites a step for this node; None for a step that the node cannot make."""
     move = next(OPENINGS[opening] for opening in OPENINGS if block.startswith(opening))
     if move not in shape.moves and not block.startswith(_ENDS):
@@ -158,7 +158,7 @@ def _lines(part: Part) -> list[str]:
     if isinstance(part, Group):
         inner = [line for each in part.parts for line in _item(_lines(each))]
         return [f"{part.control}:", *inner]
-    return [bare(part.text)] if isinstance(part, Goal) else [f"act: {bare(next(goals(part), ''))}"]
+    return [bare(part.text)] if isinstance(part, PlannedGoal) else [f"act: {bare(next(goals(part), ''))}"]
 
 
 def _item(lines: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # `btr --help` waits for none of these, nor for `typing`
     from typing import Any
 
     from bt_runtime.language.project.plugins import Entry
-    from bt_runtime.language.project.trust import Guard
+    from bt_runtime.language.project.trust import TrustGuard
 
 # command → (what --help says, module). A module has `configure(parser)` and `run(args) -> int`. `+author`: the command
 # comes with that extra, by an entry point. "": only a name for what `WORDS` has. Each group has a title.
@@ -203,7 +203,7 @@ def _first_file(args: argparse.Namespace) -> Path:
         return Path.cwd()
 
 
-def _guard(runs_trees: bool) -> Guard:
+def _guard(runs_trees: bool) -> TrustGuard:
     """Sets the trust check: the function that decides whether a folder's code may be imported or its data sent."""
 
     def guard(what: str, folder: Path, sends: bool = False) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TONES = re.compile("(\x1b\\[(?:[012]|3[1-4]|1;3[1-4])m)")  # of color.py, diagnose_format.py
 
 
-class Door:
+class EscapingStream:
     """Wraps a stream and escapes what is written to it. `beneath` writes to the stream itself, for our own drawing."""
 
     def __init__(self, beneath: TextIO, tones: bool) -> None:
@@ -60,13 +60,13 @@ class Door:
 
 def guarded(stream: TextIO, always: bool = False) -> TextIO:
     """Chooses whether to print colours. `always`: also when standard output is not a terminal."""
-    return stream if isinstance(stream, Door) else Door(stream, always or painted(stream))  # type: ignore[return-value]
+    return stream if isinstance(stream, EscapingStream) else EscapingStream(stream, always or painted(stream))  # type: ignore[return-value]
 
 
 @contextmanager
 def printing(above: Callable[[str], None]) -> Iterator[None]:
     """Redirects printed lines to `above` meanwhile, because they would spoil a picture."""
-    doors = [each for each in (sys.stdout, sys.stderr) if isinstance(each, Door) and each.isatty()]
+    doors = [each for each in (sys.stdout, sys.stderr) if isinstance(each, EscapingStream) and each.isatty()]
     for door in doors:
         door.above = above
     try:

@@ -14,10 +14,10 @@ from bt_runtime.journal.order import WORLD, Caller
 from bt_runtime.journal.store import Ticket
 from bt_runtime.journal.tape import Difference, Tape, failure, result_of
 from bt_runtime.journal.taped import TapedWorld
-from bt_runtime.language.entry import Entry
+from bt_runtime.language.entry import SkillEntry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Pending, Wrapping
-from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.skills.crash import crash_of
 from bt_runtime.skills.forms import lingers
 from bt_runtime.types import Json, Knowing, Observation
@@ -37,14 +37,14 @@ class TapedActivity(Wrapping):
 
     wakes = lingers = in_thread = False
 
-    def __init__(self, tape: Tape, start: Start, action: Action, entry: Entry | None) -> None:
+    def __init__(self, tape: Tape, start: Start, action: Action, entry: SkillEntry | None) -> None:
         self.tape, self.context, self.start, self.entry = tape, action.context, start, entry
         self.sentence, self.params = action.sentence, action.params
         self.target = target = action.target
         self.number = tape.next_number()
         self.inner = Pending()
         self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on
-        self.end: Ended | Exception | None = None  # it has ended, and nobody is told yet
+        self.end: EndedAnswer | Exception | None = None  # it has ended, and nobody is told yet
         self.before: bool | None = None
         self.dead = tape.broken
         self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
@@ -124,7 +124,7 @@ class TapedActivity(Wrapping):
         finally:
             tape.caller = before
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         if self.end is not None:
             return self._told()
         if self.pending:
@@ -144,7 +144,7 @@ class TapedActivity(Wrapping):
             if doubt is not None:
                 return doubt
             self._start()
-        done: Ended | News | Exception | None
+        done: EndedAnswer | News | Exception | None
         try:
             done = self.tape.calling(self.number, "poll", self.inner.poll)
         except BaseException as error:
@@ -176,7 +176,7 @@ class TapedActivity(Wrapping):
             self.tape.called(self.number, "follow")
         self.tape.calling(self.number, "follow", self.inner.follow, values)
 
-    def _hold(self, end: Ended | Exception, kept: dict[str, Json]) -> bool:
+    def _hold(self, end: EndedAnswer | Exception, kept: dict[str, Json]) -> bool:
         """Records how the action ended. True when the result is held back until that record is on disk."""
         if not self.durable:
             if isinstance(end, Exception):
@@ -188,7 +188,7 @@ class TapedActivity(Wrapping):
         self.ticket = self.tape.writer.durable(self.context.wake)
         return True
 
-    def _told(self) -> Ended | None:
+    def _told(self) -> EndedAnswer | None:
         """Reports the result to everybody; a disk that fails cannot hold it back for ever."""
         if self.tape.answer("told", self.number) is None:
             if self.dead or not self.tape.goes_on or self.tape.writer is None:
@@ -203,16 +203,16 @@ class TapedActivity(Wrapping):
             raise end
         return end
 
-    def _not_begun(self, why: str) -> Ended:
+    def _not_begun(self, why: str) -> EndedAnswer:
         value = Observation("This was not begun.", False, why) if self.world is not None else None
-        return self._ended(Ended(Status.FAILURE, value, f"not begun: {why}"), "unwritten")
+        return self._ended(EndedAnswer(Status.FAILURE, value, f"not begun: {why}"), "unwritten")
 
-    def _ended(self, done: Ended, doubt: str = "") -> Ended:
+    def _ended(self, done: EndedAnswer, doubt: str = "") -> EndedAnswer:
         self.tape.put("done", {"job": self.number, **_kept(done), **({"doubt": doubt} if doubt else {})})
         self.tape.boundary()
         return done
 
-    def _again(self, body: dict[str, Json]) -> Ended | None:
+    def _again(self, body: dict[str, Json]) -> EndedAnswer | None:
         if body.get("held"):
             try:
                 self.end = _ended_as(body)
@@ -224,7 +224,7 @@ class TapedActivity(Wrapping):
             repeat(self.tape, self.world, self.sentence, done.value)
         return done
 
-    def _in_doubt(self) -> Ended | None:
+    def _in_doubt(self) -> EndedAnswer | None:
         """Returns how an interrupted action ended; None starts it."""
         self.recorded = False
         if not self.lasting:
@@ -240,7 +240,7 @@ class TapedActivity(Wrapping):
         ok = answer.how == DONE
         said = "This was done when the run was interrupted." if ok else "The run was interrupted while this was done."
         value = Observation(said, ok, answer.why) if self.world is not None else answer.outputs
-        return self._ended(Ended(Status.SUCCESS if ok else Status.FAILURE, value, answer.why), answer.how)
+        return self._ended(EndedAnswer(Status.SUCCESS if ok else Status.FAILURE, value, answer.why), answer.how)
 
     def cancel(self, reason: str) -> None:
         if self.pending or self.end is not None:
@@ -317,13 +317,13 @@ class TapedInstant:
 _NOTHING = object()
 
 
-def _kept(done: Ended) -> dict[str, Json]:
+def _kept(done: EndedAnswer) -> dict[str, Json]:
     return {"value": [done.status.name, codec.plain(done.value), done.feedback]}
 
 
-def _ended_as(body: dict[str, Json]) -> Ended:
+def _ended_as(body: dict[str, Json]) -> EndedAnswer:
     status, value, feedback = result_of(body)
-    return Ended(Status[status], value, feedback)
+    return EndedAnswer(Status[status], value, feedback)
 
 
 def wakes(target: object) -> bool:
@@ -348,7 +348,7 @@ def repeat(tape: Tape, world: TapedWorld, sentence: str, told: object) -> None:
 # In doubt: it was started, and nobody saw it end. What its manifest says is to be done about that -----------
 
 
-class Answer(NamedTuple):
+class ActionAnswer(NamedTuple):
     """The decision: `how` is to start the action, take it as done with these outputs, or let it fail."""
 
     how: str
@@ -360,30 +360,30 @@ START, DONE, FAIL = "start", "done", "fail"
 
 
 def settle(
-    sentence: str, entry: Entry | None, target: object, params: dict[str, object] | None, before: bool | None
-) -> Answer:
+    sentence: str, entry: SkillEntry | None, target: object, params: dict[str, object] | None, before: bool | None
+) -> ActionAnswer:
     """Decides about an interrupted action on resume. `before`: whether its effect held before the start; an effect
     that held already proves nothing."""
     if entry is None:
-        return Answer(FAIL, "no manifest says what to do about it")
+        return ActionAnswer(FAIL, "no manifest says what to do about it")
     if entry.on_resume == "repeat":
-        return Answer(START, "its manifest allows to repeat it")
+        return ActionAnswer(START, "its manifest allows to repeat it")
     if entry.on_resume == "fail":
-        return Answer(FAIL, f"`{sentence}` was cut off, and may not be repeated")
+        return ActionAnswer(FAIL, f"`{sentence}` was cut off, and may not be repeated")
     told = verified(sentence, entry, target, params)
     outputs = dict(told) if isinstance(told, Mapping) else None
     held = True if outputs is not None else told
     if held is None:
-        return Answer(FAIL, "whether it was done cannot be told")
+        return ActionAnswer(FAIL, "whether it was done cannot be told")
     if not held:
-        return Answer(START, "what it brings about is not so: it was not done")
+        return ActionAnswer(START, "what it brings about is not so: it was not done")
     if before is not False:
-        return Answer(FAIL, "what it brings about was so before: whether it was done cannot be told")
-    return Answer(DONE, "what it brings about is so: it was done", outputs)
+        return ActionAnswer(FAIL, "what it brings about was so before: whether it was done cannot be told")
+    return ActionAnswer(DONE, "what it brings about is so: it was done", outputs)
 
 
 def verified(
-    sentence: str, entry: Entry, target: object, params: dict[str, object] | None
+    sentence: str, entry: SkillEntry, target: object, params: dict[str, object] | None
 ) -> bool | Mapping[str, Json] | None:
     """Returns whether the action's effect holds now, or its outputs when it does; None when unknown."""
     if params is not None and hasattr(target, "verify"):
@@ -396,7 +396,7 @@ def verified(
     return None if None in answers else all(answers)
 
 
-def entry_of(sentence: str, entries: Iterable[Entry]) -> Entry | None:
+def entry_of(sentence: str, entries: Iterable[SkillEntry]) -> SkillEntry | None:
     """The manifest entry of a sentence that an agent chose."""
     for entry in entries:
         if Sentence(entry.sentence, entry.types).parse(sentence) is not None:

@@ -12,7 +12,7 @@ _MADE_OF = ("digest", "inputs", "seed", "model", "budget", "versions")
 _SHOWN = ("decision", "step", "expand", "done", "write", "halt", "graft", "result", "verdict")
 
 
-class Difference(NamedTuple):
+class RunDifference(NamedTuple):
     """A difference in one line; `tick`: where the runs part, None for what they were made of."""
 
     text: str
@@ -24,11 +24,11 @@ def compare(a: Recording, b: Recording) -> list[str]:
     return [f"tick {d.tick}: {d.text}" if d.tick is not None else d.text for d in differences(a, b)]
 
 
-def differences(a: Recording, b: Recording, until: int | None = None) -> list[Difference]:
+def differences(a: Recording, b: Recording, until: int | None = None) -> list[RunDifference]:
     """Returns what differs in the runs' components, then the first differing status and the first differing event.
 
     `until`: the last tick to compare; None: all."""
-    made = (Difference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
+    made = (RunDifference(f"{key}: {_short(a.head.get(key))} / {_short(b.head.get(key))}")
             for key in _MADE_OF if differs(a, b, key))  # fmt: skip
     firsts = (first(a, b, until) for first in (_first_status, _first_event))
     return [*made, *(each for each in firsts if each is not None)]
@@ -38,7 +38,7 @@ def differs(a: Recording, b: Recording, key: str) -> bool:
     return bool(a.head.get(key) != b.head.get(key))
 
 
-def _first_status(a: Recording, b: Recording, until: int | None) -> Difference | None:
+def _first_status(a: Recording, b: Recording, until: int | None) -> RunDifference | None:
     paths = [{row.number: row.path for row in r.nodes} for r in (a, b)]
     for tick in sorted({*a.ticks, *b.ticks}):
         if until is not None and tick > until:
@@ -47,15 +47,15 @@ def _first_status(a: Recording, b: Recording, until: int | None) -> Difference |
         if told[0] != told[1]:
             pairs = zip_longest(*told, fillvalue="nothing more")
             one, other = next(pair for pair in pairs if pair[0] != pair[1])
-            return Difference(f"{one} / {other}", tick)
+            return RunDifference(f"{one} / {other}", tick)
     return None
 
 
-def _first_event(a: Recording, b: Recording, until: int | None) -> Difference | None:
+def _first_event(a: Recording, b: Recording, until: int | None) -> RunDifference | None:
     for one, other in zip_longest(_told(a, until), _told(b, until)):
         if one is None or other is None or one[1:] != other[1:]:
             tick = (one or other or (0,))[0]
-            return Difference(f"{_event(one)} / {_event(other)}", tick)
+            return RunDifference(f"{_event(one)} / {_event(other)}", tick)
     return None
 
 

@@ -134,7 +134,7 @@ def tick_sum(row: TickRow) -> int:
     return _crc(f"{row.tick}|{row.at!r}|{row.changes}|{row.before}")
 
 
-def piece_sum(piece: Piece) -> int:
+def piece_sum(piece: TextPiece) -> int:
     return _crc(f"{piece.id}|{piece.parent}|{piece.keep}|{piece.rest}")
 
 
@@ -148,7 +148,7 @@ DEPTH = 200  # texts that build on one another; the next one is written whole
 NEAR = 2**22  # characters of texts that were put together lately, kept at hand
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A text stored as the first `keep` characters of the text `parent`, then `rest`."""
 
     id: int
@@ -166,7 +166,7 @@ class Texts:
         self.depths: dict[int, int] = {}  # of the recent ones
         self.last = 0
 
-    def add(self, text: str) -> tuple[int, Piece | None]:
+    def add(self, text: str) -> tuple[int, TextPiece | None]:
         """Returns the text's number, and a Piece when the text is new."""
         if text in self.known:
             return self.known[text], None
@@ -176,7 +176,7 @@ class Texts:
             if shared > max(keep, WORTH) and self.depths[number] < DEPTH:
                 parent, keep = number, shared
         self.remember(self.last + 1, text, self.depths[parent] + 1 if parent else 1)
-        return self.last, Piece(self.last, parent, keep, text[keep:])
+        return self.last, TextPiece(self.last, parent, keep, text[keep:])
 
     def remember(self, number: int, text: str, depth: int = 1) -> None:
         self.last = max(self.last, number)
@@ -205,8 +205,8 @@ def common(a: str, b: str) -> int:
 class Whole(Mapping[int, str]):
     """Maps numbers to texts, each built on demand, because long texts may share pieces."""
 
-    def __init__(self, pieces: Iterable[Piece] = ()) -> None:
-        self.pieces: dict[int, Piece] = {}
+    def __init__(self, pieces: Iterable[TextPiece] = ()) -> None:
+        self.pieces: dict[int, TextPiece] = {}
         self.lengths: dict[int, int] = {}
         self.depths: dict[int, int] = {0: 0}
         self._near: OrderedDict[int, str] = OrderedDict()
@@ -214,7 +214,7 @@ class Whole(Mapping[int, str]):
         for piece in pieces:
             self.add(piece)
 
-    def add(self, piece: Piece, longest: float = float("inf"), deepest: float = float("inf")) -> bool:
+    def add(self, piece: TextPiece, longest: float = float("inf"), deepest: float = float("inf")) -> bool:
         """Adds a piece; returns False when it is invalid or refers to a missing one."""
         id, parent, keep, rest = piece
         if not 0 <= parent < id or parent not in self.depths or not 0 <= keep <= self.lengths.get(parent, 0):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from bt_runtime.journal.layout import STATUS, NodeRow, changes_of
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.types import Json
 
 _HEAD = (
@@ -64,7 +64,7 @@ Line = Mapping[str, Json]
 Say = Callable[[str], None]  # a warning, for whoever reads the run's log
 
 
-class Follower(Protocol):
+class LineFollower(Protocol):
     """Receives lines in the writer's thread, so it must not block."""
 
     def begin(self, line: Line, say: Say) -> None: ...
@@ -77,13 +77,13 @@ class Following:
 
     def __init__(self, say: Say) -> None:
         self.say = say
-        self.all: list[Follower] = []
+        self.all: list[LineFollower] = []
         self.time: Callable[[], float] | None = None  # of a clock that is not the machine's
         self.paths: dict[int, str] = {}
         self.gone: list[int] = []  # told of in the latest tick, which may still change them
         self.head: Mapping[str, Json] = {}
 
-    def join(self, follower: Follower) -> None:
+    def join(self, follower: LineFollower) -> None:
         follower.begin(_timed(first(self.head), self.time() if self.time is not None else None), self.say)
         self.all.append(follower)
 
@@ -127,14 +127,14 @@ def _timed(line: dict[str, Json], now: float | None) -> Line:
     return line if now is None else {**line, "time": now}
 
 
-class Nowhere(Store):
+class Nowhere(JournalStore):
     """Replaces the file for a run that is not stored, only followed."""
 
     def __init__(self) -> None:
-        self.path, self.limits = Path("nowhere"), Limits()
+        self.path, self.limits = Path("nowhere"), JournalLimits()
         self.written, self.synced = 0, True
 
-    def commit(self, batch: Batch, durable: bool) -> None:
+    def commit(self, batch: RowBatch, durable: bool) -> None:
         """No-op: the followers have received the batch."""
 
     def check(self) -> None: ...

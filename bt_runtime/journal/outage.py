@@ -101,7 +101,7 @@ class WriteFailure(NamedTuple):
 UNREADABLE = WriteFailure(0, "what is said of it beside it cannot be read", careful=True, final=True)
 
 
-class Mark(NamedTuple):
+class OutageMark(NamedTuple):
     """What stands beside a journal: where it breaks off, and the newest row that an action may have waited for."""
 
     failure: WriteFailure | None = None
@@ -115,7 +115,7 @@ class FailureMarker:
         self.path = marker_of(journal) if journal is not None else None
         self.file: int | None = None
         # of an earlier process, until this one has written what was missing
-        self.said, self.events = read(journal) if journal is not None else Mark()
+        self.said, self.events = read(journal) if journal is not None else OutageMark()
         self._reserve()
 
     def _reserve(self) -> None:
@@ -161,7 +161,7 @@ class FailureMarker:
         os.fsync(self.file)
 
     def _line(self) -> bytes:
-        return _line(Mark(self.said, self.events)).ljust(MARKER_SIZE)
+        return _line(OutageMark(self.said, self.events)).ljust(MARKER_SIZE)
 
     def _remove(self) -> None:
         self.close(ours=False)
@@ -205,22 +205,22 @@ def missing(journal: Path, events: int) -> str:
     return f"its end is missing: {events:,} of {newest:,} events are there" if newest > events else ""
 
 
-def read(journal: Path) -> Mark:
+def read(journal: Path) -> OutageMark:
     try:
         text = disk.begin(marker_of(journal), MARKER_SIZE).strip(b" \0\n")
     except FileNotFoundError:
-        return Mark()
+        return OutageMark()
     except OSError:
-        return Mark(UNREADABLE)
+        return OutageMark(UNREADABLE)
     if not text:
-        return Mark()
+        return OutageMark()
     try:
         sum, _, said = text.partition(b" ")
         found = json.loads(said) if int(sum) == zlib.crc32(said) else {"": ""}
         events = found.pop("events", 0)
-        return Mark(WriteFailure(**found) if found else None, int(events))
+        return OutageMark(WriteFailure(**found) if found else None, int(events))
     except (ValueError, TypeError, AttributeError):
-        return Mark(UNREADABLE)
+        return OutageMark(UNREADABLE)
 
 
 def _number(events: int) -> bytes:
@@ -229,7 +229,7 @@ def _number(events: int) -> bytes:
     return (b"%d %s" % (zlib.crc32(said), said)).ljust(64)
 
 
-def _line(mark: Mark) -> bytes:
+def _line(mark: OutageMark) -> bytes:
     found = mark.failure
     told = found._replace(why=found.why[:_LONGEST])._asdict() if found is not None else {}
     if mark.events:

@@ -14,7 +14,7 @@ from bt_runtime.types import Json, JsonValue
 
 if TYPE_CHECKING:
     from bt_runtime.journal.recordable import Given, Recordable
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
 
 
 R = TypeVar("R")
@@ -62,7 +62,7 @@ class Kept(NamedTuple):
         return Kept({**self.head, **other.head}, {**self.given, **other.given})
 
 
-class Part:
+class JournalPart:
     """The part of one room. A subclass overrides what its room needs; the entry point names an object.
 
     A journal is untrusted when it is read: `check` must find whatever the other methods rely on.
@@ -80,13 +80,13 @@ class Part:
     def wrap(self, run: Recordable, tape: Taping, head: Mapping[str, Json]) -> None:
         """Wraps the room's services, so that the tape records their answers; a replay rebuilds them from the head."""
 
-    def entries(self, head: Mapping[str, Json]) -> list[Entry]:
+    def entries(self, head: Mapping[str, Json]) -> list[SkillEntry]:
         """The manifest entries of sentences that an agent may choose, and that no tree lists."""
         return []
 
 
 class Registered(NamedTuple):
-    parts: Mapping[str, Part]
+    parts: Mapping[str, JournalPart]
     faults: tuple[str, ...]  # of parts that cannot be loaded
 
 
@@ -97,11 +97,11 @@ def registered() -> Registered:
 
 @lru_cache(maxsize=4)
 def _loaded(entries: tuple[plugins.Entry, ...]) -> Registered:
-    parts: dict[str, Part] = {}
+    parts: dict[str, JournalPart] = {}
     faults = []
     for entry in entries:
         try:
-            found = plugins.load(entry, "a part of a journal", lambda found: isinstance(found, Part))
+            found = plugins.load(entry, "a part of a journal", lambda found: isinstance(found, JournalPart))
         except plugins.PluginFault as fault:
             if entry.ours:
                 raise

@@ -17,7 +17,7 @@ from bt_runtime.journal.layout import (
     End,
     Event,
     NodeRow,
-    Piece,
+    TextPiece,
     TickRow,
     Whole,
     changes_of,
@@ -34,7 +34,7 @@ DECIDED = ("answer", "done", "result")  # a decision or an action is whole once 
 MOST_TOLD = 2**28  # characters that the texts of one journal may come to when all of them are told
 
 
-class Added(NamedTuple):
+class AddedRows(NamedTuple):
     """The rows read in one go."""
 
     nodes: list[NodeRow]
@@ -172,7 +172,7 @@ class Recording:
         broken = outage.marked(self.path)
         return broken is not None and broken != outage.UNREADABLE and self.last_tick >= broken.tick
 
-    def more(self) -> Added:
+    def more(self) -> AddedRows:
         """Reads the rows that a live run has written since the last call."""
         with opening.opened(self.path) as connection:
             row = connection.execute("SELECT value FROM head WHERE name = 'end'").fetchone()
@@ -197,9 +197,9 @@ class Recording:
         except ValueError as error:
             self.end, self.damage, self.torn = End(), str(error), True
 
-    def _add(self, connection: sqlite3.Connection) -> Added:
+    def _add(self, connection: sqlite3.Connection) -> AddedRows:
         """Reads all tables at one moment, each up to its first damage."""
-        added = Added([], [], [])
+        added = AddedRows([], [], [])
         for part in (self._read_texts, self._read_events, self._read_nodes, self._read_ticks):
             try:
                 part(connection, added)
@@ -211,15 +211,15 @@ class Recording:
             self.torn = self.torn or part == self._read_events
         return added
 
-    def _read_texts(self, connection: sqlite3.Connection, added: Added) -> None:
+    def _read_texts(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         """Reads the texts. A damaged text is skipped; an entry that refers to it reports the gap."""
         sql = "SELECT id, parent, keep, rest, sum FROM texts WHERE id > ? ORDER BY id"
         for *row, sum in connection.execute(sql, (max(self.texts, default=0),)):
-            piece = Piece(*row)
+            piece = TextPiece(*row)
             if tuple(map(type, piece)) == (int, int, int, str) and piece_sum(piece) == sum:
                 self.texts.add(piece, LONGEST, DEPTH + 1)
 
-    def _read_events(self, connection: sqlite3.Connection, added: Added) -> None:
+    def _read_events(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq > ? ORDER BY seq"
         for *row, sum in connection.execute(sql, (len(self.events),)):
             event = Event(*row)
@@ -240,7 +240,7 @@ class Recording:
             there = f"{len(self.events):,} of {self.end.events:,} events are there"
             raise opening.InvalidEntry(f"its end is missing: {there}")
 
-    def _read_nodes(self, connection: sqlite3.Connection, added: Added) -> None:
+    def _read_nodes(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         sql = "SELECT number, path, kind, name, tick, place, sum FROM nodes WHERE number > ? ORDER BY number"
         for *row, sum in connection.execute(sql, (len(self.nodes),)):
             node = NodeRow(*row)
@@ -251,7 +251,7 @@ class Recording:
         if len(self.nodes) != self.end.nodes:
             raise opening.InvalidEntry(f"{len(self.nodes):,} of {self.end.nodes:,} nodes are there")
 
-    def _read_ticks(self, connection: sqlite3.Connection, added: Added) -> None:
+    def _read_ticks(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         sql = "SELECT tick, at, changes, before, sum FROM ticks WHERE tick > ? ORDER BY tick"
         for *found, sum in connection.execute(sql, (self.latest.tick,)):
             row = TickRow(*found)

@@ -26,7 +26,7 @@ from bt_runtime.journal.action import TapedActivity, TapedInstant, entry_of
 from bt_runtime.journal.backlog import Backlog
 from bt_runtime.journal.changes import Changes, kept
 from bt_runtime.journal.layout import HEAD, SUFFIX, Event, Texts, head_sum, wall_time
-from bt_runtime.journal.lines import Follower, Following, Nowhere
+from bt_runtime.journal.lines import Following, LineFollower, Nowhere
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.notes import Rows, broken, known, notes, shapes, spending
 from bt_runtime.journal.outage import BEST_EFFORT, POLICIES
@@ -35,11 +35,11 @@ from bt_runtime.journal.parts import kept as kept_by_parts
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.repair import rebuild
-from bt_runtime.journal.store import Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
 from bt_runtime.journal.writer import Writer
-from bt_runtime.language.entry import Entry
+from bt_runtime.language.entry import SkillEntry
 from bt_runtime.language.faults.diagnostic import BtError, closing
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.clock import of_the_machine
@@ -63,11 +63,11 @@ class Recorder(Gate):
     Without a place and a recording nothing is stored: only followers receive the lines."""
 
     def __init__(
-        self, place: Path | str | None, recording: Recording | None = None, limits: Limits | None = None,
+        self, place: Path | str | None, recording: Recording | None = None, limits: JournalLimits | None = None,
         policy: str | None = None, *, lock: Lock | None = None, standing: Sequence[Event] = (),
     ) -> None:  # fmt: skip
         self.place = Path(place) if place is not None else None  # the folder; of a recording's own file, its path
-        self.recording, self.limits = recording, limits or Limits()
+        self.recording, self.limits = recording, limits or JournalLimits()
         kept = str(recording.head.get("policy") or "") if recording is not None else ""
         self.policy = policy or kept or POLICIES[0]
         if self.policy not in POLICIES:
@@ -77,8 +77,8 @@ class Recorder(Gate):
         self.since = 0  # the tick from which on changes of status are written
         self.around = Kept()  # what the parts keep, or what the head that is played again says of them
         self.path: Path | None = None
-        self.entries: list[Entry] | None = None
-        self.offered: list[Entry] = []  # of sentences that no tree lists
+        self.entries: list[SkillEntry] | None = None
+        self.offered: list[SkillEntry] = []  # of sentences that no tree lists
         self.rows = Rows()
         self.first: Reshaped | None = None  # the tree before the first tick
         self.spent: dict[str, int] = {}  # as it was noted last
@@ -144,7 +144,7 @@ class Recorder(Gate):
                 self._goes_on()
             return
         try:
-            store = Store(self.path, self.limits, self._summed(run, given))
+            store = JournalStore(self.path, self.limits, self._summed(run, given))
         except BaseException:
             self.lock.release()
             raise
@@ -175,14 +175,14 @@ class Recorder(Gate):
             if self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
             read = self.recording.end if not self.recording.damage else None
-            store, texts = Store(self.path, self.limits, read=read), Texts()
+            store, texts = JournalStore(self.path, self.limits, read=read), Texts()
             seq = self._cut(store, texts, self.recording)
         except Exception as error:
             self.tape.broken = True
             raise Difference(self.tape.tick(), f"its journal cannot be written: {error}") from error
         self.tape.writer = self.tape.writer.hand_over(self._writer(store, texts, seq))
 
-    def _writer(self, store: Store, texts: Texts, seq: int = 0) -> Writer:
+    def _writer(self, store: JournalStore, texts: Texts, seq: int = 0) -> Writer:
         return Writer(store, texts, seq, self._told, self.policy, self.following, self.run.runner.halt)
 
     @property
@@ -190,7 +190,7 @@ class Recorder(Gate):
         """Returns why the record is incomplete; "" when it is complete."""
         return str(getattr(self.tape.writer, "broken", ""))
 
-    def _cut(self, store: Store, texts: Texts, recording: Recording) -> int:
+    def _cut(self, store: JournalStore, texts: Texts, recording: Recording) -> int:
         last = recording.events[-1] if recording.events else None
         seq = store.cut(last.seq if last else 0, self.since, recording.sum, self.standing)
         for number in sorted(recording.texts)[-64:]:
@@ -222,7 +222,7 @@ class Recorder(Gate):
         why = begun.failed or "the disk does not answer"
         raise BtError(f"{self.path} cannot be written: {why}", "free the disk, or name another folder")
 
-    def follow(self, follower: Follower) -> None:
+    def follow(self, follower: LineFollower) -> None:
         """Sends everything recorded from now on to a follower, until the run is closed. Call it before the first
         tick."""
         if self.tape.writer is None:
@@ -271,7 +271,7 @@ class Recorder(Gate):
     def instant(self, call: Call) -> Call:
         return TapedInstant(self.tape, call)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[SkillEntry]:
         if self.entries is None:
             own = [k.data["entry"] for k in self.run.spec.registry if "entry" in k.data]
             self.entries = [*own, *self.offered]

@@ -9,24 +9,24 @@ from pathlib import Path
 from bt_runtime.journal import codec, folder
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.language.project import disk
 
 DAMAGED = ".damaged"
 _DRAFT, _READY = folder.UNFINISHED  # the new one before it is whole, and until it stands in its place
 
 
-def rebuild(recording: Recording, path: Path, limits: Limits) -> None:
+def rebuild(recording: Recording, path: Path, limits: JournalLimits) -> None:
     """Rebuilds a journal from a recording; the caller holds the journal's lock. After a kill, the rebuild starts
     anew, or `ended` completes it."""
     draft = path.with_suffix(_DRAFT)
     for each in folder.files_of(draft, locks=False):
         each.unlink()
     head = {name: codec.text(value) for name, value in recording.head.items()}
-    store = Store(draft, limits, head)
+    store = JournalStore(draft, limits, head)
     ticks = [(t, recording.times[t], changes) for t, changes in sorted(recording.ticks.items())]
     pieces = list(recording.texts.pieces.values())
-    store.commit(Batch(recording.events, pieces, ticks, recording.nodes), durable=True)
+    store.commit(RowBatch(recording.events, pieces, ticks, recording.nodes), durable=True)
     store.close()
     for each in folder.files_of(path, locks=False):
         _kept(each, path.with_suffix(DAMAGED + each.name.removeprefix(path.name)))

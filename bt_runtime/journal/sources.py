@@ -17,7 +17,7 @@ from bt_runtime.journal import codec
 from bt_runtime.journal.layout import FORMAT
 from bt_runtime.language import project
 from bt_runtime.language.agent_options import AgentOptions, condition
-from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field, FieldType, Kind
 from bt_runtime.language.project import disk, real
@@ -113,7 +113,7 @@ def kinds_kept(kinds: Iterable[Kind]) -> list[Json]:
     """Describes skills that were given as Python objects, so that the tree can be checked without them."""
     found = []
     for kind in kinds:
-        entry: Entry = kind.data["entry"]
+        entry: SkillEntry = kind.data["entry"]
         fields = [
             [f.name, f.type, f.about, f.required, f.default, list(f.choices), f.writes, f.minimum, f.maximum]
             for f in kind.fields
@@ -139,7 +139,7 @@ def _kind(kept: Mapping[str, Json]) -> Kind:
     if "requires" in kept:
         about["requires"] = condition(kept["requires"])
     agent_options = AgentOptions(*kept.get("acting", ()))
-    entry = Entry(kept["sentence"], "python", "", dict(kept["types"]), **about, agent_options=agent_options)
+    entry = SkillEntry(kept["sentence"], "python", "", dict(kept["types"]), **about, agent_options=agent_options)
     return skill_kind(kept["name"], kept["about"], fields, entry)
 
 

@@ -24,7 +24,7 @@ from bt_runtime.journal.layout import (
     End,
     Event,
     NodeRow,
-    Piece,
+    TextPiece,
     TickRow,
     checksum,
     node_sum,
@@ -39,7 +39,7 @@ LOCKED = 1.0  # seconds that one attempt waits for another process's lock
 SETTLE = 2.0  # seconds after which what was committed is also in the file itself, not only in the log beside it
 
 
-class Limits(NamedTuple):
+class JournalLimits(NamedTuple):
     """The limits on what a journal keeps."""
 
     bytes: int = 256 * 2**20  # of one journal; beyond it only grafts, halts and results are noted
@@ -48,12 +48,13 @@ class Limits(NamedTuple):
     days: float = 90  # journals in the folder that are older go when a new run begins
 
 
-class Batch:
+class RowBatch:
     """Rows that are written together, and who waits for them."""
 
     def __init__(
-        self, events: Iterable[Event] = (), texts: Iterable[Piece] = (), ticks: Iterable[tuple[int, float, str]] = (),
-        nodes: Iterable[NodeRow] = (), head: Mapping[str, str] | None = None,
+        self, events: Iterable[Event] = (), texts: Iterable[TextPiece] = (),
+        ticks: Iterable[tuple[int, float, str]] = (), nodes: Iterable[NodeRow] = (),
+        head: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.events, self.texts, self.ticks, self.nodes = list(events), list(texts), list(ticks), list(nodes)
         self.head = dict(head or {})
@@ -72,16 +73,20 @@ class Batch:
             rows.clear()
 
 
-class Store:
+class JournalStore:
     """Writes the file; used by one thread. The head of a new file exists as soon as the file does.
 
     `read`: the end of a journal that this process goes on with, as it read it; Overtaken when it is another now.
     """
 
     def __init__(
-        self, path: Path, limits: Limits | None = None, head: Mapping[str, str] | None = None, read: End | None = None
+        self,
+        path: Path,
+        limits: JournalLimits | None = None,
+        head: Mapping[str, str] | None = None,
+        read: End | None = None,
     ) -> None:
-        self.path, self.limits = path, limits or Limits()
+        self.path, self.limits = path, limits or JournalLimits()
         self.owner = secrets.randbits(48) | 1
         fresh = not path.exists()
         connection: sqlite3.Connection | None = None
@@ -176,7 +181,7 @@ class Store:
     def _one(self, sql: str) -> Json:
         return self.connection.execute(sql).fetchone()
 
-    def commit(self, batch: Batch, durable: bool) -> None:
+    def commit(self, batch: RowBatch, durable: bool) -> None:
         """Writes a batch wholly or not at all; `durable`: it is on the disk when this returns."""
         if durable is not self.careful:
             self.careful = None  # unknown, should this break
@@ -208,7 +213,7 @@ class Store:
         with suppress(sqlite3.Error):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _insert(self, batch: Batch) -> None:
+    def _insert(self, batch: RowBatch) -> None:
         many, end = self.connection.executemany, self.end
         if batch.head:
             many("INSERT OR REPLACE INTO head VALUES (?, ?)", list(batch.head.items()))
@@ -283,7 +288,7 @@ class Store:
             run("DELETE FROM nodes WHERE tick >= ?", (tick,))
             self._look()
             self._say(self.end._replace(sum=sum))
-            self._insert(Batch([e._replace(seq=seq + i) for i, e in enumerate(standing, 1)]))
+            self._insert(RowBatch([e._replace(seq=seq + i) for i, e in enumerate(standing, 1)]))
         return seq + len(standing)
 
     def settle(self) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bt_runtime.journal import folder, opening, outage
 from bt_runtime.journal.layout import End, head_sum
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import JournalLimits
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
@@ -78,7 +78,7 @@ def _read(connection: sqlite3.Connection, path: Path, size: int) -> Summary:
     )  # fmt: skip
 
 
-def let_old_go(place: Path, limits: Limits) -> list[Path]:
+def let_old_go(place: Path, limits: JournalLimits) -> list[Path]:
     """Removes runs that ended beyond the age limit, and gives their files; what cannot be removed stays.
 
     None of a run that can go on, none of the latest, none by the word of a clock that jumped.
@@ -97,7 +97,7 @@ def let_old_go(place: Path, limits: Limits) -> list[Path]:
     return gone
 
 
-def clock_jumped(there: list[Path], now: float, limits: Limits) -> bool:
+def clock_jumped(there: list[Path], now: float, limits: JournalLimits) -> bool:
     """Returns True when the newest journal is from the future or so old that the clock may be wrong. Then no journal
     is deleted yet."""
     newest = folder.touched(there[-1])

@@ -16,7 +16,7 @@ from bt_runtime.types import Doing, Instant, Job, Json, JsonValue, Lasting, Obse
 if TYPE_CHECKING:
     from bt_runtime.tree.clock import Alarm, RunClock
     from bt_runtime.tree.context import Context
-    from bt_runtime.tree.services import Actor, Person
+    from bt_runtime.tree.services import Actor, PersonService
 
 T = TypeVar("T")
 _NEVER = {"act", "close"}  # not called through `has`
@@ -125,11 +125,11 @@ class TapedJob(Job[T]):
 
 
 class TapedPerson:
-    def __init__(self, tape: Taping, inner: Person | None) -> None:
+    def __init__(self, tape: Taping, inner: PersonService | None) -> None:
         self.tape, self.inner = tape, inner
 
     @property
-    def live(self) -> Person:
+    def live(self) -> PersonService:
         """The person, behind the recorded part."""
         assert self.inner is not None, "a replay asks nobody"
         return self.inner

@@ -28,7 +28,7 @@ from bt_runtime.journal.outage import (
     WriteFailure,
     full,
 )
-from bt_runtime.journal.store import Batch, Store, Ticket, bounded, safe
+from bt_runtime.journal.store import JournalStore, RowBatch, Ticket, bounded, safe
 from bt_runtime.language.faults.diagnostic import message_of
 from bt_runtime.tree.clock import Alarm
 from bt_runtime.tree.describe.census import feedback, statuses
@@ -60,7 +60,7 @@ elsewhere: Callable[[Path, Callable[[], bool]], str] | None = None  # "" once an
 
 class Writer:
     def __init__(
-        self, store: Store, texts: Texts, seq: int = 0, told: Callable[[str], None] | None = None,
+        self, store: JournalStore, texts: Texts, seq: int = 0, told: Callable[[str], None] | None = None,
         policy: str = POLICIES[0], following: Following | None = None, stop: Callable[[str], None] | None = None,
     ) -> None:  # fmt: skip
         """`stop` ends the run when another process has continued it."""
@@ -71,7 +71,7 @@ class Writer:
         self.queue: deque[Queued] = deque()  # appended to by any thread, taken from by the one that writes
         self.noted = self.taken = 0  # bytes that were ever put into the queue, and taken from it
         self.slowed = 0.0  # seconds that ticks have waited
-        self.waiting: deque[Batch] = deque()  # what could not be written yet, in order
+        self.waiting: deque[RowBatch] = deque()  # what could not be written yet, in order
         self.trouble: Outage | None = None
         self.latest: Ticket | None = None  # that somebody asked for
         self.mark = FailureMarker(store.path if not isinstance(store, Nowhere) else None)
@@ -241,7 +241,7 @@ class Writer:
         self.following.close()
 
     def _flush(self) -> None:
-        made = Batch()
+        made = RowBatch()
         while self.queue and made.size < LARGEST:  # whoever notes faster than this writes keeps nobody waiting
             size, write, *given = self.queue.popleft()
             try:
@@ -249,13 +249,13 @@ class Writer:
             except Exception as error:
                 self._keep(made)
                 self._unwritable(write.__name__.lstrip("_"), error)
-                made = Batch()
+                made = RowBatch()
             self.taken += size
             made.size += size
         self._keep(made)
         self._write()
 
-    def _keep(self, made: Batch) -> None:
+    def _keep(self, made: RowBatch) -> None:
         if made.any or made.tickets:
             self.waiting.append(made)
 
@@ -277,7 +277,7 @@ class Writer:
         if self.trouble is not None:
             self._answer(self.trouble)
 
-    def _put(self, made: Batch) -> None:
+    def _put(self, made: RowBatch) -> None:
         self.store.check()
         if made.any:
             self._commit(made, made.durable)
@@ -294,7 +294,7 @@ class Writer:
             self.unlooked = 0
             self._look_at_size(made.tick)
 
-    def _copied(self, made: Batch) -> str:
+    def _copied(self, made: RowBatch) -> str:
         """Waits until another place has what actions wait for; returns why it never will, and they may not begin."""
         self.careful = self.careful or any(event.kind in ("begin", "done") for event in made.events)
         asks = elsewhere if made.tickets and self.careful else None
@@ -308,7 +308,7 @@ class Writer:
         elif self.is_full and not self.is_shut:
             self.is_shut = self.store.bytes() > TOO_MUCH * self.store.limits.bytes
 
-    def _commit(self, batch: Batch, durable: bool) -> None:
+    def _commit(self, batch: RowBatch, durable: bool) -> None:
         try:
             self.store.commit(batch, durable)
         except sqlite3.Error as error:
@@ -375,7 +375,7 @@ class Writer:
     # What there is to write ------------------------------------------------------------------
 
     def _event(
-        self, made: Batch, tick: int, at: float, kind: str, found: Body | str, texts: dict[str, str] | None,
+        self, made: RowBatch, tick: int, at: float, kind: str, found: Body | str, texts: dict[str, str] | None,
         now: float | None,
     ) -> None:  # fmt: skip
         made.tick = tick
@@ -389,7 +389,7 @@ class Writer:
         made.events.append(Event(self.seq, tick, at, kind, found))
 
     def _body(
-        self, made: Batch, about: tuple[int, float, float | None, str], found: Body | str, texts: dict[str, str]
+        self, made: RowBatch, about: tuple[int, float, float | None, str], found: Body | str, texts: dict[str, str]
     ) -> str:
         """Completes the text of an entry: one that the tick has not made, or that has long texts beside it."""
         kind, told = about[3], found
@@ -406,27 +406,27 @@ class Writer:
                 made.texts.append(piece)
         return body
 
-    def _changes(self, made: Batch, tick: int, at: float, text: str, now: float | None = None) -> None:
+    def _changes(self, made: RowBatch, tick: int, at: float, text: str, now: float | None = None) -> None:
         self.following.changes(tick, at, now, text)
         made.ticks.append((tick, at, text))
         made.tick = max(made.tick, tick)
 
-    def _nodes(self, made: Batch, rows: list[NodeRow]) -> None:
+    def _nodes(self, made: RowBatch, rows: list[NodeRow]) -> None:
         self.following.nodes(rows)
         if not self.is_shut:
             made.nodes += rows
 
-    def _head(self, made: Batch, name: str, value: str) -> None:
+    def _head(self, made: RowBatch, name: str, value: str) -> None:
         made.head[name] = value
 
-    def _ticket(self, made: Batch, ticket: Ticket) -> None:
+    def _ticket(self, made: RowBatch, ticket: Ticket) -> None:
         made.tickets.append(ticket)
         made.durable = True
 
-    def _boundary(self, made: Batch) -> None:
+    def _boundary(self, made: RowBatch) -> None:
         made.durable = True
 
-    def _flood(self, made: Batch) -> None:
+    def _flood(self, made: RowBatch) -> None:
         raise OverflowError(f"more than {WAITING // 2**20} MB wait to be written")
 
 

@@ -23,7 +23,7 @@ REQUIREMENT = "bt_runtime.language.checks.doubts:unguarded"  # the check of node
 INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
-class Entry(NamedTuple):
+class SkillEntry(NamedTuple):
     """The part of a skill's description besides its fields; stored in the kind's `data`."""
 
     sentence: str
@@ -57,7 +57,7 @@ def careful(can_be_told: bool) -> str:
     return VERIFY if can_be_told else FAIL
 
 
-def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: Entry) -> Kind:
+def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: SkillEntry) -> Kind:
     """Makes a node kind of a skill."""
     given = [f"  {f.name}: {_sample(f)}" for f in fields if f.required]
     example = f"{name}:\n" + "\n".join(given) + "\n" if given else f"{name}: {{}}\n"

@@ -28,23 +28,23 @@ class Guide(NamedTuple):
         return f"{MARK}\n{as_yaml(self.header)}{MARK}\n{self.text.strip()}\n"
 
 
-class Checked(NamedTuple):
+class CheckedGuide(NamedTuple):
     guide: Guide
     diagnostics: tuple[Diagnostic, ...]
     source: str  # the whole text, for showing faults
 
 
-def parse(text: str, name: str = "plan") -> Checked:
+def parse(text: str, name: str = "plan") -> CheckedGuide:
     """Reads a plan; every fault of its header has its place in the file."""
     lines = text.split("\n")
     if lines[0].rstrip() != MARK:
         fault = Diagnostic(CODE, "a plan begins with a header between two lines of ---", name, Span(1, 1, 1, 2),
                            help=f"write:\n{MARK}\nversion: 1\nkind: heat\n{MARK}\n1. …")  # fmt: skip
-        return Checked(Guide(text.strip()), (fault,), text)
+        return CheckedGuide(Guide(text.strip()), (fault,), text)
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == MARK), None)
     if end is None:
         fault = Diagnostic(CODE, "the header is not closed", name, Span(1, 1, 1, 1 + len(MARK)), help=f"add {MARK}")
-        return Checked(Guide(""), (fault,), text)
+        return CheckedGuide(Guide(""), (fault,), text)
     body = "\n".join(lines[end + 1 :]).strip()
     document = source.parse("\n" + "\n".join(lines[1:end]) + "\n", name)  # an empty first line keeps the places
     found = list(document.diagnostics)
@@ -54,17 +54,17 @@ def parse(text: str, name: str = "plan") -> Checked:
         found += more
     elif not found:
         found.append(Diagnostic(CODE, "the header is a mapping of what is known of the plan", name, Span(2, 1, 2, 2)))
-    return Checked(Guide(body, values), tuple(found), text)
+    return CheckedGuide(Guide(body, values), tuple(found), text)
 
 
-def read(path: Path, shown: str = "") -> Checked:
+def read(path: Path, shown: str = "") -> CheckedGuide:
     """Reads a plan's file; one that cannot be read is a fault like any other."""
     name = shown or str(path)
     try:
         return parse(disk.read_text(path), name)
     except (OSError, UnicodeDecodeError) as error:
         fault = Diagnostic(CODE, f"the plan cannot be read: {error}", name, help="is it a text file in UTF-8?")
-        return Checked(Guide(""), (fault,), "")
+        return CheckedGuide(Guide(""), (fault,), "")
 
 
 def sound(path: Path) -> Guide:

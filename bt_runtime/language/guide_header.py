@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from bt_runtime.language.kinds.shape import DRAFT, Schema, closed
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Json
 
 CODE = "BT061"  # of every fault in a plan's header
@@ -68,7 +68,7 @@ def plan_schema() -> Schema:
     }
 
 
-CHECK = Check(plan_schema(), CODE, "a plan")
+CHECK = DocumentCheck(plan_schema(), CODE, "a plan")
 
 
 def as_yaml(header: Mapping[str, Json]) -> str:

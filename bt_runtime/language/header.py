@@ -7,7 +7,7 @@ from bt_runtime.language.head_schema import PORT_TYPES, header_schema
 from bt_runtime.language.schema_quick import Path, number
 from bt_runtime.language.source import Node, Scalar, YamlMap
 from bt_runtime.language.spec import ABSENT, Port
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.language.values import NAME
 from bt_runtime.types import Json
 
@@ -21,7 +21,7 @@ def _code(path: Path) -> str:
     return "BT016" if len(path) > 2 and path[2] == "default" else "BT048"
 
 
-CHECK = Check(header_schema(), _code, "a tree file")
+CHECK = DocumentCheck(header_schema(), _code, "a tree file")
 
 
 class Header:

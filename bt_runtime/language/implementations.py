@@ -24,16 +24,16 @@ class Spots(NamedTuple):
     params: dict[str, Span]
 
 
-class Found(NamedTuple):
+class CheckedFiles(NamedTuple):
     """The result of a check of Python files: faults, and the texts of the faulty files."""
 
     faults: list[Diagnostic]
     sources: dict[str, str]
 
 
-def of_nodes(nodes: Iterable[NodeSpec], import_policy: ImportPolicy, folder: Path) -> Found:
+def of_nodes(nodes: Iterable[NodeSpec], import_policy: ImportPolicy, folder: Path) -> CheckedFiles:
     """Returns the faults in the Python that a tree's own `py` nodes name."""
-    found = Found([], {})
+    found = CheckedFiles([], {})
     for node in nodes:
         name = str(node.values["class"])
         refusal = import_policy.refusal(name, folder)
@@ -47,9 +47,9 @@ def of_nodes(nodes: Iterable[NodeSpec], import_policy: ImportPolicy, folder: Pat
     return found
 
 
-def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> Found:
+def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> CheckedFiles:
     """Returns the faults in the Python of one manifest's skills."""
-    found = Found([], {})
+    found = CheckedFiles([], {})
     for kind in kinds:
         spot = spots.get(kind.name)
         if spot is not None:
@@ -57,9 +57,9 @@ def faults_of(kinds: Iterable[Kind], spots: Mapping[str, Spots], file: str) -> F
     return found
 
 
-def missing(reference: str, folder: Path, file: str, span: Span) -> Found:
+def missing(reference: str, folder: Path, file: str, span: Span) -> CheckedFiles:
     """Returns the faults of a lone reference, such as the class of a `py` node."""
-    found = Found([], {})
+    found = CheckedFiles([], {})
     found.faults.extend(fault for fault, _ in _look(reference, folder, file, span, found.sources) if fault)
     return found
 
@@ -91,7 +91,7 @@ def _look(
             yield fault, None
         return
     module = python_file.module(path)
-    if isinstance(module, python_file.Broken):
+    if isinstance(module, python_file.BrokenPython):
         sources[_shown(path)] = module.text
         place = Span(module.line, module.column, module.line, module.column + 1)
         yield Diagnostic(CODE, f"this is not Python: {module.message}", _shown(path), place), None

@@ -17,10 +17,10 @@ from bt_runtime.language.project import real
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
-from bt_runtime.language.spec import DEFAULT_CAPS, Caps, Step, TreeSpec
+from bt_runtime.language.spec import DEFAULT_CAPS, Caps, IncludeStep, TreeSpec
 
 if TYPE_CHECKING:
-    from bt_runtime.language.implementations import Found
+    from bt_runtime.language.implementations import CheckedFiles
     from bt_runtime.language.import_policy import ImportPolicy
     from bt_runtime.language.manifest import Manifest
 
@@ -125,13 +125,13 @@ class Loader:
         direct = Path(name)
         return direct if direct.is_file() else self.named(name).path
 
-    def named(self, name: str) -> project.Tree:
+    def named(self, name: str) -> project.FoundTree:
         found = project.find_tree(name, self.project)
         if found.shipped:
             self.taken.setdefault(name.removesuffix(".yaml"))
         return found
 
-    def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
+    def load(self, path: Path, way: tuple[IncludeStep, ...]) -> TreeSpec | None:
         path = real(path)
         if self.home is None:
             self.home = path.parent
@@ -185,7 +185,7 @@ class Loader:
     # Trees -----------------------------------------------------------------------------------
 
     def tree(
-        self, document: Document, folder: Path, way: tuple[Step, ...] = (), path: Path | None = None
+        self, document: Document, folder: Path, way: tuple[IncludeStep, ...] = (), path: Path | None = None
     ) -> TreeSpec | None:
         spec, lost = self.alone(document, folder)
         if spec is None:
@@ -286,7 +286,7 @@ class Loader:
         for shown, read in manifests:
             self.python(manifest.python_of(read, shown, used))
 
-    def python(self, found: Found) -> None:
+    def python(self, found: CheckedFiles) -> None:
         self.diagnostics.add(*found.faults)
         self.diagnostics.sources.update(found.sources)
 
@@ -304,7 +304,7 @@ class Loader:
 
         return manifest.offering(kind, self.project)
 
-    def subtrees(self, spec: TreeSpec, way: tuple[Step, ...] = (), path: Path | None = None) -> None:
+    def subtrees(self, spec: TreeSpec, way: tuple[IncludeStep, ...] = (), path: Path | None = None) -> None:
         """Loads what the tree includes. A tree that contains itself is left to be built when it is reached."""
         for node in spec.root.walk():
             if not node.kind.includes or "file" not in node.values or self.diagnostics.full():
@@ -316,7 +316,7 @@ class Loader:
 
                 missing_file.not_included(self, found, name, node.file, node.given["file"].span)
                 continue
-            here = (*way, Step(path, spec, node))
+            here = (*way, IncludeStep(path, spec, node))
             first = next((i for i, step in enumerate(here) if step.path == found), None)
             if first is not None:
                 node.again = here[first].tree

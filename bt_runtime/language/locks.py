@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bt_runtime.language.entry import ELSEWHERE, ON_RESUME, Entry
+from bt_runtime.language.entry import ELSEWHERE, ON_RESUME, SkillEntry
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.sentence import Sentence
 
 
 def limits_of(kind: Kind) -> list[str]:
     """Returns the names of the interlocks that a skill has."""
-    entry: Entry = kind.data["entry"]
+    entry: SkillEntry = kind.data["entry"]
     options = entry.agent_options
     has = {"confirm": options.confirm, "at_most": options.at_most is not None, "uses": entry.uses,
            "requires": entry.requires is not None, "needs": entry.needs,

@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple, cast
 
 from bt_runtime.language import agent_options, impls, project, source
 from bt_runtime.language.emit.manifests import manifest_schema
-from bt_runtime.language.entry import ELSEWHERE, FLEET, ON_RESUME, REPEAT, Entry, careful, skill_kind
+from bt_runtime.language.entry import ELSEWHERE, FLEET, ON_RESUME, REPEAT, SkillEntry, careful, skill_kind
 from bt_runtime.language.expression import Expression, ExpressionError
 from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, nearest
-from bt_runtime.language.implementations import Found, Spots, faults_of
+from bt_runtime.language.implementations import CheckedFiles, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
@@ -27,16 +27,16 @@ from bt_runtime.language.properties.reader import Properties
 from bt_runtime.language.schema_quick import number
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Json, Span
 
 FAULT = "BT042"
-CHECK = Check(manifest_schema(), FAULT, "a manifest")  # of skills that nothing installed does
+CHECK = DocumentCheck(manifest_schema(), FAULT, "a manifest")  # of skills that nothing installed does
 
 
 @lru_cache(maxsize=16)
-def _check(named: frozenset[str]) -> Check:
-    return Check(manifest_schema(impls.keys_of(named)), FAULT, "a manifest")
+def _check(named: frozenset[str]) -> DocumentCheck:
+    return DocumentCheck(manifest_schema(impls.keys_of(named)), FAULT, "a manifest")
 
 
 class Manifest(NamedTuple):
@@ -55,7 +55,7 @@ def read(path: Path, shown: str = "", import_policy: ImportPolicy | None = None)
     return _Reader(document, path.parent, import_policy).manifest()
 
 
-def python_of(read: Manifest, file: str, skills: Set[str] | None = None) -> Found:
+def python_of(read: Manifest, file: str, skills: Set[str] | None = None) -> CheckedFiles:
     """Checks the Python of the manifest's skills, or of `skills` alone, without running it."""
     kinds = [kind for kind in read.kinds if skills is None or kind.name in skills]
     return faults_of(kinds, read.spots, file)
@@ -141,7 +141,7 @@ class _Reader:
                 "`instant` is for Python: a world says itself whether it is", (node.get("instant") or node).span,
                 "give the skill an `impl`, as `module:function`",
             )  # fmt: skip
-        entry = Entry(
+        entry = SkillEntry(
             sentence,
             impl,
             str(self.folder),

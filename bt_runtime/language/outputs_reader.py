@@ -24,10 +24,10 @@ _BOUNDS = {"max_length": MOST_LENGTH, "max_items": MOST_ITEMS, "decimals": MOST_
 
 def outputs_of(values: Values, field: Field, node: Node) -> Json:
     """Returns the outputs by entry, or BAD."""
-    return Reader(values).all(field, node)
+    return OutputsReader(values).all(field, node)
 
 
-class Reader:
+class OutputsReader:
     """Reads `outputs:` of a node; what is wrong goes to `diagnostics`."""
 
     def __init__(self, values: Values) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from bt_runtime.language.kinds.shape import DRAFT, Schema, closed
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Json
 
 CODE = "BT060"  # of every fault in a project file
@@ -187,4 +187,4 @@ _SHAPES: dict[Type, tuple[Schema, str]] = {
     "allow": ({"type": "object", "properties": {"python": _NAMES}, "required": ["python"], "maxProperties": 1},
               "packages and folders: `allow: {python: [my_package, ../shared_skills]}`"),
 }  # fmt: skip
-CHECK = Check(settings_schema(), CODE, "a project file")
+CHECK = DocumentCheck(settings_schema(), CODE, "a project file")

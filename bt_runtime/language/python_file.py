@@ -21,7 +21,7 @@ _PLAIN_BASES = frozenset({"Skill", "object"})
 _DYNAMIC = (b"globals(", b"exec(", b"__getattr__", b"setattr(")
 
 
-class Broken(NamedTuple):
+class BrokenPython(NamedTuple):
     """A syntax error in a Python file, with its place."""
 
     message: str
@@ -56,7 +56,7 @@ def too_large(path: Path) -> bool:
         return False
 
 
-def module(path: Path) -> Module | Broken | None:
+def module(path: Path) -> Module | BrokenPython | None:
     """Returns the names of a Python file; None when it is unreadable or too large."""
     try:
         stat = path.stat()
@@ -66,7 +66,7 @@ def module(path: Path) -> Module | Broken | None:
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, changed: int, size: int) -> Module | Broken | None:
+def _read(path: Path, changed: int, size: int) -> Module | BrokenPython | None:
     try:
         data = disk.read(path, LARGEST)
         with warnings.catch_warnings():
@@ -74,7 +74,7 @@ def _read(path: Path, changed: int, size: int) -> Module | Broken | None:
             tree: Syntax = compile(data, str(path), "exec", _ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError as error:
         text = data.decode("utf-8", "replace")
-        return Broken(str(error.msg), error.lineno or 1, error.offset or 1, text)
+        return BrokenPython(str(error.msg), error.lineno or 1, error.offset or 1, text)
     except (OSError, ValueError, RecursionError, MemoryError):
         return None
     names: dict[str, Syntax] = {}

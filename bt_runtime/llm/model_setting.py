@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from bt_runtime.language import source
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project_file import CODE, MODEL_OPTIONS, MOST_ADAPTERS, SERVER_OPTIONS
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 
-_CHECK = Check({"type": "object", "properties": MODEL_OPTIONS}, CODE, "a model")
+_CHECK = DocumentCheck({"type": "object", "properties": MODEL_OPTIONS}, CODE, "a model")
 _EXAMPLE = "write `{file: FILE.gguf, context: 16384}`, or `{server: http://127.0.0.1:8080, name: MODEL}`"
 
 

@@ -63,7 +63,7 @@ def read(path: Path) -> tuple[Picture, bytes]:
     try:
         data = disk.read(path, MOST_BYTES)
     except OSError as fault:
-        why = "is larger than 8 MiB" if isinstance(fault, disk.TooLarge) else f"cannot be read: {fault.strerror}"
+        why = "is larger than 8 MiB" if isinstance(fault, disk.FileTooLarge) else f"cannot be read: {fault.strerror}"
         raise BtError(f"the picture {path} {why}", WAY_OUT) from fault
     try:
         return of(data), data

@@ -34,7 +34,7 @@ _STARTER_FILE, _TUNED_FILE = "starter/starter.gguf", "tuned/smollm2-tuned.gguf" 
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class WorkerSettings:
     """Everything a worker needs to know. Zero means: decide from the file and the machine."""
 
     model: str

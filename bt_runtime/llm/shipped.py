@@ -12,9 +12,9 @@ def local(where: str, *, key: str | None = None, **settings: Any) -> Model:
     """Opens a GGUF file in a worker process. `key` is ignored: it is for servers."""
     need_llama()
     from bt_runtime.llm.local.model import LocalModel
-    from bt_runtime.llm.settings import Settings
+    from bt_runtime.llm.settings import WorkerSettings
 
-    return LocalModel(Settings(where, **settings))
+    return LocalModel(WorkerSettings(where, **settings))
 
 
 def smollm2(where: str, **settings: Any) -> Model:

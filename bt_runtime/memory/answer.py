@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Answer(Generic[T]):
+class MemoryAnswer(Generic[T]):
     def __init__(self, future: Future[T]) -> None:
         self._future = future
         self.cancelled = ""  # why

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from bt_runtime.language.project import plugins
 from bt_runtime.memory.index import Hit, Index
 from bt_runtime.memory.rwlock import RWLock
-from bt_runtime.memory.store import Kept, Store, kept, mixed
+from bt_runtime.memory.store import KeptEmbedder, Store, kept, mixed
 from bt_runtime.memory.vector import check_seals, damaged
 
 FAST, SLOW = "faiss", "plain"  # our vector stores
@@ -78,7 +78,7 @@ class Cache:
             return
         self._load(db, owner)
 
-    def _grow(self, db: sqlite3.Connection, owner: Kept) -> bool:
+    def _grow(self, db: sqlite3.Connection, owner: KeptEmbedder) -> bool:
         """Adds new rows to the index; returns False when the index must be rebuilt."""
         assert self._index is not None
         sql = "SELECT goal, vector, seal FROM vectors WHERE id > ? AND embedder = ? ORDER BY goal LIMIT ?"
@@ -93,7 +93,7 @@ class Cache:
         self._last = top
         return True
 
-    def _load(self, db: sqlite3.Connection, owner: Kept) -> None:
+    def _load(self, db: sqlite3.Connection, owner: KeptEmbedder) -> None:
         (size,) = db.execute("SELECT count(*) FROM vectors WHERE embedder = ?", (owner.id,)).fetchone()
         (self._last,) = db.execute("SELECT coalesce(max(id), 0) FROM vectors").fetchone()
         self._goal = 0

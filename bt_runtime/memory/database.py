@@ -193,7 +193,7 @@ def _check_length(path: Path, size: int, header: bytes) -> None:
         )
 
 
-class Pool:
+class ConnectionPool:
     """A pool of read connections for all threads; a forked child never uses its parent's connections."""
 
     def __init__(self, path: Path, readonly: bool) -> None:

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
-from bt_runtime.memory.answer import Answer
+from bt_runtime.memory.answer import MemoryAnswer
 from bt_runtime.memory.cache import Cache
 from bt_runtime.memory.draw import Tie, order
 from bt_runtime.memory.experience import Experience, from_json, normalise
 from bt_runtime.memory.index import Hit
-from bt_runtime.memory.retrieval import Fit, Offer, Retrieval, fill
+from bt_runtime.memory.retrieval import Candidate, Fit, Retrieval, fill
 from bt_runtime.memory.rows import Filter, Row, allowed, by_ids, eligible, roots, whole_task
 from bt_runtime.memory.selection import Strategy, select
 from bt_runtime.memory.store import Added, Store, Vanished
@@ -141,13 +141,13 @@ class Episodes:
             offers = self._offers(db, key, k, wanted, level, tie, seed)
             return fill(goal, offers, self._counted, budget, k, fit, similarity)
 
-    def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> Answer[Retrieval]:
+    def ask(self, goal: str, budget: int | None = None, k: int = 5, **how: Any) -> MemoryAnswer[Retrieval]:
         """`retrieve` as a job, for callers that must not block."""
-        return Answer(self._workers.submit(self.retrieve, goal, budget, k, **how))
+        return MemoryAnswer(self._workers.submit(self.retrieve, goal, budget, k, **how))
 
-    def select(self, strategy: Strategy, count: int, **how: Any) -> Answer[Retrieval]:
+    def select(self, strategy: Strategy, count: int, **how: Any) -> MemoryAnswer[Retrieval]:
         """LoTa-Bench's ways of choosing (see `selection`), as a job."""
-        return Answer(self._workers.submit(self._selected, strategy, count, how))
+        return MemoryAnswer(self._workers.submit(self._selected, strategy, count, how))
 
     def _selected(self, strategy: Strategy, count: int, how: dict[str, Any]) -> Retrieval:
         found = select(self, strategy, count, **how)
@@ -156,7 +156,7 @@ class Episodes:
 
     def _offers(
         self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level, tie: Tie, seed: int
-    ) -> Iterator[Offer]:
+    ) -> Iterator[Candidate]:
         path = self.store.path
         ranked = (
             (score, row) for score, rows in self._ties(db, key, k, wanted, level) for row in order(rows, tie, seed, key)
@@ -164,7 +164,7 @@ class Episodes:
         while page := list(islice(ranked, max(1, k))):
             firsts = by_ids(db, [row.id for _, row in page], path)
             for (score, _), first in zip(page, firsts, strict=True):
-                yield Offer(score, (first,) if level == "agent" else tuple(whole_task(db, first, path)))
+                yield Candidate(score, (first,) if level == "agent" else tuple(whole_task(db, first, path)))
 
     def _ties(
         self, db: sqlite3.Connection, key: str, k: int, wanted: Filter, level: Level

@@ -17,7 +17,7 @@ from bt_runtime.language import schema_quick
 from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.project import disk
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import End, Json, Span
 
 # What a file of experiences may hold: a trajectory has some thousand characters, a goal one line.
@@ -92,7 +92,7 @@ _SCHEMA: Schema = {
         "when": _NUMBER,
     }, ("goal", "text", "end")),
 }  # fmt: skip
-CHECK = Check(_SCHEMA, CODE, "an experience")
+CHECK = DocumentCheck(_SCHEMA, CODE, "an experience")
 
 
 def wrong(record: Json) -> str | None:

@@ -26,7 +26,7 @@ class Seen(NamedTuple):
     near: str = ""  # empty: somewhere in the room
 
 
-class Placed(NamedTuple):
+class PlacedThing(NamedTuple):
     thing: Thing
     room: str = ""
     near: str = ""
@@ -57,7 +57,7 @@ class Fact(NamedTuple):
     value: Json
 
 
-Notice = Seen | Placed | Held | Holding | Looked | Fact
+Notice = Seen | PlacedThing | Held | Holding | Looked | Fact
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from bt_runtime.memory.notice import Held, Here, Holding, Looked, Notice, Placed, Seen, Thing, name_of
+from bt_runtime.memory.notice import Held, Here, Holding, Looked, Notice, PlacedThing, Seen, Thing, name_of
 
 _NAME = r"[A-Za-z][\w' -]{0,60}?"  # bounded, or a hostile text takes the square of its length
 _NUMBER = r"\d{1,9}"
@@ -74,9 +74,9 @@ def _hands(action: str, text: str, here: Here) -> list[Notice]:
         notices.append(Held(thing))
     if (put := _PUT.search(text)) and (thing := _thing(put[1], put[2], number)):
         near = f"{put[3]} {put[4]}" if put[4] else (here.near if here.near.startswith(put[3]) else put[3])
-        notices.append(Placed(thing, here.room, near))
+        notices.append(PlacedThing(thing, here.room, near))
     if (dropped := _DROPPED.search(text)) and (thing := _thing(dropped[1], dropped[2], number)):
-        notices.append(Placed(thing, here.room))
+        notices.append(PlacedThing(thing, here.room))
     if hold := _HOLD.search(text):
         notices.append(Holding(frozenset(things(hold[1]))))
     return notices

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bt_runtime.memory.embedder import BATCH, embed_packed
-from bt_runtime.memory.store import Kept, Store
+from bt_runtime.memory.store import KeptEmbedder, Store
 from bt_runtime.memory.vector import seal
 from bt_runtime.types import Embedder
 
@@ -41,7 +41,7 @@ def reembed(store: Store, embedder: Embedder, tell: Callable[[int], None] = lamb
                 return Reembedded(done, before, new.fingerprint)
 
 
-def _register(store: Store, embedder: Embedder) -> Kept:
+def _register(store: Store, embedder: Embedder) -> KeptEmbedder:
     with store.writing() as db:
         told = (embedder.fingerprint, embedder.dim)
         db.execute("INSERT OR IGNORE INTO embedders (fingerprint, dim) VALUES (?, ?)", told)
@@ -49,10 +49,10 @@ def _register(store: Store, embedder: Embedder) -> Kept:
         if dim != embedder.dim:  # damaged: nothing that was made by it can be trusted
             db.execute("UPDATE embedders SET dim = ? WHERE id = ?", (embedder.dim, number))
             db.execute("DELETE FROM vectors WHERE embedder = ?", (number,))
-    return Kept(number, *told)
+    return KeptEmbedder(number, *told)
 
 
-def _catch_up(store: Store, embedder: Embedder, new: Kept, tell: Callable[[int], None], before: int) -> int:
+def _catch_up(store: Store, embedder: Embedder, new: KeptEmbedder, tell: Callable[[int], None], before: int) -> int:
     """Embeds the missing rows in batches, without holding a lock meanwhile."""
     last = done = 0
     while True:
@@ -72,7 +72,7 @@ def _catch_up(store: Store, embedder: Embedder, new: Kept, tell: Callable[[int],
         tell(before + done)
 
 
-def _hand_over(db: sqlite3.Connection, new: Kept) -> None:
+def _hand_over(db: sqlite3.Connection, new: KeptEmbedder) -> None:
     db.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (new.id,))
     db.execute("DELETE FROM vectors WHERE embedder <> ?", (new.id,))
     db.execute("DELETE FROM embedders WHERE id <> ?", (new.id,))

@@ -46,7 +46,7 @@ class Retrieval:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Candidate:
     """The next candidate: one experience, or all agents of one task."""
 
     score: float
@@ -54,7 +54,7 @@ class Offer:
 
 
 def fill(
-    goal: str, offers: Iterable[Offer], count: Callable[[str], int], budget: int | None, k: int, fit: Fit,
+    goal: str, offers: Iterable[Candidate], count: Callable[[str], int], budget: int | None, k: int, fit: Fit,
     similarity: float = 0.0,
 ) -> Retrieval:  # fmt: skip
     """Takes whole experiences. One that does not fit ends the list (`prefix`) or is skipped (`skip`); one whose goal is

@@ -15,7 +15,7 @@ from bt_runtime.memory.store import Store
 Strategy = Literal["random", "task_specific", "similar"]
 
 
-class Memory(Protocol):
+class SelectedMemory(Protocol):
     """A store and the retrieval over it."""
 
     @property
@@ -26,7 +26,7 @@ class Memory(Protocol):
 
 
 def select(
-    memory: Memory,
+    memory: SelectedMemory,
     strategy: Strategy,
     count: int,
     *,
@@ -57,7 +57,7 @@ def select(
     return [e for name in sorted(pools) for e in _drawn(pools[name].values(), count, seed, name)]
 
 
-def _roots(memory: Memory, wanted: Filter) -> Iterable[Experience]:
+def _roots(memory: SelectedMemory, wanted: Filter) -> Iterable[Experience]:
     store = memory.store
     with store.reading() as db:
         goals = [goal for (goal,) in db.execute("SELECT id FROM goals ORDER BY id")]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.memory.database import PATIENCE_S, Pool, broken, create, misplaced
+from bt_runtime.memory.database import PATIENCE_S, ConnectionPool, broken, create, misplaced
 from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.rows import COLUMNS, LABELS, Filter, told
 from bt_runtime.memory.vector import seal
@@ -20,7 +20,7 @@ _IDENTITY = "SELECT value FROM meta WHERE key = 'identity'"
 CHECKED_WHOLE = 32 << 20  # bytes, about a tenth of a second; for larger ones there is `btr memory stats --check`
 
 
-class Kept(NamedTuple):
+class KeptEmbedder(NamedTuple):
     """The embedder that computed this store's vectors."""
 
     id: int
@@ -38,7 +38,7 @@ class Store:
         self.path, self.readonly = Path(path), readonly
         if not readonly and not self.path.exists():
             create(self.path)
-        self.pool = Pool(self.path, readonly)
+        self.pool = ConnectionPool(self.path, readonly)
         self._turn = threading.Lock()
         self.commits = 0  # a connection does not notice its own by `data_version`
         if self.path.stat().st_size <= CHECKED_WHOLE:
@@ -177,7 +177,7 @@ class Store:
                 )
             }
 
-    def kept(self) -> Kept | None:
+    def kept(self) -> KeptEmbedder | None:
         with self.pool.borrow() as db:
             return kept(db)
 
@@ -219,14 +219,14 @@ def _begin(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA busy_timeout = {int(PATIENCE_S * 1000)}")
 
 
-def kept(db: sqlite3.Connection) -> Kept | None:
+def kept(db: sqlite3.Connection) -> KeptEmbedder | None:
     row = db.execute(
         "SELECT m.id, m.fingerprint, m.dim FROM meta JOIN embedders m ON m.id = meta.value WHERE meta.key = 'embedder'"
     ).fetchone()
-    return Kept(*row) if row and tuple(map(type, row)) == (int, str, int) else None
+    return KeptEmbedder(*row) if row and tuple(map(type, row)) == (int, str, int) else None
 
 
-def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> Kept:
+def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> KeptEmbedder:
     """Sets the store's embedder, if none is set; raises when it is another one."""
     found = kept(db)
     if found and found.fingerprint == fingerprint:
@@ -236,7 +236,7 @@ def settle(db: sqlite3.Connection, path: Path, fingerprint: str, dim: int) -> Ke
     db.execute("INSERT OR IGNORE INTO embedders (fingerprint, dim) VALUES (?, ?)", (fingerprint, dim))
     (number,) = db.execute("SELECT id FROM embedders WHERE fingerprint = ?", (fingerprint,)).fetchone()
     db.execute("INSERT OR REPLACE INTO meta VALUES ('embedder', ?)", (number,))
-    return Kept(number, fingerprint, dim)
+    return KeptEmbedder(number, fingerprint, dim)
 
 
 def mixed(path: Path, theirs: str, ours: str) -> BtError:
@@ -247,7 +247,7 @@ def mixed(path: Path, theirs: str, ours: str) -> BtError:
     )
 
 
-def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: Kept) -> int:
+def _goal(db: sqlite3.Connection, key: str, vectors: Mapping[str, bytes], kept: KeptEmbedder) -> int:
     """Returns the goal's number. A new goal's vector is stored with it."""
     found = db.execute("SELECT id FROM goals WHERE goal = ?", (key,)).fetchone()
     if found and db.execute("SELECT 1 FROM vectors WHERE goal = ? AND embedder = ?", (found[0], kept.id)).fetchone():

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from bt_runtime.memory.notice import Fact, Held, Here, Holding, Looked, Notice, Placed, Seen, Thing, name_of
+from bt_runtime.memory.notice import Fact, Held, Here, Holding, Looked, Notice, PlacedThing, Seen, Thing, name_of
 from bt_runtime.memory.observation import read
 from bt_runtime.types import Json
 
@@ -81,7 +81,7 @@ def _apply(things: dict[Thing, Sighting], notice: Notice, seq: int, by: str) -> 
     match notice:
         case Seen(thing, room, near):
             _see(things, thing, Sighting(room, near, "seen", seq, by))
-        case Placed(thing, room, near):
+        case PlacedThing(thing, room, near):
             _write(things, thing, Sighting(room, near, "placed", seq, by))
         case Held(thing):
             _write(things, thing, Sighting("", "", "held", seq, by))

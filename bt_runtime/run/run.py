@@ -40,7 +40,7 @@ from bt_runtime.tree.watchdog import SLOW
 from bt_runtime.types import Json, Task, Timed, World
 
 if TYPE_CHECKING:
-    from bt_runtime.journal.lines import Follower
+    from bt_runtime.journal.lines import LineFollower
     from bt_runtime.journal.record import Recorder
     from bt_runtime.journal.recordable import Given
     from bt_runtime.tree.budget import Budget
@@ -340,7 +340,7 @@ class Run:
         heard = callback if self.journal is None else self.journal.changes.heard_by(callback)
         return self.context.stream.listen(heard, *kinds, first=first)
 
-    def follow(self, follower: Follower) -> None:
+    def follow(self, follower: LineFollower) -> None:
         """Sends all that the journal records to a follower, outside the tick. Call it before the first tick."""
         if self.journal is None:
             hint = 'give it one: `journal="runs/"`, or `journal=Recorder(None)` for none on the disk'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from bt_runtime.skills.answer import FAILURE, Ended, News
+from bt_runtime.skills.answer import FAILURE, EndedAnswer, News
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Activity(ABC):
         """Returns the future whose result may come after a cancel; None when nothing comes then."""
 
     @abstractmethod
-    def poll(self) -> Ended | News | None: ...
+    def poll(self) -> EndedAnswer | News | None: ...
 
     @abstractmethod
     def quiet(self) -> bool:
@@ -101,7 +101,7 @@ class Wrapping(Activity):
         if isinstance(waited, Pending) and waited.values is not None:
             inner.follow(waited.values)
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         return self.inner.poll()
 
     def quiet(self) -> bool:
@@ -126,10 +126,10 @@ class Done(Activity):
     lingers = in_thread = False
     loop_of = future = None
 
-    def __init__(self, done: Ended | None) -> None:
+    def __init__(self, done: EndedAnswer | None) -> None:
         self.done = done
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> EndedAnswer | None:
         return self.done
 
     def quiet(self) -> bool:
@@ -161,4 +161,4 @@ class Pending(Done):
 
 def refused(why: str) -> Done:
     """Fails at once: the start is not permitted."""
-    return Done(Ended(FAILURE, Observation(why, False, why), why))
+    return Done(EndedAnswer(FAILURE, Observation(why, False, why), why))

@@ -16,7 +16,7 @@ ANSWERS = (
 _TRUTHS = frozenset({"bool", "bool_", "torch.bool"})  # dtypes of array libraries
 
 
-class Ended(NamedTuple):
+class EndedAnswer(NamedTuple):
     status: Status
     value: object = None  # what the skill returned besides its status
     feedback: str = ""
@@ -29,32 +29,32 @@ class News(NamedTuple):
     feedback: str = ""
 
 
-def ended(value: object, declared: bool = False) -> Ended:
+def ended(value: object, declared: bool = False) -> EndedAnswer:
     """Reads what a function, a generator, an async or an instant skill returned.
 
     True, False, None and a Status are its status; so is the truth value of an array library. Any other value is an
     answer only of a skill with `declared` outputs: an error code or a text must never pass for a success."""
     if value is None or value is True:
-        return Ended(SUCCESS, value)
+        return EndedAnswer(SUCCESS, value)
     if value is False:
-        return Ended(FAILURE, value)
+        return EndedAnswer(FAILURE, value)
     if isinstance(value, Status):
-        return Ended(_end(value))
+        return EndedAnswer(_end(value))
     if isinstance(value, Observation):
-        return Ended(SUCCESS if value.ok else FAILURE, value, value.text)
+        return EndedAnswer(SUCCESS if value.ok else FAILURE, value, value.text)
     if type(value) is tuple and len(value) == 2 and isinstance(value[0], Status):
         if value[1] is not None and not isinstance(value[1], bool | Observation) and not declared:
             raise _no_answer(value[1], ANSWERS)
-        return Ended(_end(value[0]), value[1])
+        return EndedAnswer(_end(value[0]), value[1])
     truth = truth_of(value)
     if truth is not None:
-        return Ended(SUCCESS if truth else FAILURE, truth)
+        return EndedAnswer(SUCCESS if truth else FAILURE, truth)
     if not declared or hasattr(value, "__await__") or hasattr(value, "gi_frame"):
         raise _no_answer(value, ANSWERS)
-    return Ended(SUCCESS, value)
+    return EndedAnswer(SUCCESS, value)
 
 
-def tested(value: object, declared: bool = False) -> Ended:
+def tested(value: object, declared: bool = False) -> EndedAnswer:
     """Reads what a condition returned: as `ended`, but None is a forgotten `return`."""
     if value is None:
         raise TypeError("a condition answers true or false, and this one has returned nothing")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.kinds.data import PLAIN
 from bt_runtime.skills.activity import Activity, Done
-from bt_runtime.skills.answer import FAILURE, RUNNING, Ended, News, ended, standing
+from bt_runtime.skills.answer import FAILURE, RUNNING, EndedAnswer, News, ended, standing
 from bt_runtime.skills.loop import Loop, Work, as_exception
 from bt_runtime.skills.pool import POOL
 from bt_runtime.skills.skill import Skill
@@ -74,7 +74,7 @@ class OfSkill(Activity):
         value = getattr(self.target, "result", None)
         self.feedback, self.value = "", value if value.__class__ in PLAIN else _seen(value)
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         answer, self.answer = self.answer, None
         if isinstance(answer, BaseException):
             raise answer
@@ -94,7 +94,7 @@ class OfSkill(Activity):
         self.answer = (answer,)
         return False
 
-    def told(self, status: object) -> Ended | News | None:
+    def told(self, status: object) -> EndedAnswer | News | None:
         target = self.target
         if status is RUNNING:
             return self._news()
@@ -102,7 +102,7 @@ class OfSkill(Activity):
         value = getattr(target, "result", None)
         if end is FAILURE and value == self.value:
             value = None  # of an earlier start, or told while it was running
-        return Ended(end, value, getattr(target, "feedback", ""))
+        return EndedAnswer(end, value, getattr(target, "feedback", ""))
 
     def _news(self) -> News | None:
         target = self.target
@@ -153,7 +153,7 @@ class _OfGenerator(Activity):
         self.begun, self.said = False, ""  # the text yielded last is its feedback, as of an object
         self.values: dict[str, object] | None = None
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         values = None
         if self.begun:  # its first step takes nothing
             values, self.values = self.values, None
@@ -219,7 +219,7 @@ class InThread(Activity):
         except BaseException as error:
             self.future.set_exception(as_exception(error))
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> EndedAnswer | None:
         return ended(self.future.result(), self.declared) if self.future.done() else None
 
     def quiet(self) -> bool:
@@ -250,7 +250,7 @@ class _OfCoroutine(Activity):
         self.end, self.loop_of = self.work.end, self.work.loop
         self.declared = declared
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> EndedAnswer | None:
         return ended(self.end.result(), self.declared) if self.end.done() else None
 
     def quiet(self) -> bool:

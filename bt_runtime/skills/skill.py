@@ -26,7 +26,7 @@ from bt_runtime.language.agent_options import (
     of_docstring,
     unsayable,
 )  # fmt: skip
-from bt_runtime.language.entry import REPEAT, Entry, careful, skill_kind
+from bt_runtime.language.entry import REPEAT, SkillEntry, careful, skill_kind
 from bt_runtime.language.expression import Expression, ExpressionError
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
@@ -158,7 +158,7 @@ def kind_of(target: object) -> Kind:
         raise SkillError(f"`{name}` is to follow `{unknown}`, which is none of its parameters")
     if marked.get("instant"):
         refuse_slow(target, name)
-    entry = Entry(
+    entry = SkillEntry(
         sentence,
         "python",
         "",

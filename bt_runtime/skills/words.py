@@ -10,14 +10,14 @@ from bt_runtime.language.expression import ExpressionError, Template
 from bt_runtime.language.faults.diagnostic import message_of
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import spoken
-from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.answer import EndedAnswer
 from bt_runtime.types import Json, Observation
 
 DONE, FAILED = "Done.", "It failed."
 MOST = 2_000  # characters of one answer
 
 
-def words(kind: Kind, params: Mapping[str, Json], done: Ended) -> Observation:
+def words(kind: Kind, params: Mapping[str, Json], done: EndedAnswer) -> Observation:
     """Returns the result as text; without outputs, that the action succeeded or failed."""
     if isinstance(done.value, Observation):
         return done.value
@@ -27,7 +27,7 @@ def words(kind: Kind, params: Mapping[str, Json], done: Ended) -> Observation:
     return Observation(text[:MOST], ok, "" if ok else text[:MOST])
 
 
-def outputs(kind: Kind, done: Ended) -> dict[str, Json]:
+def outputs(kind: Kind, done: EndedAnswer) -> dict[str, Json]:
     """The values by output name; a single value belongs to the first output."""
     names = [f.name for f in kind.fields if f.writes]
     if done.value is None or not names:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.outside import entries_of
-from bt_runtime.run.debug.script import Act, Later, literal, said
+from bt_runtime.run.debug.script import Act, LaterResult, literal, said
 from bt_runtime.run.run import Tree, load
 from bt_runtime.testing.promise import Broken, Promises, named
 from bt_runtime.testing.trial import Trial
@@ -194,4 +194,4 @@ def played(polls: int, result: Act) -> Act:
         return RUNNING
     if not polls:
         return result
-    return polls if result is SUCCESS else Later(polls, result)
+    return polls if result is SUCCESS else LaterResult(polls, result)

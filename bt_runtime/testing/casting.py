@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime.language import manifest, source
 from bt_runtime.language import project as projects
-from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.spec import NodeSpec, TreeSpec
@@ -54,7 +54,7 @@ def _kind(name: str, params: str | None, acts: Any) -> Kind:
     if params is not None:
         fields = tuple(Field(p.strip(), "any", "") for p in params.split(",") if p.strip())
     sentence = " ".join([name.replace("_", " "), *(f"{{{f.name}}}" for f in fields)])
-    return skill_kind(name, "", fields, Entry(sentence, "python", "", {}))
+    return skill_kind(name, "", fields, SkillEntry(sentence, "python", "", {}))
 
 
 def _declared(text: str | Path, root: Path | None) -> set[str]:

@@ -46,7 +46,7 @@ class Unfit(AssertionError):
     """Raised with all promises that the checked object broke."""
 
 
-class Promises:
+class KitPromises:
     """Collects broken promises, so that one run of a check tells all of them."""
 
     def __init__(self, of: object) -> None:
@@ -87,7 +87,7 @@ class Promises:
 
 def check_model(model: Model) -> None:
     """Checks an open model. It asks about a dozen short questions."""
-    kept = Promises(model)
+    kept = KitPromises(model)
     with kept.step("`ready` returns the model"):
         kept.hold(model.ready(WAIT) is model, "`ready` returns the model")
     with kept.step("`choose` answers"):
@@ -115,12 +115,12 @@ def check_model(model: Model) -> None:
     kept.end()
 
 
-def _answer(kept: Promises, job: Any) -> Any:
+def _answer(kept: KitPromises, job: Any) -> Any:
     kept.hold(isinstance(job, Job), f"`ask` returns a Job, not {type(job).__name__}")
     return job.wait(WAIT)
 
 
-def _chosen(kept: Promises, choice: Any, options: Sequence[str]) -> None:
+def _chosen(kept: KitPromises, choice: Any, options: Sequence[str]) -> None:
     kept.hold(isinstance(choice, Choice), f"`choose` and `decide` give a Choice, not {type(choice).__name__}")
     inside = 0 <= choice.index < len(options)
     kept.hold(inside and choice.text == options[choice.index], "`text` of a Choice is the option at its `index`")
@@ -128,7 +128,7 @@ def _chosen(kept: Promises, choice: Any, options: Sequence[str]) -> None:
     kept.hold(choice.margin >= 0, "the margin to the next option is at least 0")
 
 
-def _scored(kept: Promises, model: Model) -> None:
+def _scored(kept: KitPromises, model: Model) -> None:
     with kept.step("`scores` answers"):
         scored = _answer(kept, model.choose(PROMPT, OPTIONS, mode="scores"))
         _chosen(kept, scored, OPTIONS)
@@ -138,7 +138,7 @@ def _scored(kept: Promises, model: Model) -> None:
             kept.hold(best == scored.index, "the chosen option has the highest score")
 
 
-def _written(kept: Promises, model: Model) -> None:
+def _written(kept: KitPromises, model: Model) -> None:
     with kept.step("`write` answers"):
         wrote = _answer(kept, model.write(PROMPT, stop=("\n",), max_tokens=8))
         kept.hold(isinstance(wrote, Writing), f"`write` gives a Writing, not {type(wrote).__name__}")
@@ -165,7 +165,7 @@ def _quiet(job: Job[Any]) -> bool:
 
 def check_embedder(embedder: Embedder) -> None:
     """Checks an embedder."""
-    kept, texts = Promises(embedder), ["put the cup away", "open the window", "put the cup away", ""]
+    kept, texts = KitPromises(embedder), ["put the cup away", "open the window", "put the cup away", ""]
     with kept.step("`embed` answers"):
         vectors = [list(vector) for vector in embedder.embed(texts)]
         kept.hold(len(vectors) == len(texts), "`embed` gives one vector for each text")
@@ -186,7 +186,7 @@ def check_embedder(embedder: Embedder) -> None:
 def check_vectors(make: Callable[[int], Index], exact: bool = True) -> None:
     """Checks a vector store beside the full product of all vectors. `exact`: it promises every one of the nearest;
     else at least nine of ten."""
-    kept, dim, chance = Promises(getattr(make, "__name__", "the vector store")), 64, random.Random(7)
+    kept, dim, chance = KitPromises(getattr(make, "__name__", "the vector store")), 64, random.Random(7)
     rows = {goal: _unit(chance, dim) for goal in range(3, 1503, 3)}
     goals, blobs = list(rows), [pack(row) for row in rows.values()]
     with kept.step("it takes vectors, and finds the nearest"):
@@ -222,7 +222,7 @@ def _nearest(rows: dict[int, list[float]], query: Sequence[float], count: int) -
 
 def check_memory(open_: Callable[[], Memory]) -> None:
     """Checks an episodic memory. `open_` opens the same one each time; it must be empty at first."""
-    kept = Promises("the memory")
+    kept = KitPromises("the memory")
     cup, window = _experience(CUP, "a"), _experience("open the window", "b")
     lost = _experience("put the plate on the shelf", "c", False)
     memory = open_()
@@ -254,7 +254,7 @@ def check_memory(open_: Callable[[], Memory]) -> None:
     kept.end()
 
 
-def _recalled(kept: Promises, memory: Memory) -> None:
+def _recalled(kept: KitPromises, memory: Memory) -> None:
     with kept.step("`ask` finds experiences"):
         taken = _taken(memory, CUP, k=1)
         kept.hold([e.goal for e in taken] == [CUP], "the nearest goal comes first")
@@ -287,7 +287,7 @@ def _experience(goal: str, run: str, met: bool = True, text: str = "Act: it\n") 
 def check_world(suite: Suite | type[World], tasks: int = 2, acts: int = 200, **options: Any) -> None:
     """Checks a suite, or the class of a world. `options` go to `open` and `tasks`."""
     of: Suite = suite if isinstance(suite, Suite) else Alone(suite.__name__, suite)
-    kept = Promises(of.name)
+    kept = KitPromises(of.name)
     with kept.step("`tasks` gives tasks"):
         found, same = (of.tasks(5, tasks, "train", **options) for _ in range(2))
         kept.hold(found and [t.id for t in found] == [t.id for t in same], "the same seed gives the same tasks")
@@ -298,7 +298,7 @@ def check_world(suite: Suite | type[World], tasks: int = 2, acts: int = 200, **o
     kept.end()
 
 
-def _world(kept: Promises, suite: Suite, task: Task, acts: int, options: dict[str, Any]) -> None:
+def _world(kept: KitPromises, suite: Suite, task: Task, acts: int, options: dict[str, Any]) -> None:
     with kept.step("a world opens, and begins a task"):
         world, other = suite.open(**options), suite.open(**options)
         try:
@@ -320,7 +320,7 @@ def _world(kept: Promises, suite: Suite, task: Task, acts: int, options: dict[st
         pickle.loads(pickle.dumps(suite.open(**options))).close()
 
 
-def _odd(kept: Promises, world: World) -> None:
+def _odd(kept: KitPromises, world: World) -> None:
     with kept.step("an act that cannot be done is an Observation, not an exception"):
         for sentence in ("", "no such act at all", "x" * 5000, "{place}", "go to\x00"):
             seen = world.act(sentence)
@@ -328,7 +328,7 @@ def _odd(kept: Promises, world: World) -> None:
             kept.hold(told, "an act that cannot be done gives an Observation with `ok=False`")
 
 
-def _restored(kept: Promises, world: World) -> None:
+def _restored(kept: KitPromises, world: World) -> None:
     with kept.step("`snapshot` and `restore`"):
         taken, digest, offered = world.snapshot(), world.digest(), list(world.skills())
         kept.hold(isinstance(taken, bytes), "`snapshot` gives bytes")
@@ -339,7 +339,7 @@ def _restored(kept: Promises, world: World) -> None:
         kept.hold(list(world.skills()) == offered, "`restore` gives the state back: the same acts are offered")
 
 
-def _solved(kept: Promises, suite: Suite, task: Task, world: World, acts: int, options: dict[str, Any]) -> None:
+def _solved(kept: KitPromises, suite: Suite, task: Task, world: World, acts: int, options: dict[str, Any]) -> None:
     if isinstance(suite, Alone):
         return  # it has no goal of its own, so no oracle reaches it
     with kept.step("the oracle reaches the goal"):
@@ -363,7 +363,7 @@ class _Qos(NamedTuple):
 
 def check_transport(transport: Any, seconds: float = 20.0) -> None:
     """Checks an open connection to ROS (`bt_robots.ros.transport.Transport`), by what it sends to itself."""
-    kept, topic, kind = Promises(transport), "/conformance/words", "std_msgs/msg/String"
+    kept, topic, kind = KitPromises(transport), "/conformance/words", "std_msgs/msg/String"
     with kept.step("a message that is published arrives"):
         heard: list[Any] = []
         end = transport.subscribe(topic, kind, heard.append)
@@ -399,7 +399,7 @@ def check_kind(kind: Kind, text: str = "", ticks: int = 30, **how: Any) -> None:
     """Checks a kind of node by its example, or by a tree's `text` that has one. `how` goes to `Run`: a model, a world.
 
     The tree is run twice with a journal and a clock that jumps, halted while it runs, and replayed."""
-    kept = Promises(kind.name)
+    kept = KitPromises(kind.name)
     kept.hold(kind.about.strip().endswith("."), "its description is a sentence")
     kept.hold(all(field.about.strip() for field in kind.fields), "each of its fields has a description")
     root = "".join(f"  {line}\n" for line in kind.example.splitlines())
@@ -418,7 +418,7 @@ def _every(node: NodeSpec) -> Iterator[NodeSpec]:
         yield from _every(child)
 
 
-def _played(kept: Promises, tree: Tree, folder: Path, ticks: int, how: Mapping[str, Any]) -> None:
+def _played(kept: KitPromises, tree: Tree, folder: Path, ticks: int, how: Mapping[str, Any]) -> None:
     clock = Manual()
     with kept.step("its example runs, and is halted"):
         with Run(tree, clock=clock, journal=folder, strict=True, **how) as run:

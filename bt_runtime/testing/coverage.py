@@ -27,13 +27,13 @@ _SUCCESS = frozenset({"success"})
 _WORDS = {Status.SUCCESS: "success", Status.FAILURE: "failure", Status.RUNNING: "running"}
 
 
-class Place(NamedTuple):
+class CoveredPlace(NamedTuple):
     file: str  # as it lies on the disk
     line: int
     column: int
 
 
-Seen = dict[Place, set[str]]
+Seen = dict[CoveredPlace, set[str]]
 
 
 class Coverage:
@@ -45,7 +45,7 @@ class Coverage:
     def add(self, data: Iterable[tuple[tuple[str, int, int], Iterable[str]]]) -> None:
         """Adds the coverage of another process."""
         for place, results in data:
-            self.seen[Place(*place)].update(results)
+            self.seen[CoveredPlace(*place)].update(results)
 
     def data(self) -> list[tuple[tuple[str, int, int], list[str]]]:
         return [((p.file, p.line, p.column), sorted(results)) for p, results in sorted(self.seen.items())]
@@ -97,14 +97,14 @@ def _path(tree: TreeSpec) -> Path | None:
     return real(path) if path.is_file() else None
 
 
-def place_of(spec: NodeSpec, file: str) -> Place:
-    return Place(file, spec.span.line, spec.span.column)
+def place_of(spec: NodeSpec, file: str) -> CoveredPlace:
+    return CoveredPlace(file, spec.span.line, spec.span.column)
 
 
-class Row(NamedTuple):
+class CoverageRow(NamedTuple):
     """A node with its possible results and the results seen in tests."""
 
-    place: Place
+    place: CoveredPlace
     spec: NodeSpec
     possible: frozenset[str]  # results with which it can end
     seen: frozenset[str]
@@ -127,7 +127,7 @@ class Covered(NamedTuple):
     """A tree file and its nodes, in the order of the file."""
 
     tree: TreeSpec
-    rows: list[Row]
+    rows: list[CoverageRow]
 
     @property
     def reached(self) -> int:
@@ -142,7 +142,7 @@ class Covered(NamedTuple):
         return sum(len(row.possible & row.seen) for row in self.rows)
 
 
-def covered(tree: TreeSpec, seen: Mapping[Place, set[str]]) -> Covered:
+def covered(tree: TreeSpec, seen: Mapping[CoveredPlace, set[str]]) -> Covered:
     """Returns the coverage of one file, without its subtrees' files."""
     path = _path(tree)
     rows = [_row(spec, can, str(path), seen) for spec, can in _nodes(tree)] if path is not None else []
@@ -161,9 +161,9 @@ def _nodes(tree: TreeSpec) -> Iterator[tuple[NodeSpec, frozenset[str]]]:
             yield spec, can[spec]
 
 
-def _row(spec: NodeSpec, can: frozenset[str], file: str, seen: Mapping[Place, set[str]]) -> Row:
+def _row(spec: NodeSpec, can: frozenset[str], file: str, seen: Mapping[CoveredPlace, set[str]]) -> CoverageRow:
     place = place_of(spec, file)
-    return Row(place, spec, can, frozenset(seen.get(place, ())))
+    return CoverageRow(place, spec, can, frozenset(seen.get(place, ())))
 
 
 def percent(files: Iterable[Covered]) -> float:
@@ -249,7 +249,7 @@ def _draw(each: Covered, add: Any, order: Any, statuses: Any, lines: Any) -> Non
         todo += [(child, number) for child in reversed(spec.children)]
 
 
-def _colour(row: Row) -> str:
+def _colour(row: CoverageRow) -> str:
     return "F" if not row.seen - {"skipped"} else "R" if row.missing else "S"
 
 

@@ -17,12 +17,12 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.run.debug.script import Later
+from bt_runtime.run.debug.script import LaterResult
 from bt_runtime.run.monitoring.nodes import child_name
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.casting import nodes_of, skills_of, trees_of
-from bt_runtime.testing.values import Values
+from bt_runtime.testing.values import TestValues
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json
 
@@ -56,7 +56,7 @@ def fuzz(
     skill's output. double: patterns of nodes that a test double replaces. halts: also halts the run at random ticks.
     endless: skills may run for ever."""
     subject = Subject(tree, never, always, project)
-    drawn = _Drawn(subject, Values(subject.tree.spec, values), inputs or {}, list(double), halts, endless)
+    drawn = _Drawn(subject, TestValues(subject.tree.spec, values), inputs or {}, list(double), halts, endless)
     cases = drawn.cases(within, seconds)
     case = _least(cases, lambda case: bool(subject.play(case)[0]), runs, seed)
     if case is None:
@@ -95,7 +95,7 @@ class _Drawn:
     def __init__(
         self,
         subject: Subject,
-        values: Values,
+        values: TestValues,
         inputs: Mapping[str, Json],
         doubles: list[str],
         halts: bool,
@@ -154,7 +154,7 @@ class _Drawn:
         broken = st.builds(RuntimeError, st.just(BROKEN))
         if instant:
             return st.one_of(ends, broken)
-        later = st.builds(Later, st.sampled_from(TICKS), ends)
+        later = st.builds(LaterResult, st.sampled_from(TICKS), ends)
         return st.one_of(ends, later, broken, *([st.just(RUNNING)] if self.endless else []))
 
     def moves(self) -> Any:

@@ -10,7 +10,7 @@ from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.outside import written
 from bt_runtime.language.properties.property import Property, of
-from bt_runtime.run.monitoring.monitor import Monitor, Sight
+from bt_runtime.run.monitoring.monitor import PropertyMonitor, Sight
 from bt_runtime.tree.node import RUNNING
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class Promises:
     ) -> None:  # fmt: skip
         self.all = [*_of("never", never), *_of("always", always), *_of("ltl", ltl), *properties]
         self.run: Run | None = None
-        self.monitors = [Monitor(each) for each in self.all]
+        self.monitors = [PropertyMonitor(each) for each in self.all]
         self.unread = {name for each in self.monitors for name in each.unread}
         self.unseen = {path for each in self.monitors for path in each.unseen}
 
-    def monitors_of(self, run: Run) -> list[Monitor]:
+    def monitors_of(self, run: Run) -> list[PropertyMonitor]:
         if run is not self.run:  # each run is watched from its beginning
-            self.run, self.monitors = run, [Monitor(each) for each in self.all]
+            self.run, self.monitors = run, [PropertyMonitor(each) for each in self.all]
         return self.monitors
 
     def look(self, run: Run, when: str) -> None:

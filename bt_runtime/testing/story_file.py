@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk, real
-from bt_runtime.run.debug.script import Act, Later
+from bt_runtime.run.debug.script import Act, LaterResult
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, MOST_TICKS, Case, Finding, Move, Subject, moved
 from bt_runtime.testing.promise import Broken
@@ -188,7 +188,7 @@ def parse(text: str) -> StoryFile:
 
 
 def _said(act: Act) -> dict[str, Json]:
-    if isinstance(act, Later):
+    if isinstance(act, LaterResult):
         return {"ticks": act.ticks, **_said(act.result)}
     if isinstance(act, int) and not isinstance(act, bool):
         return {"ticks": act, "result": "success"}
@@ -203,7 +203,7 @@ def _act(said: Any) -> Act:
     result: Act = dict(outputs) if outputs else _RESULTS[said["result"]]
     if result == "breaks":
         result = RuntimeError(BROKEN)
-    return Later(ticks, result) if ticks else result
+    return LaterResult(ticks, result) if ticks else result
 
 
 _RESULTS: dict[str, Act] = {"success": SUCCESS, "failure": FAILURE, "running": RUNNING, "breaks": "breaks"}

@@ -14,7 +14,7 @@ from py_trees.common import Status
 from bt_runtime.events import Applied, Crash, Line, Notice, Tick
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.pattern import matches
-from bt_runtime.run.debug.script import Act, Double, Later, Script
+from bt_runtime.run.debug.script import Act, Double, LaterResult, Script
 from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.run.run import Run, Tree
 from bt_runtime.testing import casting, coverage
@@ -263,7 +263,7 @@ class Trial:
     def _breaking(self) -> Iterator[BaseException]:
         for script in (*self.skills.values(), *self.doubles.values()):
             for act in script.acts:
-                result = act.result if isinstance(act, Later) else act
+                result = act.result if isinstance(act, LaterResult) else act
                 if isinstance(result, BaseException):
                     yield result
 

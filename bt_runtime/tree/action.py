@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
     from bt_runtime.types import Json
 
 
@@ -16,7 +16,7 @@ class Action:
     __slots__ = ("by", "context", "entry", "fill", "params", "sentence", "target")
 
     def __init__(
-        self, context: Any, target: object, entry: Entry | None, by: Any, sentence: str = "",
+        self, context: Any, target: object, entry: SkillEntry | None, by: Any, sentence: str = "",
         fill: Callable[[Action], None] | None = None,
     ) -> None:  # fmt: skip
         self.context, self.by, self.fill = context, by, fill  # of the node; `by`: the node or the agent that starts it

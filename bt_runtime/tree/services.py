@@ -26,7 +26,7 @@ class Joining(Protocol):
     def joins(self, context: object) -> None: ...
 
 
-class Person(Protocol):
+class PersonService(Protocol):
     """Answers an agent's questions. An optional `confirm` is asked yes-or-no questions."""
 
     def ask(self, question: str) -> Job[str]: ...
@@ -38,7 +38,7 @@ class Actor(Protocol):
     def act(self, sentence: str) -> Observation: ...
 
 
-class Scripted(Protocol):
+class ScriptedSkills(Protocol):
     """A test's skills: maps a skill's name to the function called instead."""
 
     def get(self, name: str) -> Callable[..., Any] | None: ...
@@ -63,13 +63,13 @@ class Services:
     """The services of a run. An episode has a copy with its own task's services."""
 
     # of the run
-    person: Person | None = None
+    person: PersonService | None = None
     budget: Budget | None = None  # what the whole run may spend
     seed: int = 0
     turns: dict[int, threading.Lock] = field(default_factory=dict)  # one action at a time in a world, by its identity
     imports: Callable[..., Any] | None = None  # finds the Python that a `py:` node names; none: as it is installed
     starts: Counter[tuple[str, str]] = field(default_factory=Counter)  # of skills that may be started so often only
-    scripted_skills: Scripted | None = None
+    scripted_skills: ScriptedSkills | None = None
     world_skills: Sequence[Kind] = ()  # of the project's manifests, listed by a tree or not: their locks hold
     given: dict[str, Any] = field(default_factory=dict)  # by a program, for nodes and skills of its own
     equip: Callable[[Part], None] = lambda part: None  # gives a new part what the run was made with

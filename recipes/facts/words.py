@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bt_runtime.agents.scripted import Answered, ScriptedModel
+from bt_runtime.agents.scripted import ScriptedAnswer, ScriptedModel
 from bt_runtime.types import Choice, Question
 
 
@@ -14,11 +14,11 @@ class Words(ScriptedModel):
     def __init__(self) -> None:
         super().__init__([])
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         goal = _words(question.prompt.rpartition("Goal: ")[2].partition("\n")[0])
         scores = tuple(float(sum(any(_same(a, b) for b in goal) for a in _words(o))) for o in question.options)
         best = scores.index(max(scores))
-        return Answered(Choice(question.options[best], best, scores[best], 0.0, scores))
+        return ScriptedAnswer(Choice(question.options[best], best, scores[best], 0.0, scores))
 
 
 def _words(text: str) -> set[str]:

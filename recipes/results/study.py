@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.plan_versions import best
-from bt_lab.optimise.setup import Setup as Optimised
+from bt_lab.optimise.setup import OptimiseSetup as Optimised
 from bt_lab.run import evaluation, provenance
 from bt_lab.run.backend import Backend, Local
 from bt_lab.run.case import Setup, Strategy, cases

@@ -23,7 +23,7 @@ from bt_lab.distill import checkpoint, documents, gguf_file, pretrained, tokeniz
 from bt_lab.distill.checkpoint import LATEST
 from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import SIZES, Size
-from bt_lab.distill.stages import Order, described
+from bt_lab.distill.stages import StageOrder, described
 from bt_lab.distill.training import Training
 from bt_runtime.cli.failure import told
 from bt_runtime.language.faults.diagnostic import BtError
@@ -92,7 +92,7 @@ def write(parcel: Path, out: Path, schedule: Schedule) -> None:
     """The file of the weights that came back."""
     state, about, weights, _ = checkpoint.load(parcel / WEIGHTS)
     words, shape = tokenizer.load(parcel / WORDS), Size(**about["size"])
-    order = Order([], parcel, out, schedule, command="make starter-gpu")
+    order = StageOrder([], parcel, out, schedule, command="make starter-gpu")
     whole = {name: weight.float() for name, weight in weights.items()}
     gguf_file.write(out, whole, shape, words, "f16", described(order, state))
 

@@ -15,7 +15,7 @@ from bt_lab.distill import checkpoint, gguf_file, pretrained
 from bt_lab.distill.checkpoint import LATEST
 from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import Size
-from bt_lab.distill.stages import Order, described
+from bt_lab.distill.stages import StageOrder, described
 from bt_runtime.language.faults.diagnostic import BtError
 
 
@@ -33,7 +33,7 @@ def mean(old: Path, works: Sequence[Path], share: float, out: Path) -> None:
     state, about, _, _ = trained[0]
     state.tokens = sum(each.tokens for each, *_ in trained)
     command = f"python -m recipes.starter.mean {old.name} {' '.join(w.name for w in works)} --share {share:g}"
-    order = Order([], works[0], out, Schedule(tokens=state.tokens), name="starter", command=command)
+    order = StageOrder([], works[0], out, Schedule(tokens=state.tokens), name="starter", command=command)
     gguf_file.write(out, between, Size(**about["size"]), before.tokenizer, "f16", described(order, state))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 
 Policy = Generator[str, None, bool]
 
 
-def played(policy: Policy, steps: Iterable[Step], note: Callable[[Step], None]) -> tuple[str, bool]:
+def played(policy: Policy, steps: Iterable[StoryStep], note: Callable[[StoryStep], None]) -> tuple[str, bool]:
     """What a policy says next, after all that was done was played against it; and whether that is its end."""
     try:
         line = next(policy)
@@ -24,7 +24,7 @@ def played(policy: Policy, steps: Iterable[Step], note: Callable[[Step], None]) 
 class Thinks:
     """Who thinks aloud; `step` is what was done last."""
 
-    step: Step
+    step: StoryStep
 
     def _think(self, text: str) -> Policy:
         """Once: another thought in its place was heard too, and is not argued with."""

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from bt_runtime.agents.story import HEARD, OPENINGS, Move, Step
+from bt_runtime.agents.story import HEARD, OPENINGS, Move, StoryStep
 from recipes.starter.steps import ORDER
 
 GOAL = "Your task is to: "
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     system: str
     goal: str
     opening: str  # the first observation
-    steps: tuple[Step, ...]
+    steps: tuple[StoryStep, ...]
     primary: str = ""  # the goal above, for a part of a plan
     siblings: str = ""
     notes: tuple[str, ...] = ()
@@ -95,14 +95,14 @@ def _of_several_lines(told: str) -> tuple[str, str]:
     return (told[:end], told[end + 1 :]) if end >= 0 else (told, "")
 
 
-def steps(told: str) -> tuple[Step, ...]:
+def steps(told: str) -> tuple[StoryStep, ...]:
     """`written(steps)` read back; an opening that nothing follows is none."""
     starts = [found.start() for found in _STEP.finditer(told)]
     parts = [told[a:b] for a, b in pairwise([*starts, len(told)])]
     return tuple(step for part in parts if (step := _step(part)) is not None)
 
 
-def _step(part: str) -> Step | None:
+def _step(part: str) -> StoryStep | None:
     opening, _, rest = part.partition(":")
     move: Move = OPENINGS[f"{opening}:"]
     if not rest.strip():
@@ -111,7 +111,7 @@ def _step(part: str) -> Step | None:
         plan = rest.removeprefix("\n")
         refused = _REFUSED.search(plan)
         cut = refused.start() if refused else len(plan)
-        return Step(move, plan[:cut].rstrip("\n"), plan[cut:].rstrip("\n"))
+        return StoryStep(move, plan[:cut].rstrip("\n"), plan[cut:].rstrip("\n"))
     text, _, heard = rest.partition("\n")
     heard = heard.rstrip("\n")
-    return Step(move, text.strip(), "" if move == "think" and heard == HEARD else heard)
+    return StoryStep(move, text.strip(), "" if move == "think" and heard == HEARD else heard)

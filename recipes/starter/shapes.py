@@ -15,7 +15,7 @@ from bt_lab.distill import documents
 from bt_lab.distill.dataset import gather
 from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import Size
-from bt_lab.distill.stages import Order, vocabulary
+from bt_lab.distill.stages import StageOrder, vocabulary
 from bt_lab.distill.training import Training
 
 _CONTEXT = 4096
@@ -32,7 +32,7 @@ SHAPES = {
 def tried(name: str, places: Sequence[Path], folder: Path, rounds: float) -> str:
     """Train one of the shapes; a line of what came of it."""
     size = SHAPES[name]
-    order = Order(places, folder, folder / "model.gguf", Schedule(tokens=1), vocab=size.vocab)
+    order = StageOrder(places, folder, folder / "model.gguf", Schedule(tokens=1), vocab=size.vocab)
     words = vocabulary(order, _tell)
     rows = gather(documents.shards(places), words, size.context, folder / "rows", _tell)
     schedule = Schedule(tokens=int(rounds * len(rows.tokens)), batch=8192)

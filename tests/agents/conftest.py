@@ -13,7 +13,7 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.events import AGENT_EVENTS, NAMES, body
 from bt_runtime.plugins import open_suite
-from bt_runtime.skills.worlds.worker_pool import Pool
+from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.types import Task, World
 from tests.support.alfworld_engine import DOUBLE
 
@@ -63,7 +63,7 @@ def errand(request: pytest.FixtureRequest) -> Iterator[Errand]:
         pytest.importorskip("rapidfuzz")
     suite = open_suite(request.param)
     task = suite.tasks(7, 1)[0]
-    pool = Pool(1, DOUBLE)  # starts nothing until it is asked
+    pool = WorkerPool(1, DOUBLE)  # starts nothing until it is asked
     world = suite.open() if request.param != "alfworld" else AlfWorld(pool)
     world.reset(task)
     sentences = []

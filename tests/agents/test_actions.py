@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime import Run, Skill, load, skill
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
@@ -195,9 +195,9 @@ class Person:
     def __init__(self, *lines: str) -> None:
         self.lines, self.asked = list(lines), []
 
-    def ask(self, question: str) -> Answered:
+    def ask(self, question: str) -> ScriptedAnswer:
         self.asked.append(question)
-        return Answered(self.lines.pop(0), 2)
+        return ScriptedAnswer(self.lines.pop(0), 2)
 
 
 def felling(done: list[str], **about: Any) -> Any:

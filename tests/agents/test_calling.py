@@ -17,7 +17,7 @@ import bt_runtime as bt
 from bt_runtime import BtError, Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.agent import Agent
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.journal import replay
 from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm, Tool
@@ -148,7 +148,7 @@ def test_an_agent_reaches_its_goal_by_calls_alone(family):
     tree = load(TREE.replace("MOVES", "[think, act]"))
     with Run(tree, inputs={"goal": task.goal}, world=here, task=task, model=model) as run:
         agent = followed(run, model)
-        assert agent.steps[0] == Step("think", "I look for it.") and len(agent.steps) > 3
+        assert agent.steps[0] == StoryStep("think", "I look for it.") and len(agent.steps) > 3
     form, last = model.chat_template.calls, model.asked[-1].prompt
     assert last.endswith(form.opening) and last.count(form.again) >= len(agent.steps) - 1
     assert all(agent.toolbox.told(step)[1] in last for step in agent.steps)

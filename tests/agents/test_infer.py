@@ -12,8 +12,8 @@ import pytest
 
 from bt_runtime import BtError, Budget, Faults, Run, load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.answers import Answer, grammar_of, odds_from, settled
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.answers import NodeAnswer, grammar_of, odds_from, settled
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.agents.services import agent_services
 from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.language.outputs import Output
@@ -146,7 +146,7 @@ def test_experiences_are_retrieved_by_the_filled_in_prompt_as_agents_do_it(start
         def ask(self, goal, tokens, count, **about):
             self.asked = (goal, tokens, count, about["level"])
             found = SimpleNamespace(taken=[SimpleNamespace(text="Says hallo\nok: yes")], why=lambda: "it is near")
-            return Answered(found, 1)
+            return ScriptedAnswer(found, 1)
 
     memory = Episodes()
     run = start(
@@ -270,7 +270,7 @@ def test_what_is_between_the_bounds_is_read_by_the_engine_of_grammars_too():
 
 
 def test_odds_of_votes_are_averaged_and_the_first_of_equals_wins():
-    votes = [Answer("x", "x"), Answer("y", "y"), Answer("y", "y")]
+    votes = [NodeAnswer("x", "x"), NodeAnswer("y", "y"), NodeAnswer("y", "y")]
     answer, margin = settled(votes, {})
     assert answer.value == "y" and margin == pytest.approx(math.log(2))
     assert odds_from([0.5, 0.5]).index == 0 and odds_from([1.0]).margin == 100.0

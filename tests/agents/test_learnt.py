@@ -15,7 +15,7 @@ import pytest
 from bt_runtime import Budget, Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.autoplan import CUES, LESSON
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.cli import main
 from bt_runtime.plugins import open_suite
 from bt_runtime.skills.worlds.registry import open_world
@@ -74,7 +74,7 @@ class Asked(ScriptedModel):
         super().__init__(script)
         self.wayward = script
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         if question.kind == "write":
             lesson = question.prompt.endswith(CUES[LESSON])  # is never sampled by a seed, and is asked without one
             named = ("max_tokens", *(() if lesson else ("seed",)), "stop", "temperature")

@@ -10,7 +10,7 @@ import pytest
 from bt_runtime import load
 from bt_runtime.agents.expansion import as_yaml
 from bt_runtime.agents.loops import same_goal
-from bt_runtime.agents.plan_text import Act, Fail, Goal, Group, Unreadable, goals, read_plan
+from bt_runtime.agents.plan_text import Group, PlannedAct, PlannedFail, PlannedGoal, Unreadable, goals, read_plan
 from bt_runtime.language.fragment import load_fragment
 
 
@@ -27,19 +27,24 @@ def test_the_dialect_nests_control_nodes_subgoals_and_actions():
     )
     fallback = Group(
         "fallback",
-        (Goal("find and pick up the apple in kitchen 1"), Goal("find and pick up the apple in living room 1")),
+        (
+            PlannedGoal("find and pick up the apple in kitchen 1"),
+            PlannedGoal("find and pick up the apple in living room 1"),
+        ),
     )
-    assert plan == Group("sequence", (fallback, Act("go to fridge 1"), Fail("it is not there")))
+    assert plan == Group("sequence", (fallback, PlannedAct("go to fridge 1"), PlannedFail("it is not there")))
 
 
 def test_reactrees_lists_become_one_group_and_the_last_and_is_dropped():
     plan = read_plan("- control flow: parallel\n- subgoals: move the wine, wash the cup, and feed the cat\n")
-    assert plan == Group("parallel", (Goal("move the wine"), Goal("wash the cup"), Goal("feed the cat")))
+    assert plan == Group(
+        "parallel", (PlannedGoal("move the wine"), PlannedGoal("wash the cup"), PlannedGoal("feed the cat"))
+    )
 
 
 def test_reactrees_subgoals_may_stand_on_lines_of_their_own_and_then_keep_their_commas():
     plan = read_plan("- control flow: sequence\n- subgoals:\n  1. find the cup, the plate\n  2. wash them\n")
-    assert plan == Group("sequence", (Goal("find the cup, the plate"), Goal("wash them")))
+    assert plan == Group("sequence", (PlannedGoal("find the cup, the plate"), PlannedGoal("wash them")))
 
 
 FIGURE_8 = """
@@ -55,9 +60,9 @@ Execution Order: (Step 1 OR Step 2 OR Step 3) AND Step 4 AND Step 5
 
 def test_adapts_mixed_and_or_nests_as_its_figure_8_does():
     one, two, three = (
-        Goal(f"find a mug {where}") for where in ("on the countertop", "in the cabinet", "in the drawer")
+        PlannedGoal(f"find a mug {where}") for where in ("on the countertop", "in the cabinet", "in the drawer")
     )
-    rest = (Goal("clean the mug"), Goal("put the mug in the coffee machine"))
+    rest = (PlannedGoal("clean the mug"), PlannedGoal("put the mug in the coffee machine"))
     assert read_plan(FIGURE_8) == Group("sequence", (Group("fallback", (one, two, three)), *rest))
 
 
@@ -76,14 +81,14 @@ def test_execution_orders_nest_by_their_brackets_and_and_binds_tighter_than_or(o
     text = "".join(f"Step {i}: {i}\n" for i in range(1, 5)) + f"Execution Order: {order}"
 
     def shown(part):
-        if isinstance(part, Goal):
+        if isinstance(part, PlannedGoal):
             return part.text
         return {"sequence": "S", "fallback": "F"}[part.control] + f"({','.join(map(shown, part.parts))})"
 
     assert shown(read_plan(text)) == shape
 
 
-CUP, PLATE = Goal("get the cup"), Goal("wash the plate")
+CUP, PLATE = PlannedGoal("get the cup"), PlannedGoal("wash the plate")
 WRITTEN = {
     "a thought and blank lines": "I need both.\n\nStep 1: get the cup\n\nStep 2: wash the plate\n\n"
     "Execution Order: (Step 1 AND Step 2)",
@@ -129,7 +134,7 @@ def test_subgoals_are_read_in_any_script_and_told_apart(goal):
         (f"Step 1: {goal}\nStep 2: {other}", "steps"),
         (f"- control flow: sequence\n- subgoals: {goal}, {other}", "lists"),
     ):
-        assert read_plan(text, form=form) == Group("sequence", (Goal(goal), Goal(other)))
+        assert read_plan(text, form=form) == Group("sequence", (PlannedGoal(goal), PlannedGoal(other)))
     assert same_goal(goal, f" {goal} ") and not same_goal(goal, other)
 
 

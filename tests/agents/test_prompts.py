@@ -16,7 +16,7 @@ from bt_runtime.agents.prompt_holes import tried
 from bt_runtime.agents.story import ACT, EXPAND, OPENINGS
 from bt_runtime.journal import replay
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.llm.local.header import Header
+from bt_runtime.llm.local.header import ModelHeader
 from bt_runtime.plugins import open_suite
 from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.testing import SUCCESS
@@ -190,7 +190,7 @@ def test_a_model_says_by_its_file_in_which_register_it_was_taught():
 
     def register(**more: str) -> str:
         keys = {f"distill.{name}": said for name, said in more.items()}
-        return Header(Path("x.gguf"), 0, {**about, **keys}, 0, 0).register
+        return ModelHeader(Path("x.gguf"), 0, {**about, **keys}, 0, 0).register
 
     assert register() == "instruct"
     assert register(seed="1") == register(prompts="../..") == "starter"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bt_runtime.agents.register import STARTER, register_of
-from bt_runtime.llm.local.header import Header
+from bt_runtime.llm.local.header import ModelHeader
 
 AGENTS = Path(__file__).parents[2] / "bt_runtime" / "agents"
 
@@ -18,7 +18,7 @@ AGENTS = Path(__file__).parents[2] / "bt_runtime" / "agents"
 )
 def test_a_model_file_names_the_register_that_says_what_it_is_told(about: dict[str, str], told: bool) -> None:
     """One that was taught by its prompts is told nothing more; every other gets all of it."""
-    register = register_of(Header(Path("x.gguf"), 0, {**about}, 0, 0).register)
+    register = register_of(ModelHeader(Path("x.gguf"), 0, {**about}, 0, 0).register)
     assert (register.manual, register.fitted, register.tried, not register.repeats) == (told,) * 4
 
 

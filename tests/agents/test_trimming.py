@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime import BtError, Budget, Run, load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.events import AgentEnded, Trimmed
 from bt_runtime.journal import Recording, replay
 from bt_runtime.testing import FAILURE, SUCCESS
@@ -140,7 +140,7 @@ def test_a_model_without_an_answer_is_no_reason_to_trim(start):
     """Any other fault ends the agent, as ever."""
 
     class Broken(ScriptedModel):
-        def ask(self, question: Question) -> Answered:
+        def ask(self, question: Question) -> ScriptedAnswer:
             return Refused(BtError("it broke", "mend it"))
 
     run = start("react", [], goal="get out", world=Room(), services={"model": Broken([])})

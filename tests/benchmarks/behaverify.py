@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from bt_author.proof.cone import places_of
 from bt_runtime import Tree, load
-from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.plugins import Kind
 
 
 def _instant(name: str) -> Kind:
-    return skill_kind(name, "", (), Entry(name, "python", "", {}, instant=True, test=True))
+    return skill_kind(name, "", (), SkillEntry(name, "python", "", {}, instant=True, test=True))
 
 
 def _linked(link: str, parts: Sequence[str], width: int = 2) -> str:

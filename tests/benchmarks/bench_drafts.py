@@ -26,21 +26,21 @@ def rows() -> Iterator[Row]:
     except BtError as fault:
         yield Row("drafts", str(fault), None, "")
         return
-    from bt_runtime.llm.local.context import Context, Feed
+    from bt_runtime.llm.local.context import SequenceCache, TokenFeed
     from bt_runtime.llm.local.llama import Weights, begin
 
     begin()
     weights = Weights(file, 0)
     for flash in (True, False):
-        context = Context(weights, 2 * BEFORE, PIECE, 1, flash=flash)
+        context = SequenceCache(weights, 2 * BEFORE, PIECE, 1, flash=flash)
         for start in range(0, BEFORE, PIECE):
-            context.decode([Feed([*range(5, 5 + PIECE)], start, (0,), 0)])
+            context.decode([TokenFeed([*range(5, 5 + PIECE)], start, (0,), 0)])
 
-        def took(count: int, context: Context = context) -> float:
+        def took(count: int, context: SequenceCache = context) -> float:
             times = []
             for _ in range(ROUNDS):
                 start = time.thread_time()
-                context.decode([Feed([7] * count, BEFORE, (0,), count)])
+                context.decode([TokenFeed([7] * count, BEFORE, (0,), count)])
                 times.append(time.thread_time() - start)
                 context.cut(0, BEFORE)
             return min(times)

@@ -30,7 +30,7 @@ from bt_runtime.llm import starter
 from bt_runtime.llm.decoding.grammar import any_of
 from bt_runtime.llm.decoding.plan_grammar import expansion
 from bt_runtime.llm.local.model import LocalModel
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.plugins import Field as SkillField
 from bt_runtime.plugins import open_suite
 from bt_runtime.skills.phrase import phrase_of
@@ -70,7 +70,7 @@ def prompt(model: LocalModel, seed: int, tokens: int = PROMPT, start: str = "") 
 @contextmanager
 def opened(path: Path, **settings: Any) -> Iterator[LocalModel]:
     """Not niced, as its peers are not: the machine may be shared."""
-    with LocalModel(Settings(str(path), **{"threads": 1, "niceness": 0, **settings})) as model:
+    with LocalModel(WorkerSettings(str(path), **{"threads": 1, "niceness": 0, **settings})) as model:
         model.choose("warm", ["a", "b"]).wait(LONG)
         yield model
 
@@ -432,13 +432,13 @@ class InProcess:
     """llama.cpp in this process, for what is compared with."""
 
     def __init__(self, path: Path, flash: bool = False) -> None:
-        from bt_runtime.llm.local.context import Context, Feed
+        from bt_runtime.llm.local.context import SequenceCache, TokenFeed
         from bt_runtime.llm.local.llama import Weights, begin
 
         begin()
-        self.feed = Feed
+        self.feed = TokenFeed
         self.weights = Weights(str(path))
-        self.context = Context(self.weights, 4096, 512, 1, flash=flash)
+        self.context = SequenceCache(self.weights, 4096, 512, 1, flash=flash)
 
     def __enter__(self) -> InProcess:
         return self
@@ -481,9 +481,9 @@ class InProcess:
         """Mean processor seconds of a step, forced tokens included: the grammar's part, and the decode."""
         import numpy as np
 
-        from bt_runtime.llm.local.write import Guide, pick
+        from bt_runtime.llm.local.write import GrammarGuide, pick
 
-        guide, dice = Guide(self.weights), np.random.default_rng(0)
+        guide, dice = GrammarGuide(self.weights), np.random.default_rng(0)
         tokens = self.weights.tokens(text, begin=True)[:PROMPT]
         self.context.clear()
         (row,) = self.run(tokens, 0, 1)

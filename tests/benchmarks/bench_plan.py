@@ -10,11 +10,11 @@ from typing import Any
 from rows import Row
 
 import bt_runtime as bt
-from bt_runtime.agents.backchain.limits import Limits
+from bt_runtime.agents.backchain.limits import FactLimits
 from bt_runtime.agents.backchain.offered import known_by
-from bt_runtime.agents.backchain.operator import Source
+from bt_runtime.agents.backchain.operator import StepSource
 from bt_runtime.agents.backchain.planning import planned
-from bt_runtime.agents.backchain.relevant import NoPlan, TooLarge
+from bt_runtime.agents.backchain.relevant import NoPlan, SearchTooLarge
 from bt_runtime.agents.backchain.tree_text import Head
 from bt_runtime.clock import Manual
 from bt_runtime.language import manifest, project
@@ -31,7 +31,7 @@ def rows() -> Iterator[Row]:
         yield _share(name, domain)
 
 
-def _share(name: str, domain: Callable[[Any, Task], tuple[list[str], list[Source], Limits]]) -> Row:
+def _share(name: str, domain: Callable[[Any, Task], tuple[list[str], list[StepSource], FactLimits]]) -> Row:
     suite, world = open_suite(name), open_world(name)
     solved = found = reached = 0
     spent = []
@@ -47,7 +47,7 @@ def _share(name: str, domain: Callable[[Any, Task], tuple[list[str], list[Source
         begun = time.process_time()
         try:
             plan = planned(goal, known, head=Head("plan", (name,), TIMES), limits=limits, ask=world.holds)
-        except (NoPlan, TooLarge):
+        except (NoPlan, SearchTooLarge):
             continue
         finally:
             spent.append((time.process_time() - begun) * 1000)
@@ -62,11 +62,11 @@ def _share(name: str, domain: Callable[[Any, Task], tuple[list[str], list[Source
     return Row(f"{name}: tasks reached by backchaining", figures, reached / solved if solved else None, "≥ 0.95")
 
 
-def textcraft(world: Any, task: Task) -> tuple[list[str], list[Source], Limits]:
+def textcraft(world: Any, task: Task) -> tuple[list[str], list[StepSource], FactLimits]:
     return [f"1 {task.data['goal']} in inventory"], *known_by(world, kinds_of("textcraft"))
 
 
-def house(world: Any, task: Task) -> tuple[list[str], list[Source], Limits]:
+def house(world: Any, task: Task) -> tuple[list[str], list[StepSource], FactLimits]:
     """The first things of each kind that is asked for; the world tells where they are."""
     home, state = world.house, world.state
     things = [state.name(i) for i, place in enumerate(state.place) if place >= 0]

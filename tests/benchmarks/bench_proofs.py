@@ -13,7 +13,7 @@ from random import Random
 from bt_author.proof.check import check
 from bt_runtime import Run, Tree, load
 from bt_runtime.agents import ModelNode
-from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.tree.node import RUNNING
 
@@ -28,7 +28,7 @@ LEVELS = 10  # of control nodes: 2,047 nodes in all, the leaves with them
 def binary(levels: int) -> Tree:
     """Sequences and fallbacks by turns, each of two; the leaves are skills."""
     leaves = [f"leaf{number}" for number in range(2**levels)]
-    kinds = [skill_kind(name, "", (), Entry(name, "python", "", {})) for name in leaves]
+    kinds = [skill_kind(name, "", (), SkillEntry(name, "python", "", {})) for name in leaves]
     rows = [f"{{{name}: {{}}}}" for name in leaves]
     for level in range(levels):
         kind = "sequence" if level % 2 else "fallback"
@@ -76,7 +76,7 @@ def _decided(name: str, tree: Tree, formula: str) -> Row:
 
 def _grafts(count: int) -> Iterator[float]:
     random = Random(1)
-    kinds = [skill_kind(name, "", (), Entry(name, "python", "", {})) for name in ("go", "grab", "lift")]
+    kinds = [skill_kind(name, "", (), SkillEntry(name, "python", "", {})) for name in ("go", "grab", "lift")]
     parts = "".join(
         f"        - sequence: [{', '.join(random.choices(('go: {}', 'grab: {}', 'lift: {}'), k=9))}]\n"
         for _ in range(49)

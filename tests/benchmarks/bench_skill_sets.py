@@ -17,7 +17,7 @@ import bt_runtime as bt
 from bt_runtime.agents.backchain.operator import operators
 from bt_runtime.agents.backchain.planning import planned
 from bt_runtime.agents.backchain.relevant import NoPlan
-from bt_runtime.agents.backchain.step import Step, settled
+from bt_runtime.agents.backchain.step import PlanStep, settled
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.agents.backchain.skill_sets import Case, MadeUpWorld, case, reachable
@@ -65,7 +65,7 @@ def _row(name: str, tally: Tally, shared: Sequence[int]) -> Row:
 
 def _try(made: Case, tally: Tally) -> None:
     acts = [_step(made, sentence) for sentence in made.acts]
-    bringing: dict[str, list[Step]] = {}
+    bringing: dict[str, list[PlanStep]] = {}
     for step in acts:
         for fact in step.brings:
             bringing.setdefault(fact, []).append(step)
@@ -81,10 +81,10 @@ def _try(made: Case, tally: Tally) -> None:
         tally.results[name].append((_played(made, carried) if name == NAMES[0] else carried, spent))
 
 
-def _step(made: Case, sentence: str) -> Step:
+def _step(made: Case, sentence: str) -> PlanStep:
     act, name = made.acts[sentence], sentence.partition(" ")[0]
     kind = next(kind for kind in made.kinds if kind.name == name)
-    return Step(sentence, (), tuple(sorted(act.needs)), settled(act.brings), float(kind.data["entry"].takes))
+    return PlanStep(sentence, (), tuple(sorted(act.needs)), settled(act.brings), float(kind.data["entry"].takes))
 
 
 class Written(Carried):

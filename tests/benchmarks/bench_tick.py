@@ -16,7 +16,7 @@ import bt_runtime
 from bt_runtime.clock import Manual
 from bt_runtime.events import Acting, Decided
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from tests.run.view.scenes import house_run
 
 ROOM = str(Path(bt_runtime.__file__).parent)
@@ -36,7 +36,7 @@ def traced(journal: bool, page: bool) -> tuple[float, float]:
     found: list[tuple[int, int]] = []
     with tempfile.TemporaryDirectory() as folder, house_run(clock=Manual(), journal=folder if journal else None) as run:
         if page:
-            Watch(run, Feed())
+            RunWatch(run, Feed())
         did: set[type] = set()
         run.listen(lambda event: did.add(type(event)), Decided, Acting)
         running = True

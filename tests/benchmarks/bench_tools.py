@@ -18,7 +18,7 @@ from rows import Row
 import bt_runtime as bt
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.agent import Agent
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm
 from bt_runtime.llm.local.header import read_header
@@ -86,17 +86,17 @@ def measured(name: str, chat: Chat, weights: Any) -> Row:
     )
 
 
-def told(chat: Chat, form: str) -> tuple[Agent, list[Step]]:
+def told(chat: Chat, form: str) -> tuple[Agent, list[StoryStep]]:
     """An agent that has begun, and the oracle's first steps."""
     suite = open_suite("house")
     task = suite.tasks(seed=1, count=1, split="eval")[0]
     here = suite.open()
     here.reset(task)
-    steps = list[Step]()
+    steps = list[StoryStep]()
     for act in suite.oracle(here, task):
         if len(steps) == STEPS or act == "done":
             break
-        steps.append(Step("act", act, here.act(act).text))
+        steps.append(StoryStep("act", act, here.act(act).text))
     here.reset(task)
     model = Shown(["Think: hm"] * 9)
     model.chat_template = chat

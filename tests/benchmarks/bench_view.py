@@ -12,7 +12,7 @@ from rows import Row, median
 from bt_runtime import Run, View, load
 from bt_runtime.clock import Manual
 from bt_runtime.run.view import Feed
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from tests.run.view.browser import Browser, missing
 from tests.run.view.scenes import wide_tree
 
@@ -38,7 +38,7 @@ def _cost(what: str, text: str) -> Row:
         clock = Manual()
         with Run(tree, clock=clock) as run:
             if look:
-                Watch(run, Feed())
+                RunWatch(run, Feed())
 
             def work() -> None:
                 for _ in range(TICKS):

@@ -12,8 +12,8 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.agent import Agent
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.rewording import reword
-from bt_runtime.agents.scripted import Answered, picked
-from bt_runtime.agents.story import ACT, Step
+from bt_runtime.agents.scripted import ScriptedAnswer, picked
+from bt_runtime.agents.story import ACT, StoryStep
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.plugins import open_suite
 from bt_runtime.types import Choice, Question, Writing
@@ -28,7 +28,7 @@ class Point(NamedTuple):
     prompt: str  # up to `Act:`
     options: tuple[str, ...]
     right: str
-    steps: tuple[Step, ...]  # what was done before
+    steps: tuple[StoryStep, ...]  # what was done before
     goal: str
 
     @property
@@ -97,9 +97,9 @@ class Teacher(ScriptedModel):
         self.points: list[Point] = []
         self.agent: Agent | None = None
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         if question.kind == "write":
-            return Answered(Writing(self.rest, "stop", 1))
+            return ScriptedAnswer(Writing(self.rest, "stop", 1))
         options = question.moves.get(ACT, question.options)
         act = next(self.acts, DONE)
         right, self.rest = picked(options, act)
@@ -114,7 +114,7 @@ class Teacher(ScriptedModel):
             prompt = listing(self.agent.prompt(), options).text(self.chat_template)
         self.points.append(Point(world, task, prompt + opening, tuple(options), right, *told))
         text = opening + right
-        return Answered(Choice(text, question.alternatives.index(text), 0.0, 1.0))
+        return ScriptedAnswer(Choice(text, question.alternatives.index(text), 0.0, 1.0))
 
 
 def collected(world: str, template: Any, seed: int, most: int, form: Form = PLAIN) -> list[Point]:

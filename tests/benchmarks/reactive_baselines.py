@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.step import Step, after, holds, opposite
+from bt_runtime.agents.backchain.step import PlanStep, after, holds, opposite
 
 MOST_SETS = 3_000
 MOST_TICKS = 300
@@ -20,13 +20,13 @@ class Carried(NamedTuple):
     """A tree that was carried out: `steps` done, `nodes` of the tree at the end."""
 
     reached: bool
-    steps: list[Step]
+    steps: list[PlanStep]
     nodes: int
 
 
-def bt_expansion(goal: Sequence[str], every: Sequence[Step], state: frozenset[str]) -> Carried:
+def bt_expansion(goal: Sequence[str], every: Sequence[PlanStep], state: frozenset[str]) -> Carried:
     """Expands until a set holds in the state, then does the action of the first set that holds, again and again."""
-    rules: list[tuple[frozenset[str], Step | None]] = [(frozenset(goal), None)]
+    rules: list[tuple[frozenset[str], PlanStep | None]] = [(frozenset(goal), None)]
     at = 0
     while at < len(rules) < MOST_SETS and not _true(rules[-1][0], state):
         wanted, at = rules[at][0], at + 1
@@ -37,19 +37,19 @@ def bt_expansion(goal: Sequence[str], every: Sequence[Step], state: frozenset[st
                 if _true(before, state):
                     break
     nodes = 1 + sum(len(facts) + (2 if step else 1) for facts, step in rules)
-    done: list[Step] = []
+    done: list[PlanStep] = []
     for _ in range(MOST_TICKS):
         now = next((step for facts, step in rules if _true(facts, state)), done)
         if now is None:
             return Carried(True, done, nodes)
-        if not isinstance(now, Step):
+        if not isinstance(now, PlanStep):
             break
         state = after(now, state)
         done.append(now)
     return Carried(False, done, nodes)
 
 
-def _before(wanted: frozenset[str], step: Step) -> frozenset[str] | None:
+def _before(wanted: frozenset[str], step: PlanStep) -> frozenset[str] | None:
     if not wanted & {*step.brings} or any(opposite(fact) in wanted for fact in step.brings):
         return None
     before = (wanted - {*step.brings}) | {*step.needs}
@@ -63,7 +63,7 @@ def _true(facts: frozenset[str], state: frozenset[str]) -> bool:
 class Node:
     """A condition, an action, or a control node (`?`, `→`)."""
 
-    def __init__(self, what: str | Step, children: Sequence[Node] = ()) -> None:
+    def __init__(self, what: str | PlanStep, children: Sequence[Node] = ()) -> None:
         self.what, self.children = what, list(children)
 
     def size(self) -> int:
@@ -81,7 +81,7 @@ class _Tick:
         self.state, self.done, self.failed = state, [], []  # type: ignore[var-annotated]
 
     def of(self, node: Node) -> bool | None:
-        if isinstance(node.what, Step):
+        if isinstance(node.what, PlanStep):
             self.state = after(node.what, self.state)
             self.done.append(node.what)
             return None
@@ -98,10 +98,10 @@ class _Tick:
 
 
 def pa_bt(
-    goal: Sequence[str], bringing: Callable[[str], Sequence[Step]], state: frozenset[str], most: int = 2_000
+    goal: Sequence[str], bringing: Callable[[str], Sequence[PlanStep]], state: frozenset[str], most: int = 2_000
 ) -> Carried:
     root = Node("→", [Node(fact) for fact in goal])
-    done: list[Step] = []
+    done: list[PlanStep] = []
     for _ in range(MOST_TICKS):
         tick = _Tick(state)
         status = tick.of(root)
@@ -116,7 +116,7 @@ def pa_bt(
     return Carried(False, done, root.size())
 
 
-def _expanded(root: Node, failed: Sequence[Node], bringing: Callable[[str], Sequence[Step]]) -> bool:
+def _expanded(root: Node, failed: Sequence[Node], bringing: Callable[[str], Sequence[PlanStep]]) -> bool:
     """Replaces the first failed condition that is no child of an expansion yet."""
     parents = {id(child): node for node in _all(root) for child in node.children}
     for leaf in failed:
@@ -133,7 +133,7 @@ def _expanded(root: Node, failed: Sequence[Node], bringing: Callable[[str], Sequ
 
 def _moved(new: Node, parents: dict[int, Node]) -> None:
     """A subtree that undoes a fact which stands before it goes before that fact."""
-    denied = {opposite(fact) for node in _all(new) if isinstance(node.what, Step) for fact in node.what.brings}
+    denied = {opposite(fact) for node in _all(new) if isinstance(node.what, PlanStep) for fact in node.what.brings}
     at, parent = new, parents[id(new)]
     while True:
         if parent.what == "→":

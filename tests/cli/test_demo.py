@@ -21,7 +21,7 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import joined, parser
 from bt_runtime.cli.running import demo
 from bt_runtime.cli.running.decisions import WIDTH, Decisions
-from bt_runtime.cli.running.goals import Goal, LiveGoals, goals, line
+from bt_runtime.cli.running.goals import LiveGoals, RequestedGoal, goals, line
 from bt_runtime.cli.running.outline import outline
 from bt_runtime.cli.running.row_renderer import FINE, RowRenderer, columns
 from bt_runtime.events import AGENT_EVENTS, Tick
@@ -152,7 +152,7 @@ def test_what_failed_is_said_also_where_no_agent_had_the_last_word() -> None:
 # What is shown, of a run in which a teacher answers: the forms, not a mind ------------------------------
 
 
-def played(task: Task, write: list[str]) -> Goal:
+def played(task: Task, write: list[str]) -> RequestedGoal:
     """A house task by ReAcTree; gives the goals at its end, and writes its decisions."""
     world = open_suite("house").open()
     world.reset(task)

@@ -21,8 +21,8 @@ from bt_runtime.cli.running.live import Live
 from bt_runtime.cli.running.outline import drawn
 from bt_runtime.events import Line, Tick
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.picture import Picture
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.picture import PagePicture
+from bt_runtime.run.view.watch import RunWatch
 from tests.cli.conftest import tree
 from tests.cli.screen import Screen, Terminal
 
@@ -87,9 +87,9 @@ def test_the_picture_fits_every_window(size: list[int]) -> None:
             assert all(len(line) <= width for line in lines)
 
 
-def pictured(run: Run) -> Picture:
+def pictured(run: Run) -> PagePicture:
     feed = Feed()
-    Watch(run, feed).detach()
+    RunWatch(run, feed).detach()
     return feed.picture()
 
 

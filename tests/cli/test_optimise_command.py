@@ -11,7 +11,7 @@ import pytest
 from bt_lab.cli.optimise import command, configure, evaluating, line, set_up
 from bt_lab.optimise import plan_versions
 from bt_lab.optimise.plan_versions import Version
-from bt_lab.optimise.setup import Setup
+from bt_lab.optimise.setup import OptimiseSetup
 from bt_runtime.language import guide
 from bt_runtime.language.guide import Guide
 from bt_runtime.language.settings import Settings
@@ -58,7 +58,7 @@ def test_a_point_of_the_curve_shows_both_scores_and_a_bar() -> None:
 
 def test_the_command_that_is_told_names_the_plan_as_a_run_takes_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "btr.yaml").write_text("version: 1\n")
-    setup = Setup("house", "heat")
+    setup = OptimiseSetup("house", "heat")
     said = command(setup, Version(2, Path("guides/house-heat-0/2.md"), SCORED))
     assert said == "btr run react --env house --task heat --set guide=house-heat-0/2.md"
     assert command(setup, Version(2, Path("/elsewhere/2.md"), SCORED)).endswith("guide=/elsewhere/2.md")

@@ -9,7 +9,7 @@ import pytest
 
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.cli.color import BLUE
 
 pytest.importorskip("jinja2", reason="needs the llm extra")
@@ -133,7 +133,9 @@ def test_a_question_that_was_not_asked_is_a_fault_that_says_how_many_there_are(
 
 def test_a_conversation_is_taken_apart_into_who_said_what() -> None:
     chat = Chat.of(TEMPLATE)
-    prompt = agent_prompt("S", "leave", "A room.", [Step("think", "hm"), Step("act", "go", "A door.")]).text(chat)
+    prompt = agent_prompt("S", "leave", "A room.", [StoryStep("think", "hm"), StoryStep("act", "go", "A door.")]).text(
+        chat
+    )
     said = spoken(prompt + "Act:", chat)
     assert "".join(part.text for part in said) == prompt + "Act:"
     assert [(part.who, part.text) for part in said if part.who != "template"] == [

@@ -13,7 +13,7 @@ import pytest
 from bt_runtime import Run, load, skill
 from bt_runtime.cli import COMMANDS
 from bt_runtime.cli.color import GREEN, PLAIN
-from bt_runtime.cli.terminal import Door, escaped, guarded, json_text, raw
+from bt_runtime.cli.terminal import EscapingStream, escaped, guarded, json_text, raw
 from bt_runtime.language.faults.format import printed, visible
 from bt_runtime.memory.experience import Experience
 
@@ -160,7 +160,7 @@ def test_our_own_colours_pass_only_where_colours_are_wanted() -> None:
     painted, plain = f"{GREEN}ok{PLAIN}", f"{visible(GREEN)}ok{visible(PLAIN)}"
     for tones, wanted in ((True, f"{painted}<U+001B>[2J"), (False, f"{plain}<U+001B>[2J")):
         stream = io.StringIO()
-        Door(stream, tones).write(f"{GREEN}ok{PLAIN}\x1b[2J")
+        EscapingStream(stream, tones).write(f"{GREEN}ok{PLAIN}\x1b[2J")
         assert stream.getvalue() == wanted
 
 

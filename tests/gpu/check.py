@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from bt_runtime.llm import open_model
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.sizing import fit, free_memory
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from tests.gpu.big import SEVEN, SMALL, make
 
 LAYERS: Any = os.environ.get("GPU_LAYERS") or "auto"
@@ -105,7 +105,7 @@ def offload(path: Path) -> None:
         if before is None or now is None or DRY:
             skip("memory against the estimate", "nvidia-smi does not tell, or nothing was to go there")
         else:
-            sizes = fit(header, Settings(str(path), context=8192), max(free_memory(), 64 << 30), [64 << 30])
+            sizes = fit(header, WorkerSettings(str(path), context=8192), max(free_memory(), 64 << 30), [64 << 30])
             want = (header.weights + sizes.cache_bytes + sizes.logits_bytes) >> 20
             tell("memory against the estimate", abs(now - before - want) < MARGIN, MiB=now - before, estimate=want)
         _, cold = clocked(lambda: model.decide(prompt(), MOVES))

@@ -30,11 +30,11 @@ def header(words: Sequence[str]) -> int:
     """What is known of a model file before it is loaded, as `btr doctor` and every run ask it."""
     from bt_runtime.llm.local.header import read_header
     from bt_runtime.llm.local.sizing import fit
-    from bt_runtime.llm.settings import Settings
+    from bt_runtime.llm.settings import WorkerSettings
 
     try:
         found = read_header(words[0])
-        fit(found, Settings(words[0]), 1 << 32)
+        fit(found, WorkerSettings(words[0]), 1 << 32)
         print(repr((found.architecture, found.trained_context, found.vocab, found.layers, found.bytes_per_token())))
         found.chat_template  # noqa: B018
     except BtError as error:

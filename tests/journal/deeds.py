@@ -18,7 +18,7 @@ from typing import Any
 from bt_runtime import Run, Skill, Tree, load, skill
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recorder
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import JournalLimits
 from bt_runtime.tree.node import SUCCESS
 
 COUNT = 12
@@ -117,7 +117,7 @@ def main(folder: Path, policy: str, name: str = "", until: str = "") -> None:
             cause.cure()
 
     patience = 60 if until == "cured" else 0.4
-    recorder = Recorder(folder / "runs", limits=Limits(patience=patience), policy=policy)
+    recorder = Recorder(folder / "runs", limits=JournalLimits(patience=patience), policy=policy)
     with Run(tree(folder / "done", cause), journal=recorder) as run:
         run.listen(said, Line, Notice)
         run.spin()

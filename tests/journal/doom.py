@@ -15,17 +15,18 @@ from typing import Any
 from bt_runtime import Run
 from bt_runtime.journal import Recorder
 from bt_runtime.journal.lock import Lock
-from bt_runtime.journal.store import Store
+from bt_runtime.journal.store import JournalStore
 from bt_runtime.journal.writer import Writer
 from bt_runtime.memory import Notebook
-from bt_runtime.memory.store import Store as Memory
+from bt_runtime.memory.store import JournalStore as Memory
 from bt_runtime.run.replay import rebuild, resume
 from bt_runtime.tree.engine import Engine
 from tests.journal import chores, errand
 
 WATCHED: tuple[tuple[Any, str], ...] = (
-    (Writer, "event"), (Writer, "flush_at_boundary"), (Store, "__init__"), (Store, "commit"), (Store, "cut"),
-    (Store, "close"), (Lock, "__init__"), (Lock, "release"), (Recorder, "_goes_on"), (Recorder, "verdict"),
+    (Writer, "event"), (Writer, "flush_at_boundary"), (JournalStore, "__init__"), (JournalStore, "commit"),
+    (JournalStore, "cut"), (JournalStore, "close"),
+    (Lock, "__init__"), (Lock, "release"), (Recorder, "_goes_on"), (Recorder, "verdict"),
     (Recorder, "finished"), (Notebook, "close"), (Memory, "add"), (Run, "_change"), (Engine, "shutdown"),
     (rebuild, "outside"), (resume, "_catch_up"), (errand.Site, "act"), (errand.Site, "save"), (chores, "leave"),
 )  # fmt: skip

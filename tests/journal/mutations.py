@@ -20,7 +20,7 @@ from bt_runtime.journal.layout import (
     End,
     Event,
     NodeRow,
-    Piece,
+    TextPiece,
     TickRow,
     checksum,
     head_sum,
@@ -148,7 +148,7 @@ def summed(c: sqlite3.Connection) -> None:
         c.execute("UPDATE ticks SET before = ?, sum = ? WHERE tick = ?", (before, whole, tick))
         before, ticks = tick, ticks + 1
     for row in c.execute("SELECT id, parent, keep, rest FROM texts").fetchall():
-        c.execute("UPDATE texts SET sum = ? WHERE id = ?", (piece_sum(Piece(*row)), row[0]))
+        c.execute("UPDATE texts SET sum = ? WHERE id = ?", (piece_sum(TextPiece(*row)), row[0]))
     head = {n: json.loads(v) for n, v in c.execute("SELECT name, value FROM head")}
     c.execute("UPDATE head SET value = ? WHERE name = 'sum'", (json.dumps(head_sum(head)),))
     c.execute("UPDATE head SET value = ? WHERE name = 'end'", (End(0, events, sum, nodes, ticks, before).text(),))

@@ -13,7 +13,7 @@ from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, codec, replay, resume
 from bt_runtime.language import manifest
-from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
+from bt_runtime.memory.notice import Fact, Held, Holding, Looked, PlacedThing, Seen, Thing
 from bt_runtime.plugins import open_suite
 from bt_runtime.skills.worlds.registry import open_world
 from bt_runtime.tree.node import SUCCESS
@@ -87,7 +87,7 @@ def test_a_world_opened_by_name_is_opened_again_with_its_options_and_notices_for
 
 def test_what_is_noticed_passes_a_journal_unharmed() -> None:
     noticed = [
-        Seen(LAMP, "hall 1", "table 1"), Placed(LAMP), Held(LAMP), Holding(frozenset({LAMP, Thing("mug", 2)})),
+        Seen(LAMP, "hall 1", "table 1"), PlacedThing(LAMP), Held(LAMP), Holding(frozenset({LAMP, Thing("mug", 2)})),
         Looked("table 1", frozenset()), Fact("lamp 1", "on", True),
     ]  # fmt: skip
     assert codec.full(codec.plain(noticed)) == noticed

@@ -18,7 +18,7 @@ from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, repair, replay, resume
 from bt_runtime.journal.reading import DECIDED
 from bt_runtime.journal.repair import rebuild
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import JournalLimits
 from bt_runtime.plugins import open_suite
 from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.tree.node import SUCCESS
@@ -169,7 +169,7 @@ def killed_at(step: int, path: Path) -> bool:
                     os._exit(9)
 
         sys.addaudithook(before)
-        rebuild(Recording(path), path, Limits())
+        rebuild(Recording(path), path, JournalLimits())
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 

@@ -137,10 +137,10 @@ def killed_run(folder: Path) -> Path:
 
 
 def test_what_was_committed_is_soon_in_the_file_itself(tmp_path):
-    from bt_runtime.journal.store import SETTLE, Batch, Event, Store
+    from bt_runtime.journal.store import SETTLE, Event, JournalStore, RowBatch
 
-    store = Store(tmp_path / "a.btr", head={"name": '"a"'})
-    store.commit(Batch(events=[Event(1, 1, 1.0, "note", "{}")]), durable=True)
+    store = JournalStore(tmp_path / "a.btr", head={"name": '"a"'})
+    store.commit(RowBatch(events=[Event(1, 1, 1.0, "note", "{}")]), durable=True)
     before = (tmp_path / "a.btr").read_bytes()
     store.settle()
     assert (tmp_path / "a.btr").read_bytes() == before

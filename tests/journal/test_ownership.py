@@ -13,21 +13,21 @@ from bt_runtime.journal import Recorder, Recording, folder, lock, resume
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.outage import Gone, Overtaken
-from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.tree.node import FAILURE
 from tests.support.abandoned import TREE, abandoned, drilling
 
 
-def one(seq: int) -> Batch:
-    return Batch([Event(seq, 1, 0.0, "log", "{}")])
+def one(seq: int) -> RowBatch:
+    return RowBatch([Event(seq, 1, 0.0, "log", "{}")])
 
 
 def test_a_process_that_was_overtaken_writes_nothing_more_whatever_it_tries(tmp_path):
     """Each transaction looks whose journal it is; to close it changes nothing either."""
-    first = Store(tmp_path / "a.btr", head={"name": '"a"'})
+    first = JournalStore(tmp_path / "a.btr", head={"name": '"a"'})
     first.commit(one(1), durable=True)
-    second = Store(tmp_path / "a.btr")
+    second = JournalStore(tmp_path / "a.btr")
     for attempt in (lambda: first.commit(one(2), True), lambda: first.cut(0, 0, 0), first.close):
         with pytest.raises(Overtaken, match="another process"):
             attempt()
@@ -38,11 +38,11 @@ def test_a_process_that_was_overtaken_writes_nothing_more_whatever_it_tries(tmp_
 
 def test_a_journal_that_was_written_since_it_was_read_is_not_gone_on_with(tmp_path):
     """Else what the other process did meanwhile would be cut off, and done again."""
-    first = Store(tmp_path / "a.btr", head={"name": '"a"'})
+    first = JournalStore(tmp_path / "a.btr", head={"name": '"a"'})
     read = first.end
     first.commit(one(1), durable=True)
     with pytest.raises(Overtaken):
-        Store(tmp_path / "a.btr", read=read)
+        JournalStore(tmp_path / "a.btr", read=read)
     first.commit(one(2), durable=True)
     first.close()
 
@@ -83,13 +83,13 @@ def test_without_locks_a_run_that_was_overtaken_stops_in_words(tmp_path, no_lock
     run.tick()
     assert run.journal is not None and run.journal.path is not None
     assert run.journal.tape.writer.durable().wait(60)
-    other = Store(run.journal.path)
+    other = JournalStore(run.journal.path)
     run.journal.tape.note("log", {"path": "", "level": "info", "text": "x"})
     assert not run.journal.tape.writer.durable().wait(60)
     assert ("another process has gone on" in run.journal.broken and "another process" in run.runner.stopped) or (
         "another process" in run.runner.for_good
     )
-    other.commit(Batch(), durable=True)
+    other.commit(RowBatch(), durable=True)
     run.close()
     other.close()
     assert not Recording(run.journal.path).damage
@@ -105,7 +105,7 @@ def test_a_careful_skill_does_not_begin_once_the_journal_is_gone(tmp_path):
         return True
 
     tree = "version: 1\ntree: t\nroot: {sequence: [{wait: 0.01}, drill: {}]}\n"
-    recorder = Recorder(tmp_path, limits=Limits(patience=0.0))
+    recorder = Recorder(tmp_path, limits=JournalLimits(patience=0.0))
     with Run(load(tree, skills=[drill]), journal=recorder) as run:
         run.tick()
         for each in folder.files_of(recorder.path):
@@ -116,7 +116,7 @@ def test_a_careful_skill_does_not_begin_once_the_journal_is_gone(tmp_path):
 
 def test_a_journal_that_comes_back_to_its_place_is_gone_on_with(tmp_path):
     """A folder that was moved away and back again has lost nothing."""
-    store = Store(tmp_path / "a.btr", head={"name": '"a"'})
+    store = JournalStore(tmp_path / "a.btr", head={"name": '"a"'})
     (tmp_path / "a.btr").rename(tmp_path / "b.btr")
     with pytest.raises(Gone):
         store.check()
@@ -140,7 +140,7 @@ def test_a_required_record_that_broke_off_is_said_and_is_no_success(tmp_path, mo
             raise Gone(errno.ENOENT, "its file was removed or replaced while the run wrote it")
         seen.add(self.path)  # the beginning of the run is written
 
-    monkeypatch.setattr(Store, "check", gone)
+    monkeypatch.setattr(JournalStore, "check", gone)
     assert main(["run", "t.yaml", "--runs", "runs", "--plain"]) == 1
     told = capsys.readouterr()
     assert "SUCCESS" in told.out and "the record of" in told.err and "removed" in told.err

@@ -19,7 +19,7 @@ from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recorder, Recording, codec, folder, replay, resume, summary
 from bt_runtime.journal.layout import HEAD, Texts, Whole, changes_of, changes_text
 from bt_runtime.journal.lines import lines
-from bt_runtime.journal.store import Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore
 from bt_runtime.journal.writer import Writer
 from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.types import Choice, Observation
@@ -68,7 +68,7 @@ def test_a_prompt_is_kept_by_what_it_adds_to_earlier_ones(errand_of):
 
 
 def test_status_changes_are_a_ring_and_the_rest_still_replays(runs):
-    recorder = Recorder(runs, limits=Limits(ticks=50))
+    recorder = Recorder(runs, limits=JournalLimits(ticks=50))
     with Run(load(BUSY), clock=Manual(), journal=recorder) as run:
         for number in range(400):
             run.context.clock.inner.advance(0.02)
@@ -81,7 +81,7 @@ def test_status_changes_are_a_ring_and_the_rest_still_replays(runs):
 
 
 def test_a_journal_at_its_size_limit_notes_only_how_it_ends_and_says_so(runs):
-    recorder = Recorder(runs, limits=Limits(bytes=200_000, ticks=100))
+    recorder = Recorder(runs, limits=JournalLimits(bytes=200_000, ticks=100))
     with Run(load(BUSY), clock=Manual(), journal=recorder) as run:
         for number in range(8000):
             run.context.clock.inner.advance(0.02)
@@ -203,7 +203,7 @@ INPUT = "version: 1\ntree: t\ninputs: {a: {type: string}}\nroot: {succeed: {}}\n
 
 def test_boundaries_that_nothing_lies_between_are_one(tmp_path):
     """However often one is said, whoever waits for the disk is not kept waiting behind them."""
-    writer = Writer(Store(tmp_path / "r.btr"), Texts())
+    writer = Writer(JournalStore(tmp_path / "r.btr"), Texts())
     writer.close()  # nothing takes from the queue any more
     for _ in range(1000):
         writer.flush_at_boundary()

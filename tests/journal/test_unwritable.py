@@ -18,7 +18,7 @@ from bt_runtime.clock import Manual
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recorder, Recording, folder, outage, resume
 from bt_runtime.journal.outage import FailureMarker, WriteFailure
-from bt_runtime.journal.store import Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore
 from bt_runtime.journal.summary import summary
 from bt_runtime.language.manifest import parse
 from bt_runtime.run.replay.resume import CannotResume
@@ -147,7 +147,7 @@ def refusing(run: Run, error: Exception | None = None) -> threading.Event:
 
 
 def begun(runs: Path, done: list[int], said: list[str], patience: float = 0.0, **how) -> Run:
-    recorder = Recorder(runs, limits=Limits(patience=patience), **how)
+    recorder = Recorder(runs, limits=JournalLimits(patience=patience), **how)
     tree = load(TREE, skills=[drill_into(done)])
     run = Run(tree, clock=Manual(), journal=recorder)
     run.listen(lambda line: said.append(line.text), Line, Notice)
@@ -269,7 +269,7 @@ def test_a_run_whose_journal_cannot_be_begun_does_not_begin(runs, monkeypatch):
         raise sqlite3.OperationalError("database or disk is full")
 
     for name in ("commit", "_create"):
-        monkeypatch.setattr(Store, name, fail, raising=False)
+        monkeypatch.setattr(JournalStore, name, fail, raising=False)
     with pytest.raises(BtError, match=r"cannot be written.*database or disk is full"):
         begun(runs, [], [])
 

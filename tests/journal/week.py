@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import bt_runtime as bt
 from bt_runtime.journal import Recorder
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import JournalLimits
 
 WEEK = 604_800.0  # seconds
 TREE = """
@@ -56,7 +56,7 @@ def size(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.iterdir()) / 2**20
 
 
-def week(ticks: int, folder: Path, limits: Limits, looks: int = LOOKS) -> Iterator[Look]:
+def week(ticks: int, folder: Path, limits: JournalLimits, looks: int = LOOKS) -> Iterator[Look]:
     """A tick each WEEK / ticks seconds of its clock; every 1,000 ticks a part of the tree is another one."""
     clock, step, began = bt.clock.Manual(), WEEK / 10_000_000, time.monotonic()
     with bt.Run(bt.load(TREE), clock=clock, journal=Recorder(folder, limits=limits)) as run:
@@ -73,7 +73,7 @@ def week(ticks: int, folder: Path, limits: Limits, looks: int = LOOKS) -> Iterat
                 yield Look(tick, memory(), size(folder), time.monotonic() - began)
 
 
-def verdict(found: list[Look], limits: Limits) -> tuple[float, float]:
+def verdict(found: list[Look], limits: JournalLimits) -> tuple[float, float]:
     """How much memory was added after the first third (MB), and the journal's size as a part of its limit."""
     rest = found[len(found) // 3 :]
     return max(look.memory for look in rest) - rest[0].memory, max(
@@ -83,7 +83,7 @@ def verdict(found: list[Look], limits: Limits) -> tuple[float, float]:
 
 def main(ticks: int) -> int:
     """Each look is printed when it is made: one that is interrupted has said what it has seen."""
-    limits, found = Limits(bytes=64 * 2**20), list[Look]()
+    limits, found = JournalLimits(bytes=64 * 2**20), list[Look]()
     with tempfile.TemporaryDirectory() as folder, suppress(KeyboardInterrupt):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         for look in week(ticks, Path(folder), limits, 100):

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("gguf", reason="test models are made with gguf (the dev extra)")
 
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from tests.support.random_models import MICRO, make_gguf
 
 
@@ -38,7 +38,7 @@ def model(micro: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
     need_llama()
     from bt_runtime.llm.local.model import LocalModel
 
-    with LocalModel(Settings(str(micro), threads=1, lanes=request.param)) as opened:
+    with LocalModel(WorkerSettings(str(micro), threads=1, lanes=request.param)) as opened:
         yield opened
 
 
@@ -51,7 +51,7 @@ def open_model(micro: Path) -> Iterator[Callable[..., Any]]:
     opened: list[Any] = []
 
     def make(path: Path = micro, ready: bool = True, **settings: Any) -> Any:
-        opened.append(LocalModel(Settings(str(path), **{"threads": 1, **settings})))
+        opened.append(LocalModel(WorkerSettings(str(path), **{"threads": 1, **settings})))
         return opened[-1].ready(20) if ready else opened[-1]
 
     yield make

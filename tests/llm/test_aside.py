@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bt_runtime.llm.local.aside import Aside, Found
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Question
 from tests.llm.conftest import need_llama
 
@@ -45,7 +45,7 @@ class Bench:
     """A batch in this process; `asked` answers a question and tells what it took."""
 
     def __init__(self, file: Path, aside: int = 1 << 24) -> None:
-        from bt_runtime.llm.local.context import Context
+        from bt_runtime.llm.local.context import SequenceCache
         from bt_runtime.llm.local.llama import Weights, begin
         from bt_runtime.llm.local.stored_batch import StoredBatch
         from bt_runtime.llm.local.task_factory import TaskFactory
@@ -53,9 +53,9 @@ class Bench:
         begin()
         self.found: Any = None
         self.weights = Weights(str(file), 0)
-        cache = Context(self.weights, 2048, 256, 1, flash=False)
+        cache = SequenceCache(self.weights, 2048, 256, 1, flash=False)
         self.batch = StoredBatch(cache, 2048, self.done, 256, store=None, aside=Aside(aside))
-        self.tasks = TaskFactory(self.weights, 2048, Settings(str(file)), 1024)
+        self.tasks = TaskFactory(self.weights, 2048, WorkerSettings(str(file)), 1024)
 
     def done(self, _id: int, value: Any, error: BaseException | None, spent: Any) -> None:
         assert error is None

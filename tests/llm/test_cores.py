@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Question
 from tests.llm.conftest import need_llama
 
@@ -61,7 +61,7 @@ class Bench:
 
     def __init__(self, file: Path) -> None:
         from bt_runtime.llm.local.batch import Batch
-        from bt_runtime.llm.local.context import Context
+        from bt_runtime.llm.local.context import SequenceCache
         from bt_runtime.llm.local.cores import Cores
         from bt_runtime.llm.local.llama import Weights, begin
         from bt_runtime.llm.local.task_factory import TaskFactory
@@ -80,10 +80,10 @@ class Bench:
                 return super().decoded(plan)
 
         def opened() -> Batch:
-            return Meeting(Context(self.weights, 2048, 256, 1), 2048, self.done)
+            return Meeting(SequenceCache(self.weights, 2048, 256, 1), 2048, self.done)
 
         self.cores = Cores(opened(), opened, 2, self.news.put)
-        self.tasks = TaskFactory(self.weights, 2048, Settings(str(file)), 512)
+        self.tasks = TaskFactory(self.weights, 2048, WorkerSettings(str(file)), 512)
 
     def done(self, id: int, value: Any, error: BaseException | None, spent: Any) -> None:
         self.answers[id] = error or (value, spent)

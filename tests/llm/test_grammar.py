@@ -10,7 +10,7 @@ import yaml
 pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime import BtError
-from bt_runtime.agents.plan_text import Goal, Group, read_plan
+from bt_runtime.agents.plan_text import Group, PlannedGoal, read_plan
 from bt_runtime.language.emit.dialect import Form, FormField, PlanLimits
 from bt_runtime.llm.decoding.grammar import accepts
 from bt_runtime.llm.decoding.plan_grammar import FOREIGN, bare, expansion
@@ -160,7 +160,7 @@ def test_every_letter_beyond_ascii_that_may_stand_bare_reads_back_as_itself():
     for start in range(0, len(foreign), 1000):
         some = foreign[start : start + 1000]
         written = "sequence:\n" + "".join(f"- {letter}\n" for letter in some)
-        assert read_plan(written) == Group("sequence", tuple(map(Goal, some)))
+        assert read_plan(written) == Group("sequence", tuple(map(PlannedGoal, some)))
 
 
 def test_the_tables_of_a_vocabulary_are_made_beside_all_else(monkeypatch):

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bt_runtime import BtError
-from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.header import ModelHeader, read_header
 from bt_runtime.llm.local.offload import Need, layers_that_fit
 from bt_runtime.llm.local.sizing import fit
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from tests.llm import hostile_headers as made
 
 
@@ -47,7 +47,7 @@ def test_a_spoiled_file_is_a_fault_in_plain_words(micro, tmp_path, spoil, words)
 
 def test_no_header_whatever_escapes_as_another_exception(tmp_path):
     """Wrong numbers, endless lengths, damage: a header that can be worked with, or words with a way out."""
-    path, settings = tmp_path / "bad.gguf", Settings("x")
+    path, settings = tmp_path / "bad.gguf", WorkerSettings("x")
     for name, data in made.headers(700, seed=int(os.environ.get("SEED", "0"))):
         path.write_bytes(data)
         try:
@@ -123,7 +123,7 @@ def test_a_missing_file_and_a_folder_are_faults(tmp_path):
 
 def test_a_context_beyond_the_training_names_the_number_that_works(micro):
     with pytest.raises(BtError, match="1024") as fault:
-        fit(read_header(micro), Settings(str(micro), context=5000), 1 << 34)
+        fit(read_header(micro), WorkerSettings(str(micro), context=5000), 1 << 34)
     assert "at most 1024" in fault.value.hint
 
 
@@ -131,14 +131,14 @@ def test_a_cache_beyond_the_memory_names_the_number_that_works(micro):
     """The hint's number is tried: it fits."""
     header = read_header(micro)
     with pytest.raises(BtError) as fault:
-        fit(header, Settings(str(micro), room=1_000_000), 10_000_000)
+        fit(header, WorkerSettings(str(micro), room=1_000_000), 10_000_000)
     number = int(fault.value.hint.split("at most ")[1].split()[0])
-    assert fit(header, Settings(str(micro), room=number), 10_000_000).room == number
+    assert fit(header, WorkerSettings(str(micro), room=number), 10_000_000).room == number
 
 
 def test_without_wishes_the_context_is_the_trained_one_and_several_prompts_fit(micro):
     """Four contexts, or as much as half of the free memory holds; never less than one."""
-    header, settings = read_header(micro), Settings(str(micro), lanes=1)
+    header, settings = read_header(micro), WorkerSettings(str(micro), lanes=1)
     assert [fit(header, settings, header.weights + free).room for free in (1 << 34, 1 << 19, 300_000)] == [
         4096,
         1024,
@@ -151,23 +151,23 @@ def test_the_weights_take_their_part_of_the_memory(micro):
     """What would only just hold the weights is refused in words."""
     header = read_header(micro)
     with pytest.raises(BtError, match="the weights"):
-        fit(header, Settings(str(micro)), header.weights - 1)
+        fit(header, WorkerSettings(str(micro)), header.weights - 1)
     with pytest.raises(BtError, match="are free"):
-        fit(header, Settings(str(micro)), header.weights + 1000)
+        fit(header, WorkerSettings(str(micro)), header.weights + 1000)
 
 
 def test_the_room_shrinks_before_a_layer_leaves_the_gpu():
     """An 8B at 4 bits on a card of 8 GB: four contexts would push layers out, one context leaves all of them there."""
     about = {"general.architecture": "llama", "llama.block_count": 32, "llama.embedding_length": 4096}
     about |= {"llama.attention.head_count": 32, "llama.attention.head_count_kv": 8, "llama.context_length": 131072}
-    header = Header(Path("8b.gguf"), 4_920_000_000, {**about, "tokenizer.ggml.tokens": 128256}, 300, 4_920_000_000)
+    header = ModelHeader(Path("8b.gguf"), 4_920_000_000, {**about, "tokenizer.ggml.tokens": 128256}, 300, 4_920_000_000)
     free = [int(7.6 * (1 << 30))]
-    sizes = fit(header, Settings("8b.gguf"), 28 << 30, free)
+    sizes = fit(header, WorkerSettings("8b.gguf"), 28 << 30, free)
     need = Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
     assert layers_that_fit(need, free) == 33
     assert 8192 <= sizes.room < 4 * 8192
-    assert fit(header, Settings("8b.gguf", room=32768), 28 << 30, free).room == 32768  # a wish is a wish
-    assert fit(header, Settings("8b.gguf", cache_type="q8_0"), 28 << 30, free).room > sizes.room
+    assert fit(header, WorkerSettings("8b.gguf", room=32768), 28 << 30, free).room == 32768  # a wish is a wish
+    assert fit(header, WorkerSettings("8b.gguf", cache_type="q8_0"), 28 << 30, free).room > sizes.room
 
 
 def test_a_model_in_several_files_is_one(micro, tmp_path):
@@ -200,11 +200,11 @@ def gguf_of(micro: Path, path: Path, more: dict[str, int]) -> Path:
 def test_a_small_model_gets_lanes_of_its_context_and_a_quarter_as_many_as_fit(micro):
     """Each holds a whole prompt and branches beside it. What is repeatable, large or on a GPU has one cache for all."""
     header = read_header(micro)
-    found = [fit(header, Settings(str(micro)), header.weights + free) for free in (1 << 34, 1 << 21, 300_000)]
+    found = [fit(header, WorkerSettings(str(micro)), header.weights + free) for free in (1 << 34, 1 << 21, 300_000)]
     assert [(sizes.lanes, sizes.lane) for sizes in found] == [(16, 1280), (3, 1280), (1, 1024)]
-    assert fit(header, Settings(str(micro), repeatable=True), 1 << 34).lanes == 1
-    assert fit(header, Settings(str(micro)), 1 << 34, [1 << 34]).lanes == 1
-    assert fit(replace(header, size=1 << 30), Settings(str(micro)), 1 << 34).lanes == 1
+    assert fit(header, WorkerSettings(str(micro), repeatable=True), 1 << 34).lanes == 1
+    assert fit(header, WorkerSettings(str(micro)), 1 << 34, [1 << 34]).lanes == 1
+    assert fit(replace(header, size=1 << 30), WorkerSettings(str(micro)), 1 << 34).lanes == 1
 
 
 def test_only_layers_that_attend_take_room_for_each_token() -> None:
@@ -214,9 +214,9 @@ def test_only_layers_that_attend_take_room_for_each_token() -> None:
         "hybrid.attention.head_count": 16, "hybrid.attention.head_count_kv": 4, "hybrid.attention.key_length": 256,
         "hybrid.attention.value_length": 256,
     }  # fmt: skip
-    whole = Header(Path("a.gguf"), 1, about, 1, 1).bytes_per_token()
-    each = Header(Path("a.gguf"), 1, {**about, "hybrid.full_attention_interval": 4}, 1, 1).bytes_per_token()
+    whole = ModelHeader(Path("a.gguf"), 1, about, 1, 1).bytes_per_token()
+    each = ModelHeader(Path("a.gguf"), 1, {**about, "hybrid.full_attention_interval": 4}, 1, 1).bytes_per_token()
     heads = [4 if at % 4 == 3 else 0 for at in range(32)]
-    told = Header(Path("a.gguf"), 1, {**about, "hybrid.attention.head_count_kv": heads}, 1, 1).bytes_per_token()
+    told = ModelHeader(Path("a.gguf"), 1, {**about, "hybrid.attention.head_count_kv": heads}, 1, 1).bytes_per_token()
     assert (whole, each, told) == (2 * 32 * 4 * 512, whole // 4, whole // 4)
     assert each * 32_768 == 1_073_741_824

@@ -23,7 +23,7 @@ pytest.importorskip("pydantic_settings", reason="needs llama-cpp-python[server]"
 
 from bt_runtime import BtError, Budget, Run, load
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.events import AgentEnded, Trimmed
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.language.project import child
@@ -68,7 +68,7 @@ def endpoint(address: str) -> Iterator[Endpoint]:
 
 
 def asked(endpoint: Endpoint, tail: str) -> str:
-    steps = [Step("think", "An egg."), Step("act", "look around", "You see an egg.")]
+    steps = [StoryStep("think", "An egg."), StoryStep("act", "look around", "You see an egg.")]
     return agent_prompt("You are a robot.", "find the egg", "A kitchen.", steps).text(endpoint.chat_template) + tail
 
 

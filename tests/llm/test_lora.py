@@ -16,7 +16,7 @@ from bt_runtime.agents.recorded import models
 from bt_runtime.language.settings import read_project
 from bt_runtime.llm.local.header import INSTRUCT, STARTER, TAUGHT, read_header, register_with
 from bt_runtime.llm.model_setting import Adapter, adapters, apart
-from bt_runtime.llm.settings import Settings, find_model
+from bt_runtime.llm.settings import WorkerSettings, find_model
 from tests.llm.adapters import drawn, merged, write_adapter
 from tests.support.random_models import Shape, make_gguf
 
@@ -60,7 +60,7 @@ def test_a_project_names_adapters_beside_itself(tmp_path, monkeypatch):
     assert read_project(tmp_path / "btr.yaml")
     where, how = apart(find_model(root=tmp_path))
     assert where == str(tmp_path / "a.gguf")
-    found = Settings(where, **how).lora
+    found = WorkerSettings(where, **how).lora
     assert found == (Adapter(str(tmp_path / "tidy.gguf")), Adapter(str(tmp_path / "b/c.gguf"), 0.5))
 
 
@@ -113,7 +113,7 @@ def test_an_evaluation_knows_its_adapters(micro, tmp_path):
     """Figures with another adapter are not taken for those without."""
     file = write_adapter(tmp_path / "1.gguf", drawn(1, micro), alpha=8.0)
     laid = ([], [str(file)], [{"file": str(file), "scale": 0.5}])
-    told = [of_model(SimpleNamespace(settings=Settings(str(micro), lora=lora))) for lora in laid]
+    told = [of_model(SimpleNamespace(settings=WorkerSettings(str(micro), lora=lora))) for lora in laid]
     write_adapter(file, drawn(2, micro), alpha=8.0)
-    told.append(of_model(SimpleNamespace(settings=Settings(str(micro), lora=[str(file)]))))
+    told.append(of_model(SimpleNamespace(settings=WorkerSettings(str(micro), lora=[str(file)]))))
     assert all(told.count(each) == 1 for each in told)

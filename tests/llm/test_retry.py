@@ -12,7 +12,7 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 from bt_runtime import BtError
 from bt_runtime.llm.job import Cancelled
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.llm.server.retry import FIRST, JITTER, MOST, TRIES, Wait, asked_for
+from bt_runtime.llm.server.retry import FIRST, JITTER, MOST, TRIES, RetryWait, asked_for
 
 from .servers import Double, completion
 
@@ -43,7 +43,7 @@ def slept() -> Slept:
 
 @pytest.fixture
 def endpoint(double: Double, slept: Slept) -> Iterator[Endpoint]:
-    with Endpoint(double.address, wait=Wait(slept, lambda: 0.5)) as opened:
+    with Endpoint(double.address, wait=RetryWait(slept, lambda: 0.5)) as opened:
         double.asked.clear()
         yield opened
 
@@ -85,7 +85,7 @@ def test_a_cancelled_job_does_not_wait_for_the_next_try(double):
         waiting.set()
         return off.wait(WAIT)
 
-    with Endpoint(double.address, wait=Wait(sleep)) as opened:
+    with Endpoint(double.address, wait=RetryWait(sleep)) as opened:
         double.refuse = [(503, {})] * 9
         job = opened.write("x")
         assert waiting.wait(WAIT)
@@ -96,7 +96,7 @@ def test_a_cancelled_job_does_not_wait_for_the_next_try(double):
 
 
 def test_waits_grow_to_a_bound_and_differ_by_chance():
-    early, late = Wait(chance=lambda: 0.0), Wait(chance=lambda: 1.0)
+    early, late = RetryWait(chance=lambda: 0.0), RetryWait(chance=lambda: 1.0)
     assert [early.seconds(n, None) for n in (1, 2, 3)] == [FIRST, 2 * FIRST, 4 * FIRST]
     assert late.seconds(1, None) == FIRST * (1 - JITTER)
     assert early.seconds(50, None) == MOST

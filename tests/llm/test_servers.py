@@ -15,13 +15,13 @@ pytest.importorskip("llguidance", reason="needs the llm extra")
 
 from bt_runtime import BtError
 from bt_runtime.agents.prompt import Prompt, agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.template import compiled
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.llm.server.retry import Wait
+from bt_runtime.llm.server.retry import RetryWait
 from bt_runtime.llm.server.served_chat import CLOSE, OPEN, messages, of_render, parts
 from bt_runtime.types import Grammar
 
@@ -159,7 +159,7 @@ MOST = "This model's maximum context length is 8192 tokens."
 def test_a_prompt_that_is_too_long_for_a_server_is_told_apart_from_other_refusals(opened, status, said, measure):
     """So that an agent leaves out its oldest steps, and asks again."""
     _, endpoint = opened(lambda path, body: (status, said) if body else servers.completion(path, body), chat=False,
-                         wait=Wait(lambda seconds, off: False))  # fmt: skip
+                         wait=RetryWait(lambda seconds, off: False))  # fmt: skip
     job = endpoint.write("once", max_tokens=8)
     with pytest.raises(BtError) as fault:
         job.wait(WAIT)
@@ -168,7 +168,7 @@ def test_a_prompt_that_is_too_long_for_a_server_is_told_apart_from_other_refusal
         assert (fault.value.tokens, fault.value.limit) == measure
 
 
-STORY = agent_prompt("S", "leave", "A room.", [Step("think", "hm"), Step("act", "go", "A door.")])
+STORY = agent_prompt("S", "leave", "A room.", [StoryStep("think", "hm"), StoryStep("act", "go", "A door.")])
 
 
 def test_a_servers_conversation_has_the_decisions_as_the_assistants_messages_and_what_was_seen_as_the_users(opened):

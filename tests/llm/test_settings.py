@@ -17,7 +17,7 @@ from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.model_setting import adapters, apart
 from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.server.endpoint import Endpoint
-from bt_runtime.llm.settings import STARTER, Settings, find_model
+from bt_runtime.llm.settings import STARTER, WorkerSettings, find_model
 from bt_runtime.types import Question
 
 
@@ -119,7 +119,7 @@ def test_the_starter_says_what_it_is_and_fits():
 def test_a_setting_that_no_model_can_be_opened_with_is_named_with_what_it_takes(name, value):
     """Before a process is started: it would die of it, or wait for ever."""
     with pytest.raises(BtError, match=name) as fault:
-        settings.Settings("x.gguf", **{name: value})
+        settings.WorkerSettings("x.gguf", **{name: value})
     assert "it takes" in fault.value.hint
 
 
@@ -185,9 +185,9 @@ def test_a_fault_in_a_models_mapping_has_its_place(project):
 
 def test_a_quantised_cache_takes_flash_attention():
     with pytest.raises(BtError, match="flash"):
-        Settings("a.gguf", cache_type="q8_0", flash=False)
+        WorkerSettings("a.gguf", cache_type="q8_0", flash=False)
     with pytest.raises(BtError, match="cache_type"):
-        Settings("a.gguf", cache_type="q9")
+        WorkerSettings("a.gguf", cache_type="q9")
 
 
 SAMPLES = {
@@ -226,7 +226,7 @@ def test_every_setting_can_be_said_in_the_file_after_the_flag_in_the_variable_an
         assert apart(find_model()) == wanted
         monkeypatch.delenv("BTR_MODEL")
         if place == "file":
-            found = getattr(Settings(where, **{name: SAMPLES[name]}), name)
+            found = getattr(WorkerSettings(where, **{name: SAMPLES[name]}), name)
             given = adapters(SAMPLES[name]) if name == "lora" else SAMPLES[name]
             assert found == (tuple(given) if isinstance(given, list) else given)
         else:
@@ -254,7 +254,9 @@ def test_the_table_of_settings_in_the_documentation_is_what_there_is():
 
 def test_the_settings_of_a_file_are_those_of_its_worker():
     """None is left that only Python could say, but for the file itself and what ends an option."""
-    assert {field.name for field in fields(Settings)} - {"model", "terminator"} == {*MODEL_OPTIONS} - {*OF_SERVERS}
+    assert {field.name for field in fields(WorkerSettings)} - {"model", "terminator"} == {*MODEL_OPTIONS} - {
+        *OF_SERVERS
+    }
 
 
 def test_a_models_seed_moves_those_of_its_questions_and_no_answer_that_is_not_sampled():

@@ -19,7 +19,7 @@ from bt_runtime import BtError, load
 from bt_runtime.agents import finish
 from bt_runtime.agents.prompt import agent_prompt
 from bt_runtime.agents.recorded import models
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.agents.thought import WORDS
 from bt_runtime.llm import open_model
 from bt_runtime.llm.server.endpoint import Endpoint
@@ -53,7 +53,8 @@ def smollm2() -> Iterator[Any]:
 
 def house(model: Any, count: int) -> str:
     steps = [
-        Step("act", ACTS[number % 2].strip(), f"You are there. You see {number} chairs.") for number in range(count)
+        StoryStep("act", ACTS[number % 2].strip(), f"You are there. You see {number} chairs.")
+        for number in range(count)
     ]
     system = "You act in a house, one line at a time: `Act: ` and what you do."
     return agent_prompt(system, "put the apple in the fridge", "You are in the hall.", steps).text(model.chat_template)
@@ -120,7 +121,7 @@ def test_a_goal_is_least_surprising_once_it_is_reached(smollm2):
     """As an account of what was done. In three of four stories by the share that `finish: judge` wants."""
     sure = 0
     for goal, acts in STORIES.items():
-        steps = [Step("act", act, "Done.") for act in acts]
+        steps = [StoryStep("act", act, "Done.") for act in acts]
         asked = [finish.account(steps[:count]).text(smollm2.chat_template) for count in range(len(steps) + 1)]
         scores = [smollm2.choose(text, (f" {goal}",), mode="scores").wait(WAIT).logprob for text in asked]
         shares = [1 - score / scores[0] for score in scores]

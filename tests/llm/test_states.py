@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from bt_runtime import BtError
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from tests.llm.conftest import need_llama
 from tests.support.hybrid_models import HYBRIDS, make_hybrid
 from tests.support.random_models import MICRO
@@ -63,7 +63,7 @@ def open_file(file: Path) -> Iterator[Callable[..., Any]]:
     opened: list[Any] = []
 
     def make(**settings: Any) -> Any:
-        opened.append(LocalModel(Settings(str(file), threads=1, **settings)))
+        opened.append(LocalModel(WorkerSettings(str(file), threads=1, **settings)))
         return opened[-1].ready(20)
 
     yield make
@@ -188,4 +188,4 @@ def test_a_model_that_writes_no_text_is_still_refused(tmp_path: Path) -> None:
         from bt_runtime.llm.local.model import LocalModel
 
         (tmp_path / "x.gguf").write_bytes(b"GGUF")
-        LocalModel(Settings(str(tmp_path / "x.gguf"))).ready(20)
+        LocalModel(WorkerSettings(str(tmp_path / "x.gguf"))).ready(20)

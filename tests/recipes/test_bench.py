@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import yaml
 
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.language.project import init
 from bt_runtime.types import Task
 from recipes.starter import data
@@ -61,7 +61,7 @@ def bench() -> Bench:
 
 
 def says(at: Bench, *thoughts: str) -> str:
-    return teacher(Seen("", at.asked.goal, "", tuple(Step("think", thought) for thought in thoughts)), (), at)
+    return teacher(Seen("", at.asked.goal, "", tuple(StoryStep("think", thought) for thought in thoughts)), (), at)
 
 
 def test_each_thought_goes_on_behind_the_last_until_a_thing_has_to_go() -> None:

@@ -13,7 +13,7 @@ from bt_envs.hotpotqa.files import Question
 from bt_envs.hotpotqa.wiki import Wiki
 from bt_runtime import load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.types import Question as Ask
 from recipes.starter.hotpotqa.questions import Asked, Hop, Maker, alike, bridged, compared, hop, made_by
 from recipes.starter.hotpotqa.teacher import exercise, exercises, joined, lessons, teacher, years
@@ -111,17 +111,17 @@ ASKED = bridged("Where is it?", made_by("author", "A Kite", "Jo Mar"), hop("home
 CAN = ("search[", "finish[", "done", "failure")
 
 
-def says(*steps: Step, goal: str = ASKED.text, opening: str = "") -> str:
+def says(*steps: StoryStep, goal: str = ASKED.text, opening: str = "") -> str:
     return teacher(Seen("", goal, opening, steps), CAN, ASKED)
 
 
 def test_each_thought_says_what_was_found_and_what_is_searched_next() -> None:
     first = says()
     assert first == "Think: Search A Kite: who is the author?"
-    thought, search = Step("think", "so"), Step("act", "search[A Kite]", "A Kite is by Jo Mar.")
+    thought, search = StoryStep("think", "so"), StoryStep("act", "search[A Kite]", "A Kite is by Jo Mar.")
     assert says(thought) == "Act: search[A Kite]"
     assert says(thought, search) == "Think: The author is Jo Mar. Search Jo Mar: where born?"
-    missed = Step("act", "search[A Kit]", "Could not find A Kit. Similar: ['A Kite'].")
+    missed = StoryStep("act", "search[A Kit]", "Could not find A Kit. Similar: ['A Kite'].")
     assert says(thought, missed) == "Act: search[A Kite]"
 
 

@@ -12,7 +12,7 @@ import pytest
 from bt_envs.house.suite import SUITE, load_content
 from bt_runtime import load
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from recipes.starter.errand import meant, understood
 from recipes.starter.house.homes import make_home, make_lesson_task, outline
 from recipes.starter.house.housekeeping import MOST, OPENINGS, lessons, plans
@@ -57,7 +57,7 @@ HOME = (
 )
 
 
-def says(role: str, goal: str, steps: list[Step], *sentences: str) -> str:
+def says(role: str, goal: str, steps: list[StoryStep], *sentences: str) -> str:
     """What the teacher says there in ADaPT."""
     moves = ["expand"] if role == "plan_steps" else ["think", "act"]
     prompt = agent_prompt(system_text(role, {"moves": moves, "recall": False}), goal, HOME, steps)
@@ -85,7 +85,7 @@ def test_a_planner_names_what_is_brought_in_turn_and_where_a_thing_may_be() -> N
 def test_whoever_carries_out_leaves_to_the_planner_what_has_parts_and_what_nobody_has_seen() -> None:
     assert says("executor", "Put 2 apples and the bread on the kitchen table.", [], "failure") == "Act: failure"
     assert says("executor", "find and pick up the apple", [], "failure") == "Act: failure"
-    seen = [Step("act", "recall location of apple", "You saw apple 1 near fridge 1 in kitchen 1.")]
+    seen = [StoryStep("act", "recall location of apple", "You saw apple 1 near fridge 1 in kitchen 1.")]
     recalls = "recall location of apple", "recall location of Chinese food"
     assert says("executor", "find and pick up the apple", [], *recalls) == "Act: recall location of apple"
     assert (

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import Family, Step
+from bt_runtime.agents.story import Family, StoryStep
 from recipes.starter.seen import read, role
 
 WORDS = st.text("abc xyz(),1", min_size=1, max_size=20).map(str.strip).filter(bool)
 STEPS = st.one_of(
-    st.builds(Step, st.just("think"), WORDS, st.just("")),
-    st.builds(Step, st.just("act"), WORDS, WORDS),
-    st.builds(Step, st.just("expand"), st.just("sequence:\n- one part\n- another part"), st.just("")),
+    st.builds(StoryStep, st.just("think"), WORDS, st.just("")),
+    st.builds(StoryStep, st.just("act"), WORDS, WORDS),
+    st.builds(StoryStep, st.just("expand"), st.just("sequence:\n- one part\n- another part"), st.just("")),
 )
 
 
@@ -40,8 +40,8 @@ def test_examples_before_the_task_are_not_the_task() -> None:
 
 
 def test_an_opening_that_waits_for_its_text_is_no_step() -> None:
-    prompt = agent_prompt("You are it.", "the goal", "You see.", [Step("act", "go", "You go.")])
-    assert read(prompt.text() + "Think:").steps == (Step("act", "go", "You go."),)
+    prompt = agent_prompt("You are it.", "the goal", "You see.", [StoryStep("act", "go", "You go.")])
+    assert read(prompt.text() + "Think:").steps == (StoryStep("act", "go", "You go."),)
 
 
 @pytest.mark.parametrize("register", ["starter", "instruct"])

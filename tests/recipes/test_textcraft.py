@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bt_envs.textcraft.suite import SUITE
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from recipes.starter.lesson import Slips, Taught, teach
 from recipes.starter.seen import read
 from recipes.starter.textcraft.crafting import MIXTURE
@@ -33,12 +33,12 @@ NOTHING = "You are not carrying anything."
 
 STRAY = st.sampled_from(
     [
-        Step("think", "I do not know."),
-        Step("think", "Made 1 of 2."),
-        Step("act", "inventory", "Inventory: [stick] (4)"),
-        Step("act", "get 2 oak log", "Got 2 oak log"),
-        Step("act", "craft 4 oak planks using 1 oak log", "Crafted 4 minecraft:oak_planks"),
-        Step("expand", "sequence:\n- a\n- b", "This plan cannot be used: too vague"),
+        StoryStep("think", "I do not know."),
+        StoryStep("think", "Made 1 of 2."),
+        StoryStep("act", "inventory", "Inventory: [stick] (4)"),
+        StoryStep("act", "get 2 oak log", "Got 2 oak log"),
+        StoryStep("act", "craft 4 oak planks using 1 oak log", "Crafted 4 minecraft:oak_planks"),
+        StoryStep("expand", "sequence:\n- a\n- b", "This plan cannot be used: too vague"),
     ]
 )
 
@@ -51,7 +51,7 @@ def solved(strategy: str, tasks: list, often: float = 0.0) -> list[Taught]:
     ]
 
 
-def says(role: str, goal: str, steps: list[Step], held: str = NOTHING, sentences: tuple[str, ...] = ()) -> str:
+def says(role: str, goal: str, steps: list[StoryStep], held: str = NOTHING, sentences: tuple[str, ...] = ()) -> str:
     """What the teacher says next in that place."""
     moves = {"agent": ["think", "act"], "executor": ["think", "act"], "plan_steps": ["expand"]}[role]
     prompt = agent_prompt(system_text(role, {"moves": moves, "recall": False}), goal, SHOWN.format(held=held), steps)
@@ -90,7 +90,7 @@ def test_a_kind_is_made_by_the_first_recipe_whose_products_name_ends_with_it_and
     assert says("agent", "craft 6 stick", []) == "Think: stick using 2 planks. Wants 6. planks: craft 12 planks."
     said = says("executor", "craft 12 planks", [])
     assert said == "Think: planks using 1 birch log. Wants 12. birch log: get 1 birch log."
-    told = [Step("think", said.removeprefix("Think: ")), Step("act", "get 1 birch log", "Got 1 birch log")]
+    told = [StoryStep("think", said.removeprefix("Think: ")), StoryStep("act", "get 1 birch log", "Got 1 birch log")]
     craft = "craft 4 birch planks using 1 birch log"
     assert says("executor", "craft 12 planks", told, sentences=(craft,)) == f"Act: {craft}"
     assert "glass: get 8 glass." in says("agent", "craft lime glass", [])
@@ -100,13 +100,13 @@ def test_of_a_kind_that_was_made_what_is_held_is_taken() -> None:
     goal, held = "craft 6 stick using 2 planks", "[birch planks] (1) [oak planks] (12)"
     said = says("executor", goal, [], held)
     assert said == "Think: stick using 2 planks. Wants 6. planks: have."
-    told, craft = [Step("think", said.removeprefix("Think: "))], "craft 4 stick using 2 oak planks"
+    told, craft = [StoryStep("think", said.removeprefix("Think: "))], "craft 4 stick using 2 oak planks"
     assert says("executor", goal, told, held, sentences=("done", craft)) == f"Act: {craft}"
 
 
 def test_an_executor_gives_up_when_a_part_has_itself_to_be_crafted_and_the_planner_names_that_part() -> None:
     thought = says("executor", "craft rod", [])
-    told = [Step("think", thought.removeprefix("Think: "))]
+    told = [StoryStep("think", thought.removeprefix("Think: "))]
     assert says("executor", "craft rod", told, sentences=("failure",)) == "Act: failure"
     assert says("plan_steps", "craft rod", []).splitlines()[1:] == [
         "Step 1: craft 3 stick",
@@ -124,26 +124,29 @@ def test_a_part_that_finishes_uses_what_is_held_and_another_part_does_not() -> N
 def test_what_is_made_several_times_is_counted_aloud() -> None:
     thought = says("executor", "craft 5 oak planks", []).removeprefix("Think: ")
     craft = "craft 4 oak planks using 1 oak log"
-    made = Step("act", craft, "Crafted 4 minecraft:oak_planks")
-    steps = [Step("think", thought), Step("act", "get 1 oak log", "Got 1 oak log"), made]
+    made = StoryStep("act", craft, "Crafted 4 minecraft:oak_planks")
+    steps = [StoryStep("think", thought), StoryStep("act", "get 1 oak log", "Got 1 oak log"), made]
     assert says("executor", "craft 5 oak planks", steps) == "Think: Made 4 of 5."
-    steps += [Step("think", "Made 4 of 5."), Step("act", "get 1 oak log", "Got 1 oak log")]
+    steps += [StoryStep("think", "Made 4 of 5."), StoryStep("act", "get 1 oak log", "Got 1 oak log")]
     assert says("executor", "craft 5 oak planks", steps, sentences=(craft,)) == f"Act: {craft}"
-    steps += [made, Step("think", "Made 8 of 5.")]
+    steps += [made, StoryStep("think", "Made 8 of 5.")]
     assert says("executor", "craft 5 oak planks", steps, sentences=("done",)) == "Act: done"
 
 
 def test_after_a_craft_that_was_not_meant_the_bag_is_looked_into_and_what_is_missing_got_anew() -> None:
     thought = says("executor", "craft oak planks", []).removeprefix("Think: ")
-    steps = [Step("think", thought), Step("act", "craft 1 torch using 1 oak log", "Crafted 1 minecraft:torch")]
+    steps = [
+        StoryStep("think", thought),
+        StoryStep("act", "craft 1 torch using 1 oak log", "Crafted 1 minecraft:torch"),
+    ]
     assert says("executor", "craft oak planks", steps, sentences=("inventory",)) == "Act: inventory"
-    steps += [Step("act", "inventory", "Inventory: [torch] (1)")]
+    steps += [StoryStep("act", "inventory", "Inventory: [torch] (1)")]
     assert says("executor", "craft oak planks", steps).endswith("Wants 1. oak log: get 1 oak log.")
 
 
 def test_what_no_recipe_makes_is_a_failure() -> None:
     assert says("agent", "craft moon", []) == "Think: No recipe makes moon."
-    told = [Step("think", "No recipe makes moon.")]
+    told = [StoryStep("think", "No recipe makes moon.")]
     assert says("agent", "craft moon", told, sentences=("failure",)) == "Act: failure"
     assert says("agent", "make me happy", []) == "Think: No recipe makes make me happy."
 
@@ -161,6 +164,6 @@ def test_of_two_ways_the_one_is_taken_whose_ingredients_lie_around() -> None:
     ),
     steps=st.lists(STRAY, max_size=8),
 )
-def test_whatever_was_done_before_the_teacher_goes_on(role: str, goal: str, steps: list[Step]) -> None:
+def test_whatever_was_done_before_the_teacher_goes_on(role: str, goal: str, steps: list[StoryStep]) -> None:
     said = says(role, goal, steps, sentences=("inventory", "done", "failure"))
     assert said in {"Act: inventory", "Act: done", "Act: failure"} or said.startswith(("Think: ", " "))

@@ -12,7 +12,7 @@ from bt_envs.thor.goals import TYPES, Goal
 from bt_envs.thor.rooms import read_rooms
 from bt_envs.thor.tasks import SAYINGS, say
 from bt_runtime import load
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.skills.worlds.registry import open_world
 from recipes.starter import data
 from recipes.starter.lesson import teach
@@ -105,11 +105,11 @@ def test_one_that_does_all_itself_says_each_part_and_begins_it_as_an_agent_of_it
         "go to Shelf (1)": "You arrive at Shelf (1). You see Shelf (1), Cup (2).",
         "pick up Cup (2)": "You pick up Cup (2). You see Shelf (1), Cup (2). I am holding Cup (2) now.",
     }
-    steps: list[Step] = []
+    steps: list[StoryStep] = []
     while not said or said[-1] != "Act: go to Desk (1)":
         said.append(teacher(Seen("think, act", goal, opening, tuple(steps)), (), told))
         move, _, text = said[-1].partition(": ")
-        steps.append(Step("act" if move == "Act" else "think", text, heard.get(text, "")))
+        steps.append(StoryStep("act" if move == "Act" else "think", text, heard.get(text, "")))
     assert said[1:] == [
         "Think: find and pick up a Cup, put the Cup on Desk (1).",
         "Think: Part 1: find and pick up a Cup.",
@@ -168,22 +168,25 @@ def test_a_list_of_where_to_look_ends_with_the_last_place_of_the_room() -> None:
 def test_of_two_the_second_is_another_than_the_one_that_is_put_away() -> None:
     goal, opening = "two cups to the desk", "Looking quickly around the room, you see Shelf (1, 2), Desk (1)."
     told = {goal: Told(Goal("pick_two_obj_and_place", "Cup", "Desk"))}
-    steps = [Step("think", "cups means two Cup, desk means Desk (1)."), Step("think", "find and pick up a Cup")]
-    steps.append(Step("think", "Cup may be at Shelf (1), Shelf (2), Desk (1)."))
+    steps = [
+        StoryStep("think", "cups means two Cup, desk means Desk (1)."),
+        StoryStep("think", "find and pick up a Cup"),
+    ]
+    steps.append(StoryStep("think", "Cup may be at Shelf (1), Shelf (2), Desk (1)."))
     for act, heard in (
         ("go to Shelf (1)", "You arrive at Shelf (1). You see Shelf (1), Cup (2)."),
         ("pick up Cup (2)", "You pick up Cup (2). You see Shelf (1), Cup (2). I am holding Cup (2) now."),
         ("go to Desk (1)", "You arrive at Desk (1). You see Desk (1), Cup (2). I am holding Cup (2) now."),
         ("put down Cup (2)", "You put Cup (2) on Desk (1). You see Desk (1), Cup (2)."),
     ):
-        steps.append(Step("act", act, heard))
+        steps.append(StoryStep("act", act, heard))
     seen = Seen("think, act, expand", goal, opening, tuple(steps))
     assert teacher(seen, (), told) == "Think: another Cup than Cup (2) may be at Shelf (1), Shelf (2)."
 
 
 def test_a_slice_is_taken_and_not_what_is_still_whole() -> None:
     cut = "You slice Lettuce (1). You see Knife (1), Lettuce (2, 3, 4). Lettuce (3, 4) are sliced."
-    steps = [Step("think", "Lettuce may be at Shelf (1)."), Step("act", "slice Lettuce (1)", cut)]
+    steps = [StoryStep("think", "Lettuce may be at Shelf (1)."), StoryStep("act", "slice Lettuce (1)", cut)]
     goal, opening = "slice a Lettuce and pick up a slice", "Looking quickly around the room, you see Shelf (1)."
     assert teacher(Seen("think, act", goal, opening, tuple(steps)), ()) == "Act: pick up Lettuce (3)"
 

@@ -11,7 +11,7 @@ from bt_envs.house.tasks import Errand
 from bt_lab.distill.documents import Document
 from bt_runtime import load
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.agents.verify import ASKED, MOST_DEEDS
 from recipes.starter.errand import meant
 from recipes.starter.house import people, tour
@@ -137,8 +137,8 @@ def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
         "Looking quickly around the room, you see fridge (1), kitchen table (1).\n"
     )
     steps = [
-        Step("act", "go to fridge 1", "You arrive at the fridge (1). The fridge (1) is open. You see apple (1)"),
-        Step("act", "pick up apple 1", "You pick up apple. You hold apple (1)."),
+        StoryStep("act", "go to fridge 1", "You arrive at the fridge (1). The fridge (1) is open. You see apple (1)"),
+        StoryStep("act", "pick up apple 1", "You pick up apple. You hold apple (1)."),
     ]
     story = goal + opening + "".join(f"{step.written()}\n" for step in steps) + "Act: failure\n"
     prompt = f"{house.REFLECTS} In one line.\n\n{story}\nThis attempt ended: failure.\nNext time:"
@@ -148,13 +148,13 @@ def test_a_reflection_names_what_was_found_and_what_was_not() -> None:
 def test_the_next_attempt_looks_first_where_the_one_before_did_not() -> None:
     goal = "Your task is to: Put the wine on the kitchen table.\n"
     opening = HOME
-    thought = Step("think", "wine is not in kitchen 1.")
+    thought = StoryStep("think", "wine is not in kitchen 1.")
     prompt = f"{house.REFLECTS} In one line.\n\n{goal}{opening}\n{thought.written()}\nAct: failure\n"
     said = house.teacher(read(f"{prompt}\nThis attempt ended: failure.\nNext time:"), ())
     assert said == "Next time: wine is not in kitchen 1. Still to find: wine.\n"
     system = system_text("agent", {"moves": ["think", "act"], "recall": False})
     noted, part = [said.removeprefix("Next time: ").strip()], "move the wine on the kitchen table."
-    steps = [Step("think", part), Step("think", f"Part 1: {part}")]
+    steps = [StoryStep("think", part), StoryStep("think", f"Part 1: {part}")]
     for notes, rooms in ((noted, "bedroom 1, kitchen 1"), ([], "kitchen 1, bedroom 1")):
         goal = "Put the wine on the kitchen table."
         text = agent_prompt(system, goal, opening, steps, notes=notes).text()
@@ -168,14 +168,14 @@ def test_the_same_numbers_give_the_same_trials_wherever_they_begin() -> None:
 
 def test_after_a_plan_that_was_not_its_own_was_refused_a_teacher_says_its_own() -> None:
     goal = "move the apple on the kitchen table"
-    refused = Step("expand", f"sequence:\n- {goal}", "This plan cannot be used: it is the goal above it again.")
+    refused = StoryStep("expand", f"sequence:\n- {goal}", "This plan cannot be used: it is the goal above it again.")
     own = "Expand:\nsequence:\n- find and pick up the apple\n- go to the kitchen table and put down the apple on it"
     assert says(goal, [refused]) == own
-    again = Step("expand", own.removeprefix("Expand:\n"), refused.observation)
+    again = StoryStep("expand", own.removeprefix("Expand:\n"), refused.observation)
     assert says(goal, [refused, again]) == "Act: failure"
 
 
-def says(goal: str, steps: list[Step]) -> str:
+def says(goal: str, steps: list[StoryStep]) -> str:
     home = "You are in the house, and there are 1 rooms: kitchen (1). You are in the middle of a kitchen (1)."
     text = agent_prompt(system_text("agent", {"moves": ["think", "act", "expand"], "recall": False}), goal, home, steps)
     return house.teacher(read(text.text()), ("done", "failure"))
@@ -206,10 +206,10 @@ def test_people_put_a_task_in_lines_and_lists_and_in_no_words_of_an_evaluation()
 
 def test_a_goal_of_several_lines_is_read_whole() -> None:
     task = next(t for n in range(40) if "\n" in (t := make_lesson_task(3, n)).goal)
-    prompt = agent_prompt("Said first.", task.goal, HOME, [Step("think", "So.")], notes=["a note"])
+    prompt = agent_prompt("Said first.", task.goal, HOME, [StoryStep("think", "So.")], notes=["a note"])
     seen = read(prompt.text())
     assert (seen.goal, seen.opening, seen.notes) == (task.goal, HOME, ("a note",))
-    assert seen.steps == (Step("think", "So."),)
+    assert seen.steps == (StoryStep("think", "So."),)
 
 
 def test_an_attempt_that_only_said_done_is_judged_reflected_on_and_made_again_with_what_was_missing() -> None:

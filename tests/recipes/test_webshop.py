@@ -13,7 +13,7 @@ from bt_envs.webshop.catalogue import known
 from bt_envs.webshop.suite import SUITE
 from bt_runtime import load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.types import Question
 from recipes.starter import data
 from recipes.starter.exercise import Exercise
@@ -92,20 +92,20 @@ def test_what_is_wanted_is_told_in_the_order_of_the_instruction() -> None:
     ("steps", "said"),
     [
         ([], "Think: Wanted: lined, mat, navy, below 40."),
-        ([Step("act", "search[mat]", RESULTS)], "Think: B1Q0000001 costs 90.99, limit 40: too much. "
+        ([StoryStep("act", "search[mat]", RESULTS)], "Think: B1Q0000001 costs 90.99, limit 40: too much. "
          "B2Q0000002 costs 20.50, limit 40: fine."),
-        ([Step("act", "search[mat]", RESULTS), Step("act", "click[B1Q0000001]", ITEM)], ""),
-        ([Step("act", "search[mat]", RESULTS), Step("think", "B2Q0000002 costs 20.50, limit 40: fine."),
-          Step("act", "click[B1Q0000001]", ITEM)], "Act: click[< Prev]"),
-        ([Step("act", "search[mat]", RESULTS), Step("think", "B2Q0000002 costs 20.50, limit 40: fine."),
-          Step("act", "click[B2Q0000002]", ITEM)], "Think: Now navy, Buy Now."),
-        ([Step("act", "search[mat]", RESULTS), Step("think", "B2Q0000002 costs 20.50, limit 40: fine."),
-          Step("act", "click[B2Q0000002]", ITEM), Step("think", "Now navy, Buy Now."),
-          Step("act", "click[tan]", "You have clicked tan.")], "Act: click[navy]"),
+        ([StoryStep("act", "search[mat]", RESULTS), StoryStep("act", "click[B1Q0000001]", ITEM)], ""),
+        ([StoryStep("act", "search[mat]", RESULTS), StoryStep("think", "B2Q0000002 costs 20.50, limit 40: fine."),
+          StoryStep("act", "click[B1Q0000001]", ITEM)], "Act: click[< Prev]"),
+        ([StoryStep("act", "search[mat]", RESULTS), StoryStep("think", "B2Q0000002 costs 20.50, limit 40: fine."),
+          StoryStep("act", "click[B2Q0000002]", ITEM)], "Think: Now navy, Buy Now."),
+        ([StoryStep("act", "search[mat]", RESULTS), StoryStep("think", "B2Q0000002 costs 20.50, limit 40: fine."),
+          StoryStep("act", "click[B2Q0000002]", ITEM), StoryStep("think", "Now navy, Buy Now."),
+          StoryStep("act", "click[tan]", "You have clicked tan.")], "Act: click[navy]"),
     ],
 )  # fmt: skip
-def test_it_goes_on_from_wherever_somebody_got_to(steps: list[Step], said: str) -> None:
-    begun = [Step("think", "Wanted: lined, mat, navy, below 40.")] if steps else []
+def test_it_goes_on_from_wherever_somebody_got_to(steps: list[StoryStep], said: str) -> None:
+    begun = [StoryStep("think", "Wanted: lined, mat, navy, below 40.")] if steps else []
     seen = Seen("", "a lined mat in navy, under 40 dollars", "Webshop \n[Search] ", (*begun, *steps))
     line = teacher(seen, [], ORDER)
     assert line == said or not said

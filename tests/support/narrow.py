@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.types import Question
 
 LIMIT = 1200
 
 
-class Refused(Answered):
+class Refused(ScriptedAnswer):
     def poll(self) -> Any:
         raise self.answer
 
@@ -25,7 +25,7 @@ class Narrow(ScriptedModel):
         super().__init__(script)
         self.limit, self.tells, self.refused = limit, tells, list[Question]()
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         size = len(question.prompt) + 50
         if size <= self.limit:
             return super().ask(question)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bt_runtime import Run
 from bt_runtime.run.view.event import SIGNS
-from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.picture import PagePicture
 from bt_runtime.tree.node import path_of
 
 
-def as_shown(picture: Picture) -> list[tuple[str, str]]:
+def as_shown(picture: PagePicture) -> list[tuple[str, str]]:
     return [(picture.path(spot), spot.status) for spot in picture.in_order()]
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import yaml
 
-from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.plugins import Field, Kind
 
 ENTRIES = ("a", "b", "n")
 
 
 def _skill(name: str, *fields: Field, **more: Any) -> Kind:
-    return skill_kind(name, "", fields, Entry(name, "python", "", {}, **more))
+    return skill_kind(name, "", fields, SkillEntry(name, "python", "", {}, **more))
 
 
 SKILLS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.types import Choice, Question
 
 
@@ -18,16 +18,16 @@ class ActScoring(ScriptedModel):
         super().__init__([])
         self.score, self.tells = score, tells
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         self.asked.append(question)
         if question.kind == "decide":
             options = question.moves["Act:"] or ("",)
             best = max(options, key=lambda option: self.score(question, option) if option else 0.0)
-            return Answered(Choice(f"Act:{best}", question.alternatives.index(f"Act:{best}"), -1.0, 1.0))
+            return ScriptedAnswer(Choice(f"Act:{best}", question.alternatives.index(f"Act:{best}"), -1.0, 1.0))
         scores = [self.score(question, option) for option in question.options]
         best = max(range(len(scores)), key=scores.__getitem__)
         told = tuple(scores) if self.tells and question.mode == "scores" else None
-        return Answered(Choice(question.options[best], best, scores[best], 0.5, told))
+        return ScriptedAnswer(Choice(question.options[best], best, scores[best], 0.5, told))
 
 
 class Scoring(ScriptedModel):
@@ -46,5 +46,5 @@ class Scoring(ScriptedModel):
         second = max((s for i, s in enumerate(scores) if i != index), default=-math.inf)
         told = scores if question.mode == "scores" else None
         chosen = Choice(question.options[index], index, scores[index], scores[index] - second, told)
-        self.jobs.append(Answered(chosen, self.polls))
+        self.jobs.append(ScriptedAnswer(chosen, self.polls))
         return self.jobs[-1]

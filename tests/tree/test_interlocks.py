@@ -21,7 +21,7 @@ from bt_runtime.journal import replay
 from bt_runtime.plugins import Action, Activity, Gate, Wrapping, refused
 from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.skills.activity import Done
-from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.tree.gates import Call, Start
 from bt_runtime.types import Job
 
@@ -490,7 +490,7 @@ def test_a_wrapping_that_polls_in_its_own_way_is_not_passed_by() -> None:
             self.inner = inner
 
     class Looking(Passing):
-        def poll(self) -> Ended | News | None:
+        def poll(self) -> EndedAnswer | News | None:
             return super().poll()
 
     assert Passing(Running(None)).quiet()

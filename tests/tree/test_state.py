@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
 from bt_runtime.language.kinds.registry import shipped_kinds
@@ -58,11 +58,13 @@ class First(Model):
     def __init__(self, polls: int) -> None:
         self.polls = polls
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         if question.kind == "write":
-            return Answered(Writing("one", "stop", 1), self.polls)
+            return ScriptedAnswer(Writing("one", "stop", 1), self.polls)
         said = question.alternatives[0]
-        return Answered(Choice(said, 0, 0.0, 1.0, tuple(-float(i) for i, _ in enumerate(question.alternatives))), 0)
+        return ScriptedAnswer(
+            Choice(said, 0, 0.0, 1.0, tuple(-float(i) for i, _ in enumerate(question.alternatives))), 0
+        )
 
 
 HEAD = """\
@@ -158,7 +160,7 @@ def run_of(folder: Path, kind: str, body: str = "") -> bt.Run:
     tree = bt.load(folder / "t.yaml", skills=[Work, look, Hold], project=folder)
     run = bt.Run(tree, clock=Manual(), world=world, services=services, slow=None)
     if kind == "episode":  # its world is opened in the tick, not in a thread
-        agent_services(run.context).open_world = lambda make, **about: Answered(make())
+        agent_services(run.context).open_world = lambda make, **about: ScriptedAnswer(make())
     return run
 
 

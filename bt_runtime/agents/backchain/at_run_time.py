@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.agents.actions import known_skills
 from bt_runtime.agents.backchain.brought import brought_in
 from bt_runtime.agents.backchain.ground import fillers, ground, relevant
-from bt_runtime.agents.backchain.limits import Limits
+from bt_runtime.agents.backchain.limits import FactLimits
 from bt_runtime.agents.backchain.meaning import fitting
 from bt_runtime.agents.backchain.offered import known_by, values_in
-from bt_runtime.agents.backchain.operator import Source, bringable, operator_of
-from bt_runtime.agents.backchain.planning import Planned, planned
+from bt_runtime.agents.backchain.operator import StepSource, bringable, operator_of
+from bt_runtime.agents.backchain.planning import FoundPlan, planned
 from bt_runtime.agents.backchain.proposal import Preferred, Proposal, proposal_of
 from bt_runtime.agents.backchain.relevant import Bound
 from bt_runtime.agents.backchain.shown import Worked, worked
-from bt_runtime.agents.backchain.step import NOT, Step
+from bt_runtime.agents.backchain.step import NOT, PlanStep
 from bt_runtime.agents.backchain.tellable import tells
 from bt_runtime.agents.backchain.tree_text import grafted, node_of
 from bt_runtime.agents.backchain.wish import Wish, wishes_of
@@ -29,7 +29,7 @@ from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.growing import Growing
+    from bt_runtime.agents.growing import PlanGrowing
 
 BOUND = Bound(steps=4_000, sets=5_000, cheaper=1_000)  # of a plan within a tick
 
@@ -39,25 +39,25 @@ class Backchaining:
 
     mends = False
 
-    def plan(self, node: Growing, goal: str, proposed: str = "") -> Made:
-        moment, wishes = Moment(node), wishes_of(goal)
+    def plan(self, node: PlanGrowing, goal: str, proposed: str = "") -> Made:
+        moment, wishes = NodeMoment(node), wishes_of(goal)
         open = next((wish for wish in wishes if moment.asked(wish) is None), None)
         if open is not None:
             return moment.looked_up(open)
         return moment.made([wish.fact for wish in wishes if moment.asked(wish)], moment.every)
 
-    def reached(self, node: Growing, goal: str) -> bool:
+    def reached(self, node: PlanGrowing, goal: str) -> bool:
         """True when each wish holds that is asked for; a wish of which that is unknown is not reached."""
-        moment = Moment(node)
+        moment = NodeMoment(node)
         if not getattr(node, "rounds", 1):  # what was looked up before this node began may be so no longer
             moment.brought.answers.clear()
         asked = [(wish, moment.asked(wish)) for wish in wishes_of(goal)]
         return all(wanted is False or (wanted is True and moment.holds(wish.fact)) for wish, wanted in asked)
 
-    def examples(self, node: Growing, count: int) -> list[Worked]:
+    def examples(self, node: PlanGrowing, count: int) -> list[Worked]:
         return worked(node.actions, node.goal, count, node.context.services.seed)
 
-    def meanings(self, node: Growing) -> list[list[str]]:
+    def meanings(self, node: PlanGrowing) -> list[list[str]]:
         facts = ground(node.actions, node.actions.offered(node.actions.kinds))
         return [[fact.said for fact in relevant(fitting(part, facts), part.text)] for part in parts(node.goal)]
 
@@ -67,8 +67,8 @@ class Repair(Backchaining):
 
     mends = True
 
-    def plan(self, node: Growing, goal: str, proposed: str = "") -> Made:
-        moment = Moment(node)
+    def plan(self, node: PlanGrowing, goal: str, proposed: str = "") -> Made:
+        moment = NodeMoment(node)
         proposal = proposal_of(proposed, moment.kinds)
         wanted = [wish.fact for wish in wishes_of(goal) if moment.asked(wish)]
         if not all(moment.known(fact) for fact in wanted):
@@ -79,10 +79,10 @@ class Repair(Backchaining):
 BACKCHAINING, REPAIR = Backchaining(), Repair()
 
 
-class Moment:
+class NodeMoment:
     """What can be done and what holds around a node, now."""
 
-    def __init__(self, node: Growing) -> None:
+    def __init__(self, node: PlanGrowing) -> None:
         self.node, self.world = node, node.context.services.world
         kinds = known_skills(node)
         self.brought = brought_in(node.context)
@@ -90,8 +90,8 @@ class Moment:
         self.facts = Facts(node, kinds)
         self.kinds = node.actions.offered([kind for kind in kinds if self.allowed(kind)])
         every, limits = known_by(self.world, self.kinds)
-        self.every: Sequence[Source] = every
-        self.limits: Limits = limits
+        self.every: Sequence[StepSource] = every
+        self.limits: FactLimits = limits
 
     def allowed(self, kind: Kind) -> bool:
         names = self.node.actions.names
@@ -112,7 +112,7 @@ class Moment:
             told = self.brought.facts.get(wish.tested)
         return None if told is None else told != wish.test.startswith(NOT)
 
-    def telling(self, wish: Wish) -> Step | None:
+    def telling(self, wish: Wish) -> PlanStep | None:
         """The action that tells the wish's test, of the things that the wish names."""
         named = values_in(self.world, self.kinds)
         for kind in self.kinds:
@@ -145,8 +145,8 @@ class Moment:
             raise BtError("the plan names no fact that a skill brings", "name what is to hold at its end")
         return named or last
 
-    def made(self, goal: Sequence[str], every: Sequence[Source]) -> Made:
-        found: Planned = planned(
+    def made(self, goal: Sequence[str], every: Sequence[StepSource]) -> Made:
+        found: FoundPlan = planned(
             goal,
             every,
             values=values_in(self.world, self.kinds),

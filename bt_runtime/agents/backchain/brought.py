@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from bt_runtime.agents.backchain.step import NOT, Step, effects_of
+from bt_runtime.agents.backchain.step import NOT, PlanStep, effects_of
 from bt_runtime.agents.facts import ABSENT, by_entry
 from bt_runtime.events import SkillEnded
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
-from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.answer import EndedAnswer
 from bt_runtime.skills.words import outputs
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import SUCCESS
@@ -37,7 +37,7 @@ class Brought:
         """Whether a fact holds by what was brought, else by the latest outputs; None where neither says so."""
         return held(fact, self.facts, self.latest)
 
-    def told(self, fact: str, step: Step) -> bool | None:
+    def told(self, fact: str, step: PlanStep) -> bool | None:
         """Whether a fact holds by what this action has told; None before it was done."""
         answer = self.answers.get((step.skill, step.params))
         return None if answer is None else bool(by_entry(fact, lambda name: answer.get(name, ABSENT)))
@@ -50,7 +50,7 @@ class Brought:
             params = Sentence(entry.sentence, entry.types).parse(event.sentence)
             if params is None:
                 continue
-            if told := outputs(kind, Ended(event.status, event.value)):
+            if told := outputs(kind, EndedAnswer(event.status, event.value)):
                 self.answers[kind.name, tuple(params.items())] = told
                 self.latest.update(told)
             self.facts.update(effects_of(entry.brings, params))

@@ -7,18 +7,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.limits import NONE, Limits
+from bt_runtime.agents.backchain.limits import NONE, FactLimits
 from bt_runtime.agents.backchain.relevant import Relevant
-from bt_runtime.agents.backchain.sets import Search
-from bt_runtime.agents.backchain.step import Step
+from bt_runtime.agents.backchain.sets import FactSearch
+from bt_runtime.agents.backchain.step import PlanStep
 
 _ROUNDING = 1e-9
 
 
-class Way(NamedTuple):
+class PlanWay(NamedTuple):
     """The steps to a goal. `cheapest`: no others cost less, by what the skills say."""
 
-    steps: list[Step]
+    steps: list[PlanStep]
     cheapest: bool
 
     @property
@@ -26,11 +26,11 @@ class Way(NamedTuple):
         return sum(step.cost for step in self.steps)
 
 
-class _Cheaper(Search):
+class _Cheaper(FactSearch):
     """Looks for a plan that costs less than `limit`."""
 
     def __init__(
-        self, goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: Limits, limit: float
+        self, goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: FactLimits, limit: float
     ) -> None:
         self.limit = limit
         super().__init__(goal, relevant, state, limits, relevant.costs(state, max))
@@ -53,11 +53,16 @@ class _Cheaper(Search):
 
 
 def cheapest(
-    known: list[Step], goal: Sequence[str], relevant: Relevant, state: frozenset[str], most: int, limits: Limits = NONE
-) -> Way:
+    known: list[PlanStep],
+    goal: Sequence[str],
+    relevant: Relevant,
+    state: frozenset[str],
+    most: int,
+    limits: FactLimits = NONE,
+) -> PlanWay:
     """The cheapest steps to the goal, else the known ones when `most` sets of facts were looked at. A world that says
     how many facts hold at once is believed as far as a set of facts can say it: nothing is claimed then."""
-    way = Way(known, False)
+    way = PlanWay(known, False)
     search = _Cheaper(goal, relevant, state, limits, way.cost)
     found = search.steps(most)
-    return Way(known if found is None else found, not search.groups and (found is not None or not search.todo))
+    return PlanWay(known if found is None else found, not search.groups and (found is not None or not search.todo))

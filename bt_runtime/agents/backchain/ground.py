@@ -22,7 +22,7 @@ MOST_OFFERED = 200  # facts that a model chooses among; of more, those that shar
 _WORD = re.compile(r"\w+")
 
 
-class Fact(NamedTuple):
+class GroundFact(NamedTuple):
     """A fact, and the sentence of an action that brings it."""
 
     said: str
@@ -32,7 +32,7 @@ class Fact(NamedTuple):
     skill: str = ""
 
 
-def ground(actions: Actions, kinds: Iterable[Kind], aims: bool = True) -> list[Fact]:
+def ground(actions: Actions, kinds: Iterable[Kind], aims: bool = True) -> list[GroundFact]:
     """Every fact that one of the skills can bring, once for each action, and those that the world names (without
     `aims`: by the manifests alone); denials are left out. A template of which a slot has no known values has no
     facts."""
@@ -56,17 +56,17 @@ def fillers(actions: Actions, kind: Kind, named: Mapping[str, Sequence[Json]]) -
     return {**named, **own}
 
 
-def filled(skill: str, asked: str, template: str, pools: Mapping[str, Sequence[Json]]) -> Iterator[Fact]:
+def filled(skill: str, asked: str, template: str, pools: Mapping[str, Sequence[Json]]) -> Iterator[GroundFact]:
     sentence, act = Sentence(template), Sentence(asked)
     slots = [*dict.fromkeys((*sentence.slots, *act.slots))]
     if not {*sentence.slots} <= {*act.slots} or not all(pools.get(slot) for slot in slots):
         return
     for values in islice(product(*(pools[slot] for slot in slots)), MOST_OF_ONE):
         params = dict(zip(slots, values, strict=True))
-        yield Fact(sentence.say(params), act.say(params), template, tuple(params.items()), skill)
+        yield GroundFact(sentence.say(params), act.say(params), template, tuple(params.items()), skill)
 
 
-def relevant(facts: Sequence[Fact], goal: str, most: int = MOST_OFFERED) -> list[Fact]:
+def relevant(facts: Sequence[GroundFact], goal: str, most: int = MOST_OFFERED) -> list[GroundFact]:
     """At most so many facts, in their order: those that share the most words with the goal."""
     if len(facts) <= most:
         return [*facts]

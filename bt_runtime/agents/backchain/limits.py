@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from bt_runtime.agents.backchain.step import NOT, Step, after, holds
+from bt_runtime.agents.backchain.step import NOT, PlanStep, after, holds
 from bt_runtime.language.sentence import Sentence
 
 AtOnce = Sequence[tuple[int, Sequence[str]]]
 
 
-class Limits:
+class FactLimits:
     """`at_once`: numbers, each with the forms whose facts it counts together."""
 
     def __init__(self, at_once: AtOnce = ()) -> None:
@@ -35,7 +35,7 @@ class Limits:
         counted = Counter(at for fact in facts for at in self.groups(fact))
         return any(count > self.most[at] for at, count in counted.items())
 
-    def after(self, step: Step, state: frozenset[str]) -> frozenset[str]:
+    def after(self, step: PlanStep, state: frozenset[str]) -> frozenset[str]:
         """The state after the action. Where it brings one fact too many, what the action needed gives way, and where
         that is not enough, each other fact of the form."""
         state = after(step, state)
@@ -46,7 +46,7 @@ class Limits:
                     state -= (counted & leaving) - {*step.brings}
         return state
 
-    def played(self, steps: Iterable[Step], state: frozenset[str]) -> frozenset[str] | None:
+    def played(self, steps: Iterable[PlanStep], state: frozenset[str]) -> frozenset[str] | None:
         """The state after all steps; None when one of them lacks what it needs."""
         for step in steps:
             if not all(holds(fact, state) for fact in step.needs):
@@ -55,4 +55,4 @@ class Limits:
         return state
 
 
-NONE = Limits()
+NONE = FactLimits()

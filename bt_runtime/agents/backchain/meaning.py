@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bt_runtime.agents.backchain.ground import Fact
-from bt_runtime.agents.backchain.wording import Part, meant, named, noun, nouns
+from bt_runtime.agents.backchain.ground import GroundFact
+from bt_runtime.agents.backchain.wording import GoalPart, meant, named, noun, nouns
 from bt_runtime.types import Json
 
 Pools = Mapping[str, Sequence[Json]]
 
 
-def values_of(facts: Sequence[Fact]) -> dict[str, list[Json]]:
+def values_of(facts: Sequence[GroundFact]) -> dict[str, list[Json]]:
     """All values of each slot."""
     found: dict[str, dict[Json, None]] = {}
     for fact in facts:
@@ -20,14 +20,14 @@ def values_of(facts: Sequence[Fact]) -> dict[str, list[Json]]:
     return {slot: [*values] for slot, values in found.items()}
 
 
-def names(part: Part, facts: Sequence[Fact]) -> bool:
+def names(part: GoalPart, facts: Sequence[GroundFact]) -> bool:
     """True when the part names a thing, by itself or as one of several, or refers to one."""
     return part.refers or any(
         meant(part.text, values) or general(part, slot, values) for slot, values in values_of(facts).items()
     )
 
 
-def fitting(part: Part, facts: Sequence[Fact]) -> list[Fact]:
+def fitting(part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
     """The facts of the things that the part names, most of them together; a slot of which it names nothing takes what
     the other parts name: `it` is what was spoken of."""
     pools = values_of(facts)
@@ -39,7 +39,7 @@ def fitting(part: Part, facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in kept if _of_these(fact, here) == most] or [*facts]
 
 
-def again(last: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+def again(last: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
     """The same as before of another thing, where the part only names one: `and the fern`."""
     pools = values_of(last)
     every = values_of(facts)
@@ -50,14 +50,16 @@ def again(last: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]
     return [fact for fact in facts if (fact.skill, fact.template, fact.values) in wanted]
 
 
-def all_of(one: Sequence[Fact], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+def all_of(one: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
     """The facts themselves; where the part asks for every thing, or for several, those of all of them but the ones
     that it leaves out."""
     pools = values_of(facts)
     return [each for fact in one for each in _all(fact, _open(fact, part, pools), part, facts)]
 
 
-def _all(fact: Fact, open: Mapping[str, Sequence[Json]], part: Part, facts: Sequence[Fact]) -> list[Fact]:
+def _all(
+    fact: GroundFact, open: Mapping[str, Sequence[Json]], part: GoalPart, facts: Sequence[GroundFact]
+) -> list[GroundFact]:
     if not open:
         return [fact]
     kept = {slot: [v for v in values if not named(part.left_out, [v])] for slot, values in open.items()}
@@ -66,11 +68,11 @@ def _all(fact: Fact, open: Mapping[str, Sequence[Json]], part: Part, facts: Sequ
     return [f for f in same if all(v in wanted.get(slot, [own]) for (slot, v), (_, own) in _pairs(f, fact))]
 
 
-def _pairs(one: Fact, other: Fact) -> Iterable[tuple[tuple[str, Json], tuple[str, Json]]]:
+def _pairs(one: GroundFact, other: GroundFact) -> Iterable[tuple[tuple[str, Json], tuple[str, Json]]]:
     return zip(one.values, other.values, strict=True)
 
 
-def _open(fact: Fact, part: Part, pools: Pools) -> dict[str, Sequence[Json]]:
+def _open(fact: GroundFact, part: GoalPart, pools: Pools) -> dict[str, Sequence[Json]]:
     """The slots of a fact that the part speaks of in general, with the values that it means."""
     free = [slot for slot, _ in fact.values if not named(part.text, pools[slot])]
     several = {slot: values for slot in free if (values := general(part, slot, pools[slot]))}
@@ -78,7 +80,7 @@ def _open(fact: Fact, part: Part, pools: Pools) -> dict[str, Sequence[Json]]:
     return {slot: several[slot] for slot in spoken or [*several][:1]}
 
 
-def general(part: Part, slot: str, values: Sequence[Json]) -> list[Json]:
+def general(part: GoalPart, slot: str, values: Sequence[Json]) -> list[Json]:
     """The values that a part means when it says `all`, or the plural of the slot's name or of a value's last word."""
     if part.plural(slot):
         return [*values]
@@ -89,5 +91,5 @@ def general(part: Part, slot: str, values: Sequence[Json]) -> list[Json]:
     return [value for value in values if noun(value).lower() in part.text.lower()] or [*values]
 
 
-def _of_these(fact: Fact, here: Mapping[str, Sequence[Json]]) -> int:
+def _of_these(fact: GroundFact, here: Mapping[str, Sequence[Json]]) -> int:
     return sum(value in here[slot] for slot, value in fact.values)

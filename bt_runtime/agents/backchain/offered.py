@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from bt_runtime.agents.backchain.costing import costed
-from bt_runtime.agents.backchain.limits import Limits
-from bt_runtime.agents.backchain.operator import Source, Values, operators
+from bt_runtime.agents.backchain.limits import FactLimits
+from bt_runtime.agents.backchain.operator import StepSource, Values, operators
 from bt_runtime.agents.backchain.record import Record
-from bt_runtime.agents.backchain.step import Step, settled
+from bt_runtime.agents.backchain.step import PlanStep, settled
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.worlds.ways import Leading, Way
@@ -19,7 +19,7 @@ from bt_runtime.types import Json
 OF_WORLD = "world"
 
 
-class Offered:
+class WorldSteps:
     """The world's answers as steps, by the sentences of the skills that it carries out."""
 
     types: Mapping[str, str] = MappingProxyType({})
@@ -31,7 +31,7 @@ class Offered:
         entries = [(kind, kind.data["entry"]) for kind in kinds]
         self.said = [(kind, Sentence(entry.sentence, entry.types)) for kind, entry in entries]
 
-    def bringing(self, fact: str, values: Values) -> Iterator[Step]:
+    def bringing(self, fact: str, values: Values) -> Iterator[PlanStep]:
         for told in self.world.ways(fact):
             way = Way(*told)  # a recorded answer is a bare list
             found = self.skill(way.sentence)
@@ -40,7 +40,7 @@ class Offered:
                 own = tuple((field.name, params[field.name]) for field in kind.fields if field.name in params)
                 record = self.records.get(kind.name)
                 cost = way.takes if record is None else round(record.cost(way.takes), 3)
-                yield Step(kind.name, own, tuple(way.needs), settled(way.brings), cost, way.times)
+                yield PlanStep(kind.name, own, tuple(way.needs), settled(way.brings), cost, way.times)
 
     def skill(self, sentence: str) -> tuple[Kind, dict[str, Json]] | None:
         for kind, form in self.said:
@@ -52,13 +52,13 @@ class Offered:
 
 def known_by(
     world: Any, kinds: Sequence[Kind], records: Mapping[str, Record] = MappingProxyType({})
-) -> tuple[list[Source], Limits]:
+) -> tuple[list[StepSource], FactLimits]:
     """What a planner goes by: the world's own answers where it gives them, and the manifests of all other skills."""
     if not isinstance(world, Leading):
-        return list(costed(operators(kinds), records)), Limits()
+        return list(costed(operators(kinds), records)), FactLimits()
     own = [kind for kind in kinds if kind.data["entry"].impl.partition("/")[0] == OF_WORLD]
-    rest: list[Source] = list(costed(operators(kind for kind in kinds if kind not in own), records))
-    return [*rest, Offered(world, own, records)], Limits(world.at_once())
+    rest: list[StepSource] = list(costed(operators(kind for kind in kinds if kind not in own), records))
+    return [*rest, WorldSteps(world, own, records)], FactLimits(world.at_once())
 
 
 def values_in(world: Any, kinds: Iterable[Kind]) -> dict[str, list[Json]]:

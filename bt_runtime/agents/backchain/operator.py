@@ -7,7 +7,7 @@ from itertools import product
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from bt_runtime.agents.backchain.step import Step, settled
+from bt_runtime.agents.backchain.step import PlanStep, settled
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.types import Json
@@ -15,7 +15,7 @@ from bt_runtime.types import Json
 Values = Mapping[str, Sequence[Json]]  # slot → what may fill it
 
 
-class Source(Protocol):
+class StepSource(Protocol):
     """Where a planner's steps come from."""
 
     @property
@@ -24,7 +24,7 @@ class Source(Protocol):
     def needs(self) -> tuple[str, ...]: ...
     @property
     def brings(self) -> tuple[str, ...]: ...
-    def bringing(self, fact: str, values: Values) -> Iterator[Step]:
+    def bringing(self, fact: str, values: Values) -> Iterator[PlanStep]:
         """Every way to bring a fact by this skill."""
 
 
@@ -41,27 +41,27 @@ class Operator(NamedTuple):
     fields: tuple[str, ...] | None = None  # the slots that are fields of its node; None: all
     times: int = 1
 
-    def bringing(self, fact: str, values: Values) -> Iterator[Step]:
+    def bringing(self, fact: str, values: Values) -> Iterator[PlanStep]:
         """Every way to bring a fact by this skill."""
         for each in self.brings:
             params = Sentence(each, self.types).parse(fact)
             if params is not None and self.allowed(params):
                 yield from self.filled(params, values)
 
-    def every(self, values: Values) -> Iterator[Step]:
+    def every(self, values: Values) -> Iterator[PlanStep]:
         """Every way to do it with these values."""
         return self.filled({}, values)
 
-    def filled(self, params: Mapping[str, Json], values: Values) -> Iterator[Step]:
+    def filled(self, params: Mapping[str, Json], values: Values) -> Iterator[PlanStep]:
         slots = dict.fromkeys(s for each in (*self.needs, *self.brings) for s in Sentence(each).slots)
         open_slots = [s for s in dict.fromkeys((*slots, *self.required)) if s not in params]
         pools = [self.choices.get(slot) or values.get(slot, ()) for slot in open_slots]
         for chosen in product(*pools):
             yield self.step({**params, **dict(zip(open_slots, chosen, strict=True))})
 
-    def step(self, params: Mapping[str, Json]) -> Step:
+    def step(self, params: Mapping[str, Json]) -> PlanStep:
         own = self.types if self.fields is None else self.fields
-        return Step(
+        return PlanStep(
             self.skill,
             tuple((name, params[name]) for name in own if name in params),
             tuple(dict.fromkeys(Sentence(each).say(params) for each in self.needs)),
@@ -91,7 +91,7 @@ def operator_of(kind: Kind) -> Operator:
     return Operator(kind.name, types, entry.needs, entry.brings, cost, choices, required)
 
 
-def mentioned(every: Iterable[Source], facts: Iterable[str]) -> dict[str, list[Json]]:
+def mentioned(every: Iterable[StepSource], facts: Iterable[str]) -> dict[str, list[Json]]:
     """The values that facts name: what stands in the slot `place` of one sentence may fill each slot `place`."""
     found: dict[str, dict[Json, None]] = {}
     said = list(facts)
@@ -104,7 +104,7 @@ def mentioned(every: Iterable[Source], facts: Iterable[str]) -> dict[str, list[J
     return {slot: list(values) for slot, values in found.items()}
 
 
-def bringable(every: Iterable[Source], fact: str) -> bool:
+def bringable(every: Iterable[StepSource], fact: str) -> bool:
     """True when some skill says that it brings the fact, whatever else that needs."""
     for source in every:
         said = any(Sentence(template, source.types).parse(fact) is not None for template in source.brings)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.limits import NONE, Limits
-from bt_runtime.agents.backchain.operator import Source, Values, mentioned
+from bt_runtime.agents.backchain.limits import NONE, FactLimits
+from bt_runtime.agents.backchain.operator import StepSource, Values, mentioned
 from bt_runtime.agents.backchain.relevant import BOUND, Bound, Relevant
 from bt_runtime.agents.backchain.search import steps_to
-from bt_runtime.agents.backchain.shape import Need, shaped
-from bt_runtime.agents.backchain.step import NOT, Step
+from bt_runtime.agents.backchain.shape import NeededFacts, shaped
+from bt_runtime.agents.backchain.step import NOT, PlanStep
 from bt_runtime.agents.backchain.tree_text import Head, written
 from bt_runtime.types import Json
 
 MOST_OTHERS = 3  # other ways that are told for one step
 
 
-class Planned(NamedTuple):
+class FoundPlan(NamedTuple):
     goal: tuple[str, ...]
-    steps: list[Step]
-    needs: list[Need]
+    steps: list[PlanStep]
+    needs: list[NeededFacts]
     text: str
     cost: float
-    others: list[list[tuple[Step, float]]]  # for each step: other ways to what it is for, and what they would take
+    others: list[list[tuple[PlanStep, float]]]  # for each step: other ways to what it is for, and what they would take
     cheapest: bool  # True: by what the skills say nothing costs less
 
     def reasons(self) -> list[str]:
@@ -39,17 +39,17 @@ class Planned(NamedTuple):
         return found
 
 
-def _used(step: Step, later: Sequence[Step]) -> list[str]:
+def _used(step: PlanStep, later: Sequence[PlanStep]) -> list[str]:
     return [fact for fact in step.brings if any(fact in other.needs for other in later)]
 
 
 def _others(
-    goal: Sequence[str], steps: Sequence[Step], relevant: Relevant, cost: Mapping[str, float]
-) -> Iterator[list[tuple[Step, float]]]:
+    goal: Sequence[str], steps: Sequence[PlanStep], relevant: Relevant, cost: Mapping[str, float]
+) -> Iterator[list[tuple[PlanStep, float]]]:
     """For each step the cheapest other skills that bring what it is for, each with all that it needs from the start."""
     for number, step in enumerate(steps):
         wanted = [*_used(step, steps[number + 1 :]), *(fact for fact in step.brings if fact in goal)]
-        found: dict[str, tuple[Step, float]] = {}
+        found: dict[str, tuple[PlanStep, float]] = {}
         for other in dict.fromkeys(each for fact in wanted for each in relevant.bringing[fact]):
             if other.skill == step.skill or any(need not in cost for need in other.needs):
                 continue
@@ -59,21 +59,21 @@ def _others(
         yield sorted(found.values(), key=lambda each: each[1])[:MOST_OTHERS]
 
 
-def _first(fact: str, later: Sequence[Step]) -> str:
+def _first(fact: str, later: Sequence[PlanStep]) -> str:
     return str(next(step for step in later if fact in step.needs))
 
 
 def planned(
     goal: Sequence[str],
-    every: Sequence[Source],
+    every: Sequence[StepSource],
     given: Iterable[str] = (),
     values: Values | None = None,
     head: Head | None = None,
     bound: Bound = BOUND,
-    limits: Limits = NONE,
+    limits: FactLimits = NONE,
     ask: Callable[[str], bool | None] = lambda fact: None,
     formatted: bool = True,
-) -> Planned:
+) -> FoundPlan:
     """The plan from the facts that are given, and from those that `ask` answers with True. Nothing else holds; the
     tree asks again when it runs.
 
@@ -87,7 +87,7 @@ def planned(
     needs = shaped(goal, steps, state, limits)
     text = written(head or Head(), goal, needs, state) if formatted else ""
     others = list(_others(goal, steps, relevant, relevant.costs(state)))
-    return Planned(tuple(goal), steps, needs, text, sum(step.cost for step in steps), others, sure)
+    return FoundPlan(tuple(goal), steps, needs, text, sum(step.cost for step in steps), others, sure)
 
 
 def _joined(found: Mapping[str, Sequence[Json]], named: Values) -> dict[str, list[Json]]:

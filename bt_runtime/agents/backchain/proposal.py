@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.backchain.operator import Source, Values
-from bt_runtime.agents.backchain.step import Step
-from bt_runtime.agents.plan_text import Act, Do, Goal, Group, Part, read_plan
+from bt_runtime.agents.backchain.operator import StepSource, Values
+from bt_runtime.agents.backchain.step import PlanStep
+from bt_runtime.agents.plan_text import Do, Group, Part, PlannedAct, PlannedGoal, read_plan
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 
@@ -18,7 +18,7 @@ class Proposal(NamedTuple):
     steps: list[tuple[str, dict[str, Any]]]  # skills with their values, in the order of the plan
     named: list[str]  # its plain subgoals, which may be facts
 
-    def has(self, step: Step) -> bool:
+    def has(self, step: PlanStep) -> bool:
         return any(step.skill == name and dict(step.params) == values for name, values in self.steps)
 
 
@@ -26,10 +26,10 @@ def proposal_of(text: str, kinds: Sequence[Kind]) -> Proposal:
     """Reads a plan in any of the forms. Actions that are no skill's are left out."""
     found = Proposal([], [])
     for part in _leaves(read_plan(text, [kind.name for kind in kinds])):
-        if isinstance(part, Goal):
+        if isinstance(part, PlannedGoal):
             found.named.append(part.text)
-        if isinstance(part, Goal | Act):
-            said = part.text if isinstance(part, Goal) else part.sentence
+        if isinstance(part, PlannedGoal | PlannedAct):
+            said = part.text if isinstance(part, PlannedGoal) else part.sentence
             found.steps.extend(_by_sentence(said, kinds))
         elif isinstance(part, Do):
             found.steps.extend(_by_fields(part, kinds))
@@ -62,7 +62,7 @@ def _by_fields(part: Do, kinds: Sequence[Kind]) -> Iterator[tuple[str, dict[str,
 class Preferred:
     """A source of steps in which those of a proposal cost less."""
 
-    def __init__(self, source: Source, proposal: Proposal) -> None:
+    def __init__(self, source: StepSource, proposal: Proposal) -> None:
         self.source, self.proposal = source, proposal
 
     @property
@@ -77,6 +77,6 @@ class Preferred:
     def brings(self) -> tuple[str, ...]:
         return self.source.brings
 
-    def bringing(self, fact: str, values: Values) -> Iterator[Step]:
+    def bringing(self, fact: str, values: Values) -> Iterator[PlanStep]:
         for step in self.source.bringing(fact, values):
             yield step._replace(cost=step.cost * FAVOUR) if self.proposal.has(step) else step

@@ -7,8 +7,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.operator import Source, Values
-from bt_runtime.agents.backchain.step import NOT, Step, holds
+from bt_runtime.agents.backchain.operator import StepSource, Values
+from bt_runtime.agents.backchain.step import NOT, PlanStep, holds
 from bt_runtime.language.faults.diagnostic import BtError
 
 MOST_STEPS = 20_000  # different actions that could matter
@@ -29,16 +29,16 @@ class NoPlan(BtError):
     """Raised when no sequence of the skills' actions leads to the goal."""
 
 
-class TooLarge(BtError):
+class SearchTooLarge(BtError):
     """Raised when the bound is reached before a plan was found: there may be one."""
 
 
 class Relevant:
     """The actions that can matter for a goal, and what each fact costs from here."""
 
-    def __init__(self, goal: Iterable[str], every: Sequence[Source], values: Values, most: int) -> None:
-        self.steps: dict[Step, None] = {}
-        self.bringing: dict[str, list[Step]] = {}
+    def __init__(self, goal: Iterable[str], every: Sequence[StepSource], values: Values, most: int) -> None:
+        self.steps: dict[PlanStep, None] = {}
+        self.bringing: dict[str, list[PlanStep]] = {}
         todo = list(goal)
         while todo:
             fact = todo.pop()
@@ -51,7 +51,9 @@ class Relevant:
                     self.steps[step] = None
                     todo += step.needs
             if len(self.steps) > most:
-                raise TooLarge(f"more than {most} actions could matter for the goal", "name fewer values for the slots")
+                raise SearchTooLarge(
+                    f"more than {most} actions could matter for the goal", "name fewer values for the slots"
+                )
 
     def holding(self, ask: Callable[[str], bool | None]) -> frozenset[str]:
         """The facts that matter and of which the answer is True."""
@@ -62,9 +64,9 @@ class Relevant:
         """What each fact costs on its own, from the state on; a fact that is not in it cannot be brought. `joined`:
         how the costs of what an action needs count: all of them, or `max`, which is never too much."""
         cost = {fact: 0.0 for fact in self.bringing if holds(fact, state)}
-        wanting: dict[str, list[Step]] = {}
+        wanting: dict[str, list[PlanStep]] = {}
         missing = {}
-        ready: list[tuple[float, int, Step]] = []
+        ready: list[tuple[float, int, PlanStep]] = []
         order = count()
         for step in self.steps:
             lacking = [fact for fact in step.needs if fact not in cost]

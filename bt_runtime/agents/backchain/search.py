@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bt_runtime.agents.backchain.cheapest import Way, cheapest
-from bt_runtime.agents.backchain.limits import NONE, Limits
-from bt_runtime.agents.backchain.relevant import BOUND, Bound, NoPlan, Relevant, TooLarge
-from bt_runtime.agents.backchain.sets import PATIENCE, Search
-from bt_runtime.agents.backchain.step import Step, holds, opposite
+from bt_runtime.agents.backchain.cheapest import PlanWay, cheapest
+from bt_runtime.agents.backchain.limits import NONE, FactLimits
+from bt_runtime.agents.backchain.relevant import BOUND, Bound, NoPlan, Relevant, SearchTooLarge
+from bt_runtime.agents.backchain.sets import PATIENCE, FactSearch
+from bt_runtime.agents.backchain.step import PlanStep, holds, opposite
 
 
 def steps_to(
-    goal: Sequence[str], relevant: Relevant, state: frozenset[str], bound: Bound = BOUND, limits: Limits = NONE
-) -> Way:
+    goal: Sequence[str], relevant: Relevant, state: frozenset[str], bound: Bound = BOUND, limits: FactLimits = NONE
+) -> PlanWay:
     """The steps from the state to the goal, in their order: the cheapest within the bound. Raises NoPlan when there
     are none, TooLarge when the bound ends the search."""
-    search = Search(goal, relevant, state, limits)
+    search = FactSearch(goal, relevant, state, limits)
     lacking = [fact for fact in goal if fact not in search.cost]
     if lacking:
         raise NoPlan(f"nothing leads to `{lacking[0]}`", _hint(lacking[0], relevant, search.cost))
@@ -36,15 +36,17 @@ def steps_to(
         return cheapest(_needed(found, goal, state, limits), goal, relevant, state, bound.cheaper, limits)
     if search.todo:
         text = f"no plan among the first {bound.sets} sets of facts"
-        raise TooLarge(text, "ask for less at once, or --most a larger N")
+        raise SearchTooLarge(text, "ask for less at once, or --most a larger N")
     raise NoPlan("each fact of the goal can be brought, but not all together", "one undoes another: say less")
 
 
-def _one_by_one(goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: Limits) -> list[Step] | None:
+def _one_by_one(
+    goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: FactLimits
+) -> list[PlanStep] | None:
     """Brings one fact of the goal after the other, each so that those before it hold then, too."""
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     for number in range(1, len(goal) + 1):
-        found = Search(goal[:number], relevant, state, limits).steps(PATIENCE)
+        found = FactSearch(goal[:number], relevant, state, limits).steps(PATIENCE)
         if found is None:
             return None
         for step in found:
@@ -53,7 +55,7 @@ def _one_by_one(goal: Sequence[str], relevant: Relevant, state: frozenset[str], 
     return steps
 
 
-def _needed(steps: list[Step], goal: Sequence[str], state: frozenset[str], limits: Limits) -> list[Step]:
+def _needed(steps: list[PlanStep], goal: Sequence[str], state: frozenset[str], limits: FactLimits) -> list[PlanStep]:
     """The plan without steps that it reaches the goal without, as a walk to where one is already."""
     at = 0
     while at < len(steps):
@@ -65,7 +67,7 @@ def _needed(steps: list[Step], goal: Sequence[str], state: frozenset[str], limit
     return steps
 
 
-def regressed(wanted: frozenset[str], step: Step, limits: Limits = NONE) -> frozenset[str] | None:
+def regressed(wanted: frozenset[str], step: PlanStep, limits: FactLimits = NONE) -> frozenset[str] | None:
     """What must hold before the step so that `wanted` holds after it; None when the step cannot be the last."""
     if any(opposite(fact) in wanted for fact in step.brings) or limits.exceeded(wanted.union(step.brings)):
         return None

@@ -21,7 +21,7 @@ REPEATED = 3  # … when each was seen so often, on average
 LEAST_VALUES = 5  # that show a form
 
 
-class Done(NamedTuple):
+class SeenAction(NamedTuple):
     """An action of a run, and which facts held before it by the skills' own words."""
 
     skill: str
@@ -31,7 +31,7 @@ class Done(NamedTuple):
     ended: Mapping[str, tuple[str, ...]]  # fact → the skills that were done to its things since it was brought
 
 
-class Seen:
+class SeenActions:
     """The actions of recorded runs, read by the skills' sentences."""
 
     def __init__(self, kinds: Sequence[Kind], journals: Iterable[Path]) -> None:
@@ -41,18 +41,18 @@ class Seen:
             [(act.sentence, act.succeeded) for life in trace.lives for act in life.deeds()] for trace in read(journals)
         ]
 
-    def acts(self, brings: Mapping[str, Sequence[str]]) -> list[Done]:
+    def acts(self, brings: Mapping[str, Sequence[str]]) -> list[SeenAction]:
         """The actions of all runs. `brings`: the effects of each skill."""
         return [done for run in self.runs for done in self.of_run(run, brings)]
 
-    def of_run(self, run: Iterable[tuple[str, bool]], brings: Mapping[str, Sequence[str]]) -> Iterator[Done]:
+    def of_run(self, run: Iterable[tuple[str, bool]], brings: Mapping[str, Sequence[str]]) -> Iterator[SeenAction]:
         held: dict[str, tuple[str, ...]] = {}
         for sentence, good in run:
             found = next(((n, p) for n, said in self.said if (p := said.parse(sentence)) is not None), None)
             if found is None:
                 continue
             skill, params = found
-            yield Done(skill, params, good, frozenset(held), dict(held))
+            yield SeenAction(skill, params, good, frozenset(held), dict(held))
             if good:
                 held = {fact: (*since, skill) for fact, since in held.items()}
                 for fact, holds in effects_of(brings.get(skill, ()), params):
@@ -62,7 +62,7 @@ class Seen:
                         held.pop(fact, None)
 
 
-def needs_of(skill: str, acts: Sequence[Done], facts: Iterable[str]) -> Iterator[tuple[str, str]]:
+def needs_of(skill: str, acts: Sequence[SeenAction], facts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yields each fact without which the action always failed, and with which it succeeded, with the counts."""
     own = [done for done in acts if done.skill == skill]
     for fact in facts:
@@ -74,7 +74,7 @@ def needs_of(skill: str, acts: Sequence[Done], facts: Iterable[str]) -> Iterator
             yield fact, f"in recorded runs it failed {lacking} of {lacking} times without it, and never succeeded so"
 
 
-def ended_by(acts: Sequence[Done], skill: str, fact: str) -> Iterator[tuple[str, str]]:
+def ended_by(acts: Sequence[SeenAction], skill: str, fact: str) -> Iterator[tuple[str, str]]:
     """Yields each action after which `skill`, which needs the fact, always failed though the fact had been brought."""
     sentence = Sentence(fact)
     own = [d for d in acts if d.skill == skill and {*sentence.slots} <= d.params.keys()]

@@ -8,9 +8,9 @@ from itertools import count
 from math import inf
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.limits import NONE, Limits
+from bt_runtime.agents.backchain.limits import NONE, FactLimits
 from bt_runtime.agents.backchain.relevant import Relevant
-from bt_runtime.agents.backchain.step import Step, holds, opposite
+from bt_runtime.agents.backchain.step import PlanStep, holds, opposite
 
 PATIENCE = 200  # sets of facts after which the estimate counts twice as much
 
@@ -18,18 +18,18 @@ PATIENCE = 200  # sets of facts after which the estimate counts twice as much
 class Move(NamedTuple):
     """A step in bits."""
 
-    step: Step
+    step: PlanStep
     needs: int
     brings: int
     denies: int  # what its effects deny
     against: int  # what its needs deny
 
 
-class Search:
+class FactSearch:
     """Leads the goal's facts back until they hold in `state`; `steps` may be called again with a larger bound."""
 
     def __init__(
-        self, goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: Limits = NONE,
+        self, goal: Sequence[str], relevant: Relevant, state: frozenset[str], limits: FactLimits = NONE,
         cost: dict[str, float] | None = None,
     ) -> None:  # fmt: skip
         """`cost`: what each fact costs; without it, with all that its way needs."""
@@ -47,7 +47,7 @@ class Search:
             for at, most in enumerate(limits.most)
         ]
         self.spent = {self.goal: 0.0}
-        self.way: dict[int, tuple[Step, int]] = {}
+        self.way: dict[int, tuple[PlanStep, int]] = {}
         self.weight, self.seen, self.order = 1.0, 0, count()
         self.todo: list[tuple[float, float, int, int, float]] = []
         if all(fact in self.cost for fact in goal) and not self.impossible(goal):
@@ -65,14 +65,14 @@ class Search:
             found |= 1 << self.bit[fact]
         return found
 
-    def move(self, step: Step) -> Move:
+    def move(self, step: PlanStep) -> Move:
         denied, against = map(opposite, step.brings), map(opposite, step.needs)
         return Move(step, self.mask(step.needs), self.mask(step.brings), self.mask(denied), self.mask(against))
 
     def exceeded(self, facts: int) -> bool:
         return any((facts & group).bit_count() > most for most, group in self.groups)
 
-    def steps(self, most: int) -> list[Step] | None:
+    def steps(self, most: int) -> list[PlanStep] | None:
         """None when `most` sets were looked at, or when there is nothing left in `todo`."""
         while self.todo and self.seen < most:
             _, rest, _, wanted, so_far = heappop(self.todo)
@@ -125,7 +125,7 @@ class Search:
         self.todo = [(total + self.weight * rest, rest, at, facts, total) for _, rest, at, facts, total in self.todo]
         heapify(self.todo)
 
-    def followed(self, at: int) -> list[Step]:
+    def followed(self, at: int) -> list[PlanStep]:
         found = []
         while at != self.goal:
             step, at = self.way[at]

@@ -11,22 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.limits import NONE, Limits
+from bt_runtime.agents.backchain.limits import NONE, FactLimits
 from bt_runtime.agents.backchain.search import regressed
-from bt_runtime.agents.backchain.step import Step, holds
+from bt_runtime.agents.backchain.step import PlanStep, holds
 
 MOST_NEEDS = 400  # in the first shape, in which a shared need stands once for each that needs it
 
 
-class Need(NamedTuple):
+class NeededFacts(NamedTuple):
     """Facts that must hold, and what is done where they do not: first the needs of the step, then the step."""
 
     facts: tuple[str, ...]
-    step: Step | None = None
-    needs: tuple[Need, ...] = ()
+    step: PlanStep | None = None
+    needs: tuple[NeededFacts, ...] = ()
 
 
-def shaped(goal: Sequence[str], steps: Sequence[Step], state: frozenset[str], limits: Limits = NONE) -> list[Need]:
+def shaped(
+    goal: Sequence[str], steps: Sequence[PlanStep], state: frozenset[str], limits: FactLimits = NONE
+) -> list[NeededFacts]:
     """The needs of a tree that leads from the state to the goal when it is played."""
     for once in (False, True):
         by_fact = _Producers(goal, steps, once).needs()
@@ -39,32 +41,32 @@ class _Producers:
     """Finds for each need the last step before it that brings it. `once`: a step stands where it is needed first, and
     a test of its fact wherever else, which keeps a large tree small."""
 
-    def __init__(self, goal: Sequence[str], steps: Sequence[Step], once: bool = False) -> None:
+    def __init__(self, goal: Sequence[str], steps: Sequence[PlanStep], once: bool = False) -> None:
         self.goal, self.steps, self.left, self.once = goal, steps, MOST_NEEDS, once
         self.placed: set[int] = set()
 
-    def needs(self) -> list[Need] | None:
+    def needs(self) -> list[NeededFacts] | None:
         """None where they are too many."""
         found = self.all_of(self.goal, len(self.steps))
         return found if self.left > 0 else None
 
-    def all_of(self, facts: Sequence[str], end: int) -> list[Need]:
+    def all_of(self, facts: Sequence[str], end: int) -> list[NeededFacts]:
         by_step = sorted((self.producer(fact, end), at, fact) for at, fact in enumerate(dict.fromkeys(facts)))
         return [self.one(fact, step) for step, _, fact in by_step]
 
     def producer(self, fact: str, end: int) -> int:
         return next((i for i in range(end - 1, -1, -1) if fact in self.steps[i].brings), -1)
 
-    def one(self, fact: str, at: int) -> Need:
+    def one(self, fact: str, at: int) -> NeededFacts:
         self.left -= 1
         if at < 0 or self.left <= 0 or (self.once and at in self.placed):
-            return Need((fact,))
+            return NeededFacts((fact,))
         self.placed.add(at)
         step = self.steps[at]
-        return Need((fact,), step, tuple(self.all_of(step.needs, at)))
+        return NeededFacts((fact,), step, tuple(self.all_of(step.needs, at)))
 
 
-def chained(goal: Sequence[str], steps: Sequence[Step]) -> Need:
+def chained(goal: Sequence[str], steps: Sequence[PlanStep]) -> NeededFacts:
     """Each step behind the facts from which the rest of the plan leads to the goal."""
     wanted = [frozenset(goal)]
     for step in reversed(steps):
@@ -72,14 +74,16 @@ def chained(goal: Sequence[str], steps: Sequence[Step]) -> Need:
         assert before is not None
         wanted.append(before)
     wanted.reverse()
-    need = Need(tuple(sorted(wanted[0])))
+    need = NeededFacts(tuple(sorted(wanted[0])))
     for step, facts in zip(steps, wanted[1:], strict=True):
         own = (need,) if facts or need.facts else ()
-        need = Need(tuple(sorted(facts)), step, own)
+        need = NeededFacts(tuple(sorted(facts)), step, own)
     return need
 
 
-def reaches(needs: Sequence[Need], goal: Sequence[str], state: frozenset[str], limits: Limits = NONE) -> bool:
+def reaches(
+    needs: Sequence[NeededFacts], goal: Sequence[str], state: frozenset[str], limits: FactLimits = NONE
+) -> bool:
     """Plays the needs once on the skills' own words: does the goal hold then, with no step done without its needs?"""
     for need in needs:
         played = _played(need, state, limits)
@@ -89,7 +93,7 @@ def reaches(needs: Sequence[Need], goal: Sequence[str], state: frozenset[str], l
     return all(holds(fact, state) for fact in goal)
 
 
-def _played(need: Need, state: frozenset[str], limits: Limits) -> frozenset[str] | None:
+def _played(need: NeededFacts, state: frozenset[str], limits: FactLimits) -> frozenset[str] | None:
     if all(holds(fact, state) for fact in need.facts):
         return state
     if need.step is None:

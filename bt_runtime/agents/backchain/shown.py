@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from py_trees.common import Status
 
-from bt_runtime.agents.backchain.ground import Fact, ground
+from bt_runtime.agents.backchain.ground import GroundFact, ground
 from bt_runtime.agents.backchain.meaning import values_of
 from bt_runtime.agents.backchain.operator import Operator, operators
-from bt_runtime.agents.backchain.relevant import Bound, NoPlan, Relevant, TooLarge
+from bt_runtime.agents.backchain.relevant import Bound, NoPlan, Relevant, SearchTooLarge
 from bt_runtime.agents.backchain.search import steps_to
 from bt_runtime.agents.backchain.step import NOT
-from bt_runtime.agents.backchain.step import Step as Planned
+from bt_runtime.agents.backchain.step import PlanStep as Planned
 from bt_runtime.agents.backchain.wording import meant
-from bt_runtime.agents.story import ACT, EXPAND, Step, opening, written
+from bt_runtime.agents.story import ACT, EXPAND, StoryStep, opening, written
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.llm.decoding.plan_grammar import bare
-from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.answer import EndedAnswer
 from bt_runtime.skills.words import words
 from bt_runtime.types import Json
 
@@ -52,17 +52,17 @@ class Worked(NamedTuple):
 
     def story(self) -> str:
         """As an agent does it, in the form of a stored experience."""
-        steps = [Step("act", said, heard) for said, heard in self.acts]
+        steps = [StoryStep("act", said, heard) for said, heard in self.acts]
         return f"{opening(self.goal, '')}{written(steps)}{ACT} {DONE}"
 
     def expansion(self) -> str:
         """As a plan whose parts are the acts, behind a thought that says what shall be true."""
         parts = "\n".join(f"- {bare(said)}" for said, _ in self.acts)
-        thought = Step("think", f"The goal is that {self.wanted}.")
+        thought = StoryStep("think", f"The goal is that {self.wanted}.")
         return f"{opening(self.goal, '')}{written([thought])}{EXPAND}\nsequence:\n{parts}"
 
 
-def example_goals(facts: Sequence[Fact], goal: str, count: int, seed: int) -> list[tuple[str, str]]:
+def example_goals(facts: Sequence[GroundFact], goal: str, count: int, seed: int) -> list[tuple[str, str]]:
     """So many goals, each with its action, the same for each seed. What the goal names word by word is left out, so
     that none of them is the goal asked for."""
     left = [fact for fact in _shuffled(facts, seed) if not _asked(fact, goal)]
@@ -85,7 +85,7 @@ def worked(actions: Actions, goal: str, count: int, seed: int) -> list[Worked]:
 _KEPT: dict[bytes, list[Worked]] = {}  # by the digest of all that they are made of
 
 
-def _made(facts: Sequence[Fact], kinds: Sequence[Kind], goal: str, count: int) -> list[Worked]:
+def _made(facts: Sequence[GroundFact], kinds: Sequence[Kind], goal: str, count: int) -> list[Worked]:
     """Those that share the most words with the goal, besides the things named; as long as there are others no skill
     ends two of them, and none begins two. The nearest stands last, where a small model heeds it most."""
     names = {kind.name: kind for kind in kinds}
@@ -99,13 +99,15 @@ def _made(facts: Sequence[Fact], kinds: Sequence[Kind], goal: str, count: int) -
     return chosen[::-1]
 
 
-def _planned(facts: Sequence[Fact], kinds: Mapping[str, Kind], values: Mapping[str, list[Json]]) -> Iterator[Worked]:
+def _planned(
+    facts: Sequence[GroundFact], kinds: Mapping[str, Kind], values: Mapping[str, list[Json]]
+) -> Iterator[Worked]:
     """Examples whose goals differ, each with the steps from where holds what no skill brings."""
     every = operators(kinds.values())
     for number, fact in enumerate(facts[:TRIED]):
         try:
             steps = _steps(fact.said, every, values)
-        except (NoPlan, TooLarge):
+        except (NoPlan, SearchTooLarge):
             continue
         acts = tuple(_act(kinds[step.skill], step) for step in steps)
         if 0 < len(acts) <= LONGEST:
@@ -120,10 +122,10 @@ def _steps(fact: str, every: Sequence[Operator], values: Mapping[str, list[Json]
 
 def _act(kind: Kind, step: Planned) -> tuple[str, str]:
     params = dict(step.params)
-    return Sentence(kind.data["entry"].sentence).say(params), words(kind, params, Ended(Status.SUCCESS)).text
+    return Sentence(kind.data["entry"].sentence).say(params), words(kind, params, EndedAnswer(Status.SUCCESS)).text
 
 
-def _others(facts: Sequence[Fact], goal: str) -> list[Fact]:
+def _others(facts: Sequence[GroundFact], goal: str) -> list[GroundFact]:
     """Facts of other things than the goal names; of the same things where there are no others."""
     named = {slot: meant(goal, values) for slot, values in values_of(facts).items()}
     left = [*{fact.said: fact for fact in facts if not _asked(fact, goal)}.values()]
@@ -132,7 +134,7 @@ def _others(facts: Sequence[Fact], goal: str) -> list[Fact]:
     return sorted(left, key=lambda fact: -len(asked & _own(fact)))
 
 
-def _own(fact: Fact) -> set[str]:
+def _own(fact: GroundFact) -> set[str]:
     """The stems of the words by which a fact and its act are said, without those of the things."""
     return _stems(f"{fact.act} {fact.said}") - {stem for _, value in fact.values for stem in _stems(str(value))}
 
@@ -141,16 +143,16 @@ def _stems(text: str) -> set[str]:
     return {word[:STEM] for word in re.findall(r"\w+", text.lower()) if len(word) >= STEM}
 
 
-def _asked(fact: Fact, goal: str) -> bool:
+def _asked(fact: GroundFact, goal: str) -> bool:
     return fact.said.lower() in goal.lower() or fact.act.lower() in goal.lower()
 
 
-def _shuffled(facts: Sequence[Fact], seed: int) -> list[Fact]:
+def _shuffled(facts: Sequence[GroundFact], seed: int) -> list[GroundFact]:
     left = [*facts]
     random.Random(seed).shuffle(left)
     return left
 
 
-def _worded(fact: Fact, number: int) -> str:
+def _worded(fact: GroundFact, number: int) -> str:
     text = WORDED[number % len(WORDED)].format(act=fact.act, said=fact.said)
     return f"{text[0].upper()}{text[1:]}"

@@ -11,7 +11,7 @@ from bt_runtime.types import Json
 NOT = "not "
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """One action of a plan."""
 
     skill: str
@@ -49,7 +49,7 @@ def holds(fact: str, state: frozenset[str]) -> bool:
     return opposite(fact) not in state if fact.startswith(NOT) else fact in state
 
 
-def after(step: Step, state: frozenset[str]) -> frozenset[str]:
+def after(step: PlanStep, state: frozenset[str]) -> frozenset[str]:
     """The state after the action."""
     removed = {opposite(fact) for fact in step.brings if fact.startswith(NOT)}
     return (state - removed) | {fact for fact in step.brings if not fact.startswith(NOT)}

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.agents.backchain.said import PUT, Effect, effects, needed, sayable
-from bt_runtime.agents.backchain.seen import Seen, bound_of, ended_by, needs_of
+from bt_runtime.agents.backchain.seen import SeenActions, bound_of, ended_by, needs_of
 from bt_runtime.agents.backchain.step import NOT
 from bt_runtime.language import source
 from bt_runtime.language.checks.plannable import keys_of, left_true
-from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
+from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, SkillEntry
 from bt_runtime.language.kinds.kind import Field, Kind
 from bt_runtime.language.manifest import Manifest
 from bt_runtime.language.sentence import Sentence
@@ -37,7 +37,7 @@ class Suggestion(NamedTuple):
 class Manifests:
     """The skills of some manifests with what is suggested for them so far."""
 
-    def __init__(self, read: Mapping[Path, Manifest], seen: Seen, choose: Choose | None = None) -> None:
+    def __init__(self, read: Mapping[Path, Manifest], seen: SeenActions, choose: Choose | None = None) -> None:
         self.of = [(path, kind) for path, each in read.items() for kind in each.kinds if _acts(kind)]
         self.every = [kind for each in read.values() for kind in each.kinds]
         tops = [(source.parse(each.text, str(path)).root, each) for path, each in read.items()]
@@ -57,7 +57,7 @@ class Manifests:
     # What is known so far --------------------------------------------------------------------
 
     def facts(self, kind: Kind, key: str) -> tuple[str, ...]:
-        own: Entry = kind.data["entry"]
+        own: SkillEntry = kind.data["entry"]
         more = [str(s.value) for s in self.made.values() if s.skill == kind.name and s.key == key]
         return tuple(dict.fromkeys([*(own.needs if key == "needs" else own.brings), *more]))
 
@@ -158,7 +158,7 @@ class Manifests:
 
 
 def _acts(kind: Kind) -> bool:
-    entry: Entry = kind.data["entry"]
+    entry: SkillEntry = kind.data["entry"]
     return not entry.test and (entry.impl == "world" or entry.impl not in (*ELSEWHERE, WORLD_SKILL))
 
 

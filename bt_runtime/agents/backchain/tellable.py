@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bt_runtime.agents.backchain.ground import Fact, filled, fillers, ground
+from bt_runtime.agents.backchain.ground import GroundFact, filled, fillers, ground
 from bt_runtime.agents.backchain.offered import values_in
 from bt_runtime.agents.backchain.step import NOT
 from bt_runtime.language.kinds.kind import Field, Kind
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bt_runtime.agents.actions import Actions
 
 
-def tellable(actions: Actions, kinds: Sequence[Kind]) -> list[Fact]:
+def tellable(actions: Actions, kinds: Sequence[Kind]) -> list[GroundFact]:
     """Every fact that one may ask for, once."""
     named = values_in(actions.context.services.world, kinds)
     found = [fact._replace(act=fact.said) for fact in ground(actions, kinds)]
@@ -23,7 +23,7 @@ def tellable(actions: Actions, kinds: Sequence[Kind]) -> list[Fact]:
         entry = kind.data["entry"]
         for form in [entry.sentence] if entry.test else [need.removeprefix(NOT) for need in entry.needs]:
             found += filled(kind.name, form, form, fillers(actions, kind, named))
-        found += [Fact(said, said, said, (), kind.name) for said in said_by(kind)]
+        found += [GroundFact(said, said, said, (), kind.name) for said in said_by(kind)]
     return [*{fact.said: fact for fact in found}.values()]
 
 

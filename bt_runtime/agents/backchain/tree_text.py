@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.backchain.shape import Need
-from bt_runtime.agents.backchain.step import Step
+from bt_runtime.agents.backchain.shape import NeededFacts
+from bt_runtime.agents.backchain.step import PlanStep
 from bt_runtime.agents.compile.yaml_text import N, scalar, text
 from bt_runtime.language.tidy import tidy
 
@@ -20,7 +20,7 @@ class Head(NamedTuple):
     grow: bool = False  # a fact that is taken as given is brought should it not hold
 
 
-def written(head: Head, goal: Sequence[str], needs: Sequence[Need], given: frozenset[str]) -> str:
+def written(head: Head, goal: Sequence[str], needs: Sequence[NeededFacts], given: frozenset[str]) -> str:
     """The text of the tree. Facts that were given count where nothing can tell them."""
     lines = [
         "# yaml-language-server: $schema=../schemas/tree.schema.json",
@@ -34,7 +34,7 @@ def written(head: Head, goal: Sequence[str], needs: Sequence[Need], given: froze
     return tidy(made) or made
 
 
-def grafted(goal: Sequence[str], needs: Sequence[Need]) -> str:
+def grafted(goal: Sequence[str], needs: Sequence[NeededFacts]) -> str:
     """The plan as nodes to graft below a running one. Every fact is asked for when its turn comes."""
     return text(_Nodes(frozenset(), told=False).root(goal, needs), 0)
 
@@ -46,13 +46,13 @@ class _Nodes:
     def __init__(self, given: frozenset[str], grow: bool = False, told: bool = True) -> None:
         self.given, self.grow, self.told = given, grow, told
 
-    def root(self, goal: Sequence[str], needs: Sequence[Need]) -> N:
+    def root(self, goal: Sequence[str], needs: Sequence[NeededFacts]) -> N:
         made = [node for need in needs for node in self.need(need)]
         if len(needs) > 1:  # a later one may have undone an earlier one, whatever the manifests say
             made += [self.holds(fact) for fact in goal]
         return made[0] if len(made) == 1 else N("reactive_sequence", made or [N("succeed", {})])
 
-    def need(self, need: Need) -> list[N]:
+    def need(self, need: NeededFacts) -> list[N]:
         tests = [self.holds(fact) for fact in need.facts]
         if need.step is None:
             return [self.grown(fact) for fact in need.facts] if self.grow else tests
@@ -77,7 +77,7 @@ class _Nodes:
         return N("reactive_fallback", [self.holds(fact), plan], f"`{fact}` is taken as given")
 
 
-def node_of(step: Step) -> N:
+def node_of(step: PlanStep) -> N:
     params = dict(step.params)
     node = N(step.skill, next(iter(params.values())) if len(params) == 1 else params)
     return node if step.times == 1 else N("repeat", {"times": step.times, "child": node})

@@ -7,15 +7,15 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.agents.actions import Actions, known_skills
-from bt_runtime.agents.backchain.ground import Fact, ground, relevant
+from bt_runtime.agents.backchain.ground import GroundFact, ground, relevant
 from bt_runtime.agents.backchain.meaning import again, all_of, fitting, names
 from bt_runtime.agents.backchain.shown import example_goals
 from bt_runtime.agents.backchain.step import NOT
 from bt_runtime.agents.backchain.tellable import tellable
 from bt_runtime.agents.backchain.wish import Wish, joined
-from bt_runtime.agents.backchain.wording import Part, parts, unsayable
+from bt_runtime.agents.backchain.wording import GoalPart, parts, unsayable
 from bt_runtime.agents.end import Ending
-from bt_runtime.agents.judging import Judging
+from bt_runtime.agents.judging import JudgingNode
 from bt_runtime.agents.model_node import Life
 from bt_runtime.agents.prompt import Prompt
 from bt_runtime.agents.scoring import picked, priors
@@ -39,7 +39,7 @@ class NotMeant(Exception):
     """Raised where no option is meant."""
 
 
-class Want(Judging):
+class Want(JudgingNode):
     """Asks for each part of the goal which action is meant; what that brings shall be true."""
 
     ROUND = ("actions", "skills", "named")
@@ -90,9 +90,9 @@ class Want(Judging):
         names = self.actions.names
         return self.actions.offered([kind for kind in known_skills(self) if names is None or kind.name in names])
 
-    def wanted(self, facts: Sequence[Fact]) -> Generator[Any, Any, list[list[Wish]]]:
+    def wanted(self, facts: Sequence[GroundFact]) -> Generator[Any, Any, list[list[Wish]]]:
         """What the goal's parts mean, each fact once, in their order: a list for all that is asked for at once."""
-        stages, known, last = [list[Wish]()], set[Wish](), list[Fact]()
+        stages, known, last = [list[Wish]()], set[Wish](), list[GroundFact]()
         for part in parts(self.goal):
             last = again(last, part, facts) or (yield from self.understood(part, facts))
             test = yield from self.tested(part)
@@ -105,11 +105,11 @@ class Want(Judging):
             known |= new.keys()
         return [stage for stage in stages if stage]
 
-    def tested(self, part: Part) -> Generator[Any, Any, str]:
+    def tested(self, part: GoalPart) -> Generator[Any, Any, str]:
         """The fact by which a part is asked for; "" for one that is asked for in any case."""
         if not part.test:
             return ""
-        asked = Part(part.test, "", f"{part.text}. {part.others}")
+        asked = GoalPart(part.test, "", f"{part.text}. {part.others}")
         known = tellable(self.actions, self.kinds())
         offered = [*dict.fromkeys(fact.said for fact in relevant(fitting(asked, known), part.test))]
         self.skills, self.named = {}, True
@@ -119,7 +119,7 @@ class Want(Judging):
             raise NotMeant(f"nothing here tells whether {part.test}")
         return NOT * part.denied + offered[index]
 
-    def understood(self, part: Part, facts: Sequence[Fact]) -> Generator[Any, Any, list[Fact]]:
+    def understood(self, part: GoalPart, facts: Sequence[GroundFact]) -> Generator[Any, Any, list[GroundFact]]:
         """What the action brings that the model takes the part for."""
         offered = relevant(fitting(part, facts), self.goal)
         acts = [*dict.fromkeys(fact.act for fact in offered)]
@@ -138,7 +138,7 @@ class Want(Judging):
         index = (yield from self.chosen(prompt, [*options, NONE])).index
         return index if index < len(options) else None
 
-    def question(self, part: Part, facts: Sequence[Fact]) -> Prompt:
+    def question(self, part: GoalPart, facts: Sequence[GroundFact]) -> Prompt:
         """Goals as examples, of other trades and of this one, then the part. The system text stays the same."""
         examples = example_goals(facts, self.goal, int(self.value("examples")), self.context.services.seed)
         told = "\n".join(f"Goal: {goal}\n{LINE} {act}\n" for goal, act in examples)

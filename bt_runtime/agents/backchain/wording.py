@@ -31,7 +31,7 @@ _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
 
 
-class Part(NamedTuple):
+class GoalPart(NamedTuple):
     """A part of a goal that asks for one fact, or for one of every thing."""
 
     text: str  # what it asks for
@@ -70,7 +70,7 @@ class Part(NamedTuple):
         return all(word in known or _FILLING.fullmatch(word) for word in _words(self.text))
 
 
-def parts(goal: str) -> list[Part]:
+def parts(goal: str) -> list[GoalPart]:
     """The goal's parts, in order. What must not be done asks for no fact, and is left out."""
     every = [part for part in _apart(goal) if part.text.strip()]
     texts = [part.text for part in every]
@@ -85,7 +85,7 @@ def parts(goal: str) -> list[Part]:
     return found
 
 
-def _apart(goal: str) -> Iterator[Part]:
+def _apart(goal: str) -> Iterator[GoalPart]:
     """Splits a goal at its joints. `If` before a sentence is of all its parts, behind a part of that one."""
     for sentence in _SENTENCES.split(" ".join(goal.split())):
         text = sentence.strip(" .!?;,")
@@ -98,7 +98,7 @@ def _apart(goal: str) -> Iterator[Part]:
             said = first or own
             test, word = (said["test"], said["word"].lower()) if said else ("", "")
             denied = (word == "unless") != (_DENIES.search(test) is not None)
-            yield Part(
+            yield GoalPart(
                 own["rest"] if own else piece,
                 "",
                 "",

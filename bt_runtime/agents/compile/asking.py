@@ -12,7 +12,7 @@ from py_trees.common import Status
 
 from bt_runtime.agents.actions import Actions
 from bt_runtime.agents.compile.condition import heard_texts
-from bt_runtime.agents.compile.form import Form, base, form
+from bt_runtime.agents.compile.form import GoalForm, base, form
 from bt_runtime.agents.facts import ANY
 from bt_runtime.agents.services import agent_services
 from bt_runtime.agents.surroundings import RECALL
@@ -93,7 +93,7 @@ class _Looking(Node):
         """Returns None: a node that the author wrote has no whitelist of agents above it."""
         return iter(())
 
-    def offers(self, wanted: Form) -> Iterator[dict[str, Json]]:
+    def offers(self, wanted: GoalForm) -> Iterator[dict[str, Json]]:
         """Returns the slot values of the possible actions of this form."""
         for sentence in self.sentences():
             found = wanted.read(sentence)

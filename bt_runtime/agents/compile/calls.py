@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from bt_runtime.agents.compile.cases import Case
+from bt_runtime.agents.compile.cases import CompiledCase
 from bt_runtime.agents.compile.procedure import blocks
 from bt_runtime.agents.compile.steps import IT
 from bt_runtime.agents.compile.yaml_text import N
@@ -16,17 +16,17 @@ LEAVE = "leave"  # the input with the values that a search leaves out
 _HOLE = re.compile(rf"\{{{IT}\.(\w+)")
 
 
-class Inside(NamedTuple):
+class InlinedPart(NamedTuple):
     """A part that is written where it is called. `slots`: what its slots are called there."""
 
-    case: Case
+    case: CompiledCase
     slots: Mapping[str, str]
 
 
 class Calls:
     """`parts`: forms that no agent had as a goal."""
 
-    def __init__(self, cases: Iterable[Case], parts: frozenset[str]) -> None:
+    def __init__(self, cases: Iterable[CompiledCase], parts: frozenset[str]) -> None:
         self.parts = [case for case in cases if parts.issuperset(case.forms)]
         called = [block.step for case in cases for block in blocks(case.items) if block.step.what == "call"]
         goals = [(goal, step.leave) for step in called for goal in step.goals]
@@ -35,7 +35,7 @@ class Calls:
         self.once = frozenset(case.name for case in self.parts if counted[case.name] < 2)
         self.leaving = frozenset(name for name, leave in found if leave and name not in self.once)
 
-    def inside(self, goal: str) -> Inside | None:
+    def inside(self, goal: str) -> InlinedPart | None:
         """Returns the part that is written in place of a call with this goal."""
         found = self._part(goal)
         return found if found is not None and found.case.name in self.once else None
@@ -45,12 +45,12 @@ class Calls:
         found = self._part(goal)
         return found is not None and found.case.name in self.leaving
 
-    def _part(self, goal: str) -> Inside | None:
+    def _part(self, goal: str) -> InlinedPart | None:
         for case in self.parts:
             for form in case.forms:
                 slots = _read(form, goal)
                 if slots is not None:
-                    return Inside(case, slots)
+                    return InlinedPart(case, slots)
         return None
 
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bt_runtime.agents.compile.goal import Reader
+from bt_runtime.agents.compile.goal import GoalReader
 from bt_runtime.agents.compile.known import held_in
 from bt_runtime.agents.compile.lexicon import Lexicon
 from bt_runtime.agents.compile.procedure import Item, gaps, merge
 from bt_runtime.agents.compile.rehearsal import Rehearsal, rehearsed
-from bt_runtime.agents.compile.steps import Held, Story, story
+from bt_runtime.agents.compile.steps import AgentStory, Held, story
 from bt_runtime.agents.compile.trace import Trace
 
 _HOLE = re.compile(r"\{[^{}]*\}|<\w+>")
@@ -23,10 +23,10 @@ OFTEN = 5  # lives in which the same values show that they are no search
 
 
 @dataclass(slots=True)
-class Case:
+class CompiledCase:
     name: str
     forms: list[str]  # the most frequent first
-    stories: list[Story]
+    stories: list[AgentStory]
     items: list[Item] = field(default_factory=list)
     gap: str = ""  # why the agent keeps it: nothing tells when a step is done
 
@@ -39,10 +39,10 @@ class Case:
         return len({each.run for each in self.stories})
 
 
-def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dict[str, list[Story]]:
+def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: GoalReader) -> dict[str, list[AgentStory]]:
     """Groups the stories of successful runs by the form of their goal; stories that ended in a loop or a budget are
     left out."""
-    found: dict[str, list[Story]] = {}
+    found: dict[str, list[AgentStory]] = {}
     facts: dict[str, list[Held]] = {}
     for trace in traces:
         held = held_in(trace.done, lexicon)
@@ -58,7 +58,7 @@ def stories_of(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> dic
     return found
 
 
-def _always(told: list[Story]) -> frozenset[str]:
+def _always(told: list[AgentStory]) -> frozenset[str]:
     """Returns the values that nearly all lives go through in the same order, though no goal names them."""
     good = [each for each in told if each.life.why != "failure"]
     orders = Counter(each.free for each in good if each.free or not each.life.cut)
@@ -66,7 +66,7 @@ def _always(told: list[Story]) -> frozenset[str]:
     return frozenset(order) if count >= OFTEN and count >= 0.9 * orders.total() else frozenset()
 
 
-def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[Case]:
+def cases(by_form: Mapping[str, list[AgentStory]], held_out: frozenset[str]) -> list[CompiledCase]:
     """Returns the cases that occur often enough, those with the most lives first; also those with a gap, which no tree
     may hold."""
     kept = {form: told for form, told in by_form.items() if len(told) >= LEAST and len({s.run for s in told}) >= LEAST}
@@ -76,7 +76,7 @@ def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[
     for forms in classes:
         told = [each for form in forms for each in kept[form]]
         _canonical(told, {_shape(form): forms_of[0] for forms_of in classes for form in forms_of})
-        made.append(Case("", forms, told, merge(told, held_out)))
+        made.append(CompiledCase("", forms, told, merge(told, held_out)))
     made = sorted((case for case in made if case.items), key=lambda case: (-case.lives, case.forms))
     for case in made:
         case.name = _name(case.forms[0], {each.name for each in made})
@@ -84,7 +84,7 @@ def cases(by_form: Mapping[str, list[Story]], held_out: frozenset[str]) -> list[
     return made
 
 
-def _gap(case: Case) -> str:
+def _gap(case: CompiledCase) -> str:
     """Says what the tree would do that the runs did not; "" for nothing."""
     found = next(gaps(case.items), None)
     if found is not None:
@@ -94,7 +94,7 @@ def _gap(case: Case) -> str:
     return f"it would {first.tree}, which the run {first.run} did not" if first is not None else ""
 
 
-def replayed(made: Iterable[Case], goals: int, runs: frozenset[str] | None = None) -> Rehearsal:
+def replayed(made: Iterable[CompiledCase], goals: int, runs: frozenset[str] | None = None) -> Rehearsal:
     """Compares every story of these cases with what its case does, or only those of `runs`."""
     found = Rehearsal(goals=goals)
     for case in made:
@@ -102,7 +102,7 @@ def replayed(made: Iterable[Case], goals: int, runs: frozenset[str] | None = Non
     return found
 
 
-def _unexplained(told: list[Story]) -> bool:
+def _unexplained(told: list[AgentStory]) -> bool:
     """True when many acts are in no manifest, or ends that succeeded come after acts that the goal does not explain.
 
     A tree of the rest alone would succeed without having done the work."""
@@ -112,7 +112,7 @@ def _unexplained(told: list[Story]) -> bool:
     return unread > 0.1 * sum(len(each.steps) + each.unread for each in told) or loose > 0.1 * len(good)
 
 
-def _classes(kept: Mapping[str, list[Story]]) -> list[list[str]]:
+def _classes(kept: Mapping[str, list[AgentStory]]) -> list[list[str]]:
     """Groups forms with the same slots whose steps and parts agree."""
     groups = [[form] for form in sorted(kept, key=lambda form: (-len(kept[form]), form))]
     while True:
@@ -135,7 +135,7 @@ def _alike(one: str, two: str) -> bool:
     return same >= ALIKE * max(len(words), len(others))
 
 
-def _signature(told: list[Story], heads: Mapping[str, str]) -> tuple[object, ...]:
+def _signature(told: list[AgentStory], heads: Mapping[str, str]) -> tuple[object, ...]:
     """Returns what nearly all stories did, in order, and what many of them did."""
     good = [each for each in told if each.life.why != "failure"]
     lists = [_counted([_key(step.key, heads) for step in each.steps]) for each in good]
@@ -162,7 +162,7 @@ def _key(key: tuple[str, ...], heads: Mapping[str, str]) -> tuple[str, ...]:
     return (*key[:2], *(heads.get(_shape(goal), goal) for goal in key[2:]))
 
 
-def _canonical(told: list[Story], heads: Mapping[str, str]) -> None:
+def _canonical(told: list[AgentStory], heads: Mapping[str, str]) -> None:
     for each in told:
         for step in each.steps:
             step.key = _key(step.key, heads)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bt_runtime.agents.compile.cases import Case, cases, stories_of
-from bt_runtime.agents.compile.emit import Source, Writer
-from bt_runtime.agents.compile.goal import Reader
+from bt_runtime.agents.compile.cases import CompiledCase, cases, stories_of
+from bt_runtime.agents.compile.emit import TreeOrigin, TreeWriter
+from bt_runtime.agents.compile.goal import GoalReader
 from bt_runtime.agents.compile.lexicon import Lexicon, lexicon_of, roles
 from bt_runtime.agents.compile.parting import parted
 from bt_runtime.agents.compile.strategy import agent_of
@@ -27,14 +27,14 @@ class Compiled:
     text: str
     traces: list[Trace]  # the successful ones
     failed: int
-    cases: list[Case]
-    left: list[Case]  # for which there was no room
-    unexplained: list[Case]  # of which nothing tells when a step is done: the agent's
+    cases: list[CompiledCase]
+    left: list[CompiledCase]  # for which there was no room
+    unexplained: list[CompiledCase]  # of which nothing tells when a step is done: the agent's
     by_form: dict[str, int]  # lives by the form of their goal
     nodes: int
     held_out: frozenset[str]
     lexicon: Lexicon
-    reader: Reader
+    reader: GoalReader
     alone: int = 0  # runs of the compiled tree that did not ask its agent
     supply: Supply | None = None
 
@@ -68,7 +68,7 @@ def of_traces(found: Sequence[Trace], name: str, infer: bool = False) -> Compile
             "nothing tells what the actions of these runs are",
             "they stand in no manifest, and no program gave them as skills: `btr new skill` writes a manifest",
         )
-    reader = Reader(roles(traces, lexicon))
+    reader = GoalReader(roles(traces, lexicon))
     held_out = frozenset(trace.name for at, trace in enumerate(traces) if at % HELD_OUT == HELD_OUT - 1)
     by_form = stories_of(traces, lexicon, reader)
     made = cases(by_form, held_out)
@@ -82,13 +82,13 @@ def of_traces(found: Sequence[Trace], name: str, infer: bool = False) -> Compile
         )
     agent = agent_of(traces, name)
     example = next((each.life.goal for case in made if not case.gap for each in case.stories), traces[0].goal)
-    told = Source(agent.name, len(traces), traces[0].world, example, agent.inputs)
+    told = TreeOrigin(agent.name, len(traces), traces[0].world, example, agent.inputs)
     counts = {form: len(stories) for form, stories in by_form.items()}
 
-    def written(these: list[Case], parts: frozenset[str] = frozenset()) -> Compiled:
+    def written(these: list[CompiledCase], parts: frozenset[str] = frozenset()) -> Compiled:
         known = [case for case in these if not case.gap]
         gone = [case for case in these if case.gap]
-        writer = Writer(name, lexicon, known, told, agent.node, supply, infer, parts)
+        writer = TreeWriter(name, lexicon, known, told, agent.node, supply, infer, parts)
         return Compiled(name, writer.text(), traces, len(found) - len(good), writer.cases, writer.left, gone, counts,
                         writer.nodes, held_out, lexicon, reader, len(good) - len(traces), supply)  # fmt: skip
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from bt_runtime.agents.compile.form import Form, form
-from bt_runtime.agents.compile.steps import Moment, Step, Story, opened
+from bt_runtime.agents.compile.form import GoalForm, form
+from bt_runtime.agents.compile.steps import AgentStory, Step, StepMoment, opened
 
 _HOLE = re.compile(r"\{it\.(\w+)\}")
 _MARKS = re.compile(r"[{}<>]")  # would be read as a slot or an entry
@@ -35,8 +35,8 @@ class Condition(NamedTuple):
 
 
 class Sample(NamedTuple):
-    story: Story
-    moment: Moment
+    story: AgentStory
+    moment: StepMoment
     done: bool
 
 
@@ -130,7 +130,7 @@ def _undone(samples: Sequence[Sample]) -> list[Sample]:
     return [each for each in samples if not each.done]
 
 
-def heard_forms(heard: str, story: Story) -> tuple[str, ...]:
+def heard_forms(heard: str, story: AgentStory) -> tuple[str, ...]:
     """Returns the forms of an observation, two for each of its lines and sentences at most, with the goal's values as
     slots: all of it with its numbers open, and its beginning up to the first other value."""
     found: list[str] = []
@@ -152,14 +152,14 @@ def _whole(line: str) -> str:
     return opened(_NUMBER.sub("<number>", line))
 
 
-def several(story: Story, step: Step) -> bool:
+def several(story: AgentStory, step: Step) -> bool:
     """True when an act was offered with more than one number."""
     asked = _filled(step.said, story)
     found = (asked.read(each) for each in step.moment.offered)
     return sum(each is not None for each in found) > 1
 
 
-def _filled(wanted: str, story: Story) -> Form:
+def _filled(wanted: str, story: AgentStory) -> GoalForm:
     return form(opened(_HOLE.sub(lambda m: story.goal.slots.get(m[1], ""), wanted)))
 
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bt_runtime.agents.compile.calls import LEAVE, Calls, Inside, renamed
-from bt_runtime.agents.compile.cases import Case
+from bt_runtime.agents.compile.calls import LEAVE, Calls, InlinedPart, renamed
+from bt_runtime.agents.compile.cases import CompiledCase
 from bt_runtime.agents.compile.condition import Condition, node_of
 from bt_runtime.agents.compile.lexicon import Lexicon
-from bt_runtime.agents.compile.procedure import FEW, Block, Choice, Gap, Item, Search, Unless
+from bt_runtime.agents.compile.procedure import FEW, Alternatives, Block, Gap, Item, Search, Unless
 from bt_runtime.agents.compile.steps import (
     ENTRIES,
     FREE,
@@ -38,7 +38,7 @@ MOST_NODES = 80
 
 
 @dataclass(slots=True)
-class Source:
+class TreeOrigin:
     """The origin of a compiled tree, written into its head."""
 
     strategy: str
@@ -48,9 +48,9 @@ class Source:
     inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what the agent reads besides the goal
 
 
-class Writer:
+class TreeWriter:
     def __init__(
-        self, name: str, lexicon: Lexicon, cases: list[Case], source: Source, fallback: N | None,
+        self, name: str, lexicon: Lexicon, cases: list[CompiledCase], source: TreeOrigin, fallback: N | None,
         supply: Supply | None = None, infer: bool = False, parts: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         """`parts`: forms that no agent had as a goal; they are written in place where only one case calls them."""
@@ -60,9 +60,9 @@ class Writer:
         self.calls = Calls(cases, parts)
         self.sure: frozenset[str] = frozenset()  # numbers that an earlier act of the case has found, whatever came
         self.leave: object = None  # what the searches of the case that is written leave out
-        self.cases: list[Case] = []
+        self.cases: list[CompiledCase] = []
         self.made: dict[str, N] = {}
-        self.left: list[Case] = []  # for which there was no room
+        self.left: list[CompiledCase] = []  # for which there was no room
         room = (
             MOST_NODES
             - 6
@@ -151,11 +151,11 @@ class Writer:
             if isinstance(item, Block):
                 made += self.block(item)
             else:
-                made += self.choice(item) if isinstance(item, Choice) else [self.unless(item)]
+                made += self.choice(item) if isinstance(item, Alternatives) else [self.unless(item)]
         _numbered(made)
         return made
 
-    def choice(self, item: Choice) -> list[N]:
+    def choice(self, item: Alternatives) -> list[N]:
         ways = []
         before = self.sure
         for condition, inner, count in item.ways:
@@ -301,7 +301,7 @@ class Writer:
         leave = {LEAVE: list(block.step.leave)} if block.step.leave and self.calls.leaves(goal) else {}
         return {"goal": goal, **leave}
 
-    def inside(self, part: Inside, leave: list[str]) -> list[N]:
+    def inside(self, part: InlinedPart, leave: list[str]) -> list[N]:
         """Returns the nodes of a part, where it is called."""
         self.leave, outer = None, self.leave
         made = [renamed(node, part.slots) for node in self.items(part.case.items)]
@@ -329,7 +329,7 @@ def _often(block: Block) -> bool:
     return block.repeated > FEW
 
 
-def _times(case: Case) -> str:
+def _times(case: CompiledCase) -> str:
     return f"{case.lives} times in {case.runs} runs"
 
 

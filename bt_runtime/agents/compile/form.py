@@ -15,7 +15,7 @@ _LONG = re.compile(r"(?:ss|x|zz|ch|sh)es$")  # plurals that end on one syllable 
 MOST = 4_000  # characters of a text that is compared with a form
 
 
-class Form:
+class GoalForm:
     """A form. Slots called `number…` hold whole numbers, all others text."""
 
     def __init__(self, text: str) -> None:
@@ -41,8 +41,8 @@ class Form:
 
 
 @lru_cache(maxsize=512)
-def form(text: str) -> Form:
-    return Form(text)
+def form(text: str) -> GoalForm:
+    return GoalForm(text)
 
 
 def _plain(value: Json) -> Json:

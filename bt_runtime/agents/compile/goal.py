@@ -19,7 +19,7 @@ class Goal(NamedTuple):
     slots: Mapping[str, str]
 
 
-class Reader:
+class GoalReader:
     """Reads goals by the slots that values fill in actions."""
 
     def __init__(self, roles: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from bt_runtime.run.run import load
 
 
 @dataclass(slots=True)
-class Kept:
+class WrittenFile:
     """The result of writing the file."""
 
     path: Path
@@ -31,7 +31,7 @@ def base_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.compiled")
 
 
-def keep(path: Path, text: str, take: str = "", write: bool = True, skills: Iterable[Kind] = ()) -> Kept:
+def keep(path: Path, text: str, take: str = "", write: bool = True, skills: Iterable[Kind] = ()) -> WrittenFile:
     """Writes a compiled tree. A file that is there is merged; one that was not compiled is refused.
 
     `skills`: those that a program gives.
@@ -42,7 +42,7 @@ def keep(path: Path, text: str, take: str = "", write: bool = True, skills: Iter
     if not path.exists():
         if write:
             _write(path, text, text)
-        return Kept(path, "written")
+        return WrittenFile(path, "written")
     if not base:
         raise BtError(
             f"{path} is not of `btr runs compile`, or {base_of(path).name} is gone", "name another file: --out FILE"
@@ -50,17 +50,17 @@ def keep(path: Path, text: str, take: str = "", write: bool = True, skills: Iter
     mine = there.decode("utf-8", "replace")
     found = merged(base.decode("utf-8", "replace"), mine, text, take)
     if found.conflicts:
-        return Kept(path, "conflict", conflicts=found.conflicts)
+        return WrittenFile(path, "conflict", conflicts=found.conflicts)
     if found.text == mine:
         if write:
             _write(path, mine, text)
-        return Kept(path, "unchanged")
+        return WrittenFile(path, "unchanged")
     changes = _changes(path, mine, found.text, tuple(skills))
     if write:
         if disk.read_or_nothing(path) != there:
             raise BtError(f"{path} was changed meanwhile", "nothing was written: try again")
         _write(path, found.text, text)
-    return Kept(path, "merged", changes, text=found.text)
+    return WrittenFile(path, "merged", changes, text=found.text)
 
 
 def _write(path: Path, text: str, base: str) -> None:

@@ -13,7 +13,7 @@ from bt_runtime.agents.backchain.step import NOT, effects_of
 from bt_runtime.agents.compile.lexicon import Lexicon
 from bt_runtime.agents.compile.steps import ENTRIES, Held
 from bt_runtime.language.sentence import spoken
-from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.answer import EndedAnswer
 from bt_runtime.skills.words import outputs
 from bt_runtime.types import Json
 
@@ -30,7 +30,7 @@ def held_in(done: Sequence[tuple[str, Any]], lexicon: Lexicon) -> list[Held]:
         deed = lexicon.read(sentence)
         if deed is not None:
             kind = lexicon.kinds[deed.skill]
-            latest.update(outputs(kind, Ended(Status.SUCCESS, value)))
+            latest.update(outputs(kind, EndedAnswer(Status.SUCCESS, value)))
             facts.update(effects_of(kind.data["entry"].brings, deed.values))
         brought = frozenset(fact for fact, so in facts.items() if so and not fact.startswith(NOT))
         said = {fact for name, given in latest.items() for fact in _said(name, given)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bt_runtime.agents.compile.compiling import Compiled, of_traces
 from bt_runtime.agents.compile.fuzzing import fuzzed
-from bt_runtime.agents.compile.keeping import Kept, base_of, keep
+from bt_runtime.agents.compile.keeping import WrittenFile, base_of, keep
 from bt_runtime.agents.compile.trace import Trace, read
 from bt_runtime.journal import folder
 from bt_runtime.language.faults.diagnostic import BtError
@@ -22,18 +22,18 @@ _RUNS = re.compile(r"Compiled from (\d+) runs of ([^;\"]+?)(?: in [^;\"]+)?;")
 
 
 @dataclass(slots=True)
-class Proposal:
+class RecompileProposal:
     """What compiling again would change in the tree at `path`. `asked`: new runs in which its agent was asked."""
 
     path: Path
     compiled: Compiled
-    kept: Kept  # as `keep` would write it
+    kept: WrittenFile  # as `keep` would write it
     runs: int  # since the tree was compiled
     asked: int
     fuzz: str
     difference: list[str] = field(default_factory=list)
 
-    def accept(self, take: str = "") -> Kept:
+    def accept(self, take: str = "") -> WrittenFile:
         """Writes the change, as `btr runs compile --out` does."""
         return keep(self.path, self.compiled.text, take, skills=self.compiled.lexicon.given.values())
 
@@ -56,7 +56,7 @@ def check(path: Path) -> None:
         )
 
 
-def proposal(path: Path, runs: Path, after: int = AFTER) -> Proposal | None:
+def proposal(path: Path, runs: Path, after: int = AFTER) -> RecompileProposal | None:
     """Returns a proposal each time that another `after` runs have ended since the tree was compiled.
 
     Raises BtError when the runs that it was compiled from are not in the folder: their cases would be lost."""
@@ -72,7 +72,7 @@ def proposal(path: Path, runs: Path, after: int = AFTER) -> Proposal | None:
     kept = keep(path, found.text, write=False, skills=found.lexicon.given.values())
     text = kept.text if kept.state == "merged" else ""
     difference = _difference(path, text) if text else []
-    return Proposal(path, found, kept, len(new), asked, fuzzed(found, FUZZED), difference)
+    return RecompileProposal(path, found, kept, len(new), asked, fuzzed(found, FUZZED), difference)
 
 
 def _compiled(path: Path, runs: Path, base: Path) -> Compiled:

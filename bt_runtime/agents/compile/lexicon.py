@@ -15,7 +15,7 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.worlds.registry import open_suite
 
 
-class Deed(NamedTuple):
+class ReadSentence(NamedTuple):
     """A sentence as a skill and its parameter values."""
 
     skill: str
@@ -35,20 +35,20 @@ class Lexicon:
                 self.kinds.setdefault(kind.name, kind)
         entries = ((name, kind.data["entry"]) for name, kind in self.kinds.items())
         self.sentences = [(name, Sentence(entry.sentence, entry.types)) for name, entry in entries]
-        self._known: dict[str, Deed | None] = {}
+        self._known: dict[str, ReadSentence | None] = {}
 
-    def read(self, sentence: str) -> Deed | None:
+    def read(self, sentence: str) -> ReadSentence | None:
         if sentence not in self._known:
             self._known[sentence] = self._read(sentence)
         return self._known[sentence]
 
-    def _read(self, sentence: str) -> Deed | None:
-        best: tuple[int, Deed] | None = None
+    def _read(self, sentence: str) -> ReadSentence | None:
+        best: tuple[int, ReadSentence] | None = None
         for name, wanted in self.sentences:
             found = wanted.parse(sentence)
             literal = sum(map(len, wanted.pieces[::2]))
             if found is not None and (best is None or literal > best[0]):
-                best = literal, Deed(name, {slot: str(value) for slot, value in found.items()})
+                best = literal, ReadSentence(name, {slot: str(value) for slot, value in found.items()})
         return best[1] if best is not None else None
 
     def template(self, skill: str) -> str:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from bt_runtime.agents.compile.form import base
-from bt_runtime.agents.compile.goal import Goal, Reader
+from bt_runtime.agents.compile.goal import Goal, GoalReader
 from bt_runtime.agents.compile.lexicon import Lexicon
 from bt_runtime.agents.compile.steps import story
-from bt_runtime.agents.compile.trace import Act, Life, Part, Trace
+from bt_runtime.agents.compile.trace import Act, Life, PlanPart, Trace
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.sentence import Sentence
 
@@ -32,7 +32,7 @@ class _Segment(NamedTuple):
     values: dict[str, str]  # slot of the last act → the value of the goal that it is, "" for none
 
 
-def parted(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> list[Trace]:
+def parted(traces: Iterable[Trace], lexicon: Lexicon, reader: GoalReader) -> list[Trace]:
     """Returns these traces with the lives cut that consist of parts; the others as they are."""
     found = list(traces)
     flat = [life for trace in found for life in trace.every() if _flat(life)]
@@ -70,7 +70,7 @@ def _flat(life: Life) -> bool:
     return life.why == DONE and all(isinstance(act, Act) for act in life.acts)
 
 
-def _ends(traces: Iterable[Trace], lexicon: Lexicon, reader: Reader) -> frozenset[str]:
+def _ends(traces: Iterable[Trace], lexicon: Lexicon, reader: GoalReader) -> frozenset[str]:
     """Returns the skills for whose sake lives searched, and with which they ended."""
     counted = Counter[str]()
     for trace in traces:
@@ -125,12 +125,12 @@ def _apart(segments: Sequence[_Segment], kept: Sequence[str], lexicon: Lexicon) 
 
 def _part(
     life: Life, each: _Segment, kept: dict[str, list[str]], apart: dict[str, frozenset[str]], lexicon: Lexicon
-) -> Part:
+) -> PlanPart:
     goal = _said(lexicon.template(each.skill), {slot: each.values[slot] for slot in kept[each.skill]})
     first = each.acts[0]
     lived = Life(life.path, goal, list(each.acts), DONE, cut=True)
     leave = tuple(value for slot, value in each.goal.slots.items() if slot in apart[each.skill])
-    return Part("sequence", (goal,), [lived], first.offered, first.heard, leave, first.after)
+    return PlanPart("sequence", (goal,), [lived], first.offered, first.heard, leave, first.after)
 
 
 def _said(template: str, values: dict[str, str]) -> str:

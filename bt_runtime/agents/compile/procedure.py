@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 from bt_runtime.agents.compile.condition import BROUGHT, OFFERED, SURE, Condition, Sample, separating, several
 from bt_runtime.agents.compile.form import base
-from bt_runtime.agents.compile.steps import Moment, Step, Story, Try
+from bt_runtime.agents.compile.steps import AgentStory, SearchRound, Step, StepMoment
 
 FEW = 2  # lives that a branch needs
 SHARE = 0.02  # … and the share of those that came there
 
 
-class Row(NamedTuple):
+class StoryRow(NamedTuple):
     """A stretch of a story. `end`: the moment after its last step; `failed`: the story ended there in vain."""
 
-    story: Story
+    story: AgentStory
     steps: Sequence[Step]
-    end: Moment
+    end: StepMoment
     failed: bool = False
 
-    def rest(self, at: int) -> Row:
+    def rest(self, at: int) -> StoryRow:
         return self._replace(steps=self.steps[at:])
 
 
@@ -61,7 +61,7 @@ class Block:
 
 
 @dataclass(slots=True)
-class Choice:
+class Alternatives:
     """Alternatives. Each follows when the earlier ones do not apply or have failed; only the last one may have no
     condition."""
 
@@ -93,15 +93,15 @@ class Gap:
         )
 
 
-Item = Block | Choice | Unless | Gap
+Item = Block | Alternatives | Unless | Gap
 
 
-def merge(stories: Iterable[Story], held_out: frozenset[str]) -> list[Item]:
+def merge(stories: Iterable[AgentStory], held_out: frozenset[str]) -> list[Item]:
     """Merges all these stories to one procedure. `held_out`: the runs on which conditions are tested."""
-    return _merged([Row(s, s.steps, s.end, s.life.why == "failure") for s in stories], held_out)
+    return _merged([StoryRow(s, s.steps, s.end, s.life.why == "failure") for s in stories], held_out)
 
 
-def _merged(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
+def _merged(rows: list[StoryRow], held_out: frozenset[str]) -> list[Item]:
     made: list[Item] = []
     while rows:
         given_up = [row for row in rows if not row.steps and row.failed]
@@ -125,14 +125,16 @@ def _merged(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
         through = [row for row in going if any(step.key == key for step in row.steps)]
         cut = [next(i for i, step in enumerate(row.steps) if step.key == key) for row in through]
         after = [row.steps[at] for row, at in zip(through, cut, strict=True)]
-        before = [Row(row.story, row.steps[:at], row.steps[at].began) for row, at in zip(through, cut, strict=True)]
+        before = [
+            StoryRow(row.story, row.steps[:at], row.steps[at].began) for row, at in zip(through, cut, strict=True)
+        ]
         made += _before_join(before, after, held_out)
         given_up += [row._replace(steps=()) for row in going if row.failed and row not in through]
         rows = [row.rest(at) for row, at in zip(through, cut, strict=True)] + given_up
     return made
 
 
-def _before_join(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> list[Item]:
+def _before_join(rows: list[StoryRow], after: list[Step], held_out: frozenset[str]) -> list[Item]:
     """Returns what was done before the step that all share: steps that only some did, each for itself, or else ways
     beside each other."""
     each_for_itself = _optional(rows, after, held_out)
@@ -142,7 +144,7 @@ def _before_join(rows: list[Row], after: list[Step], held_out: frozenset[str]) -
     return each_for_itself if any(gaps(beside)) else beside
 
 
-def _unless(going: list[Row], ended: list[Row], given_up: list[Row], held_out: frozenset[str]) -> Item:
+def _unless(going: list[StoryRow], ended: list[StoryRow], given_up: list[StoryRow], held_out: frozenset[str]) -> Item:
     """Returns what those that went on did, behind what tells them from those that ended successfully here."""
     samples = [Sample(row.story, row.steps[0].began, True) for row in going]
     samples += [Sample(row.story, row.end, False) for row in ended]
@@ -153,7 +155,7 @@ def _unless(going: list[Row], ended: list[Row], given_up: list[Row], held_out: f
     return Unless(when, _merged([*going, *given_up], held_out), len(going), len(ended))
 
 
-def _join(rows: list[Row]) -> tuple[str, ...] | None:
+def _join(rows: list[StoryRow]) -> tuple[str, ...] | None:
     """Returns the step that nearly all stories share first."""
     places: dict[tuple[str, ...], list[int]] = {}
     for row in rows:
@@ -168,7 +170,7 @@ def _enough(count: int, of: int) -> bool:
     return count >= FEW and count >= SHARE * of
 
 
-def _optional(rows: list[Row], after: list[Step], held_out: frozenset[str]) -> list[Item]:
+def _optional(rows: list[StoryRow], after: list[Step], held_out: frozenset[str]) -> list[Item]:
     """Returns the steps that only some stories do before the shared one."""
     signatures = Counter(tuple(step.key for step in row.steps) for row in rows)
     steps = Counter(key for signature in signatures.elements() for key in dict.fromkeys(signature))
@@ -207,7 +209,7 @@ def _place(signatures: Counter[tuple[tuple[str, ...], ...]], key: tuple[str, ...
     return sum(at * count for at, count in found) / sum(count for _, count in found)
 
 
-def _branched(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
+def _branched(rows: list[StoryRow], held_out: frozenset[str]) -> list[Item]:
     """Returns alternatives that share no later step; those with a condition first."""
     heads = Counter(row.steps[0].key for row in rows)
     kept = [key for key, count in heads.most_common() if _enough(count, len(rows))]
@@ -225,10 +227,10 @@ def _branched(rows: list[Row], held_out: frozenset[str]) -> list[Item]:
     if last is None or (whens[last] is None and not _rest(last, [whens[key] for key in others])):
         return [Gap(told(last) if last is not None else "something", len(rows) - other, len(rows))]
     ways = [(whens[key], *made[key]) for key in sorted(others, key=lambda key: -made[key][1])]
-    return [Choice([*ways, (None if last[0] == "each" else whens[last], *made[last])], other)]
+    return [Alternatives([*ways, (None if last[0] == "each" else whens[last], *made[last])], other)]
 
 
-def _when(key: tuple[str, ...], rows: list[Row], held_out: frozenset[str]) -> Condition | None:
+def _when(key: tuple[str, ...], rows: list[StoryRow], held_out: frozenset[str]) -> Condition | None:
     samples = [Sample(row.story, row.steps[0].began, row.steps[0].key == key) for row in rows]
     example = next(row.steps[0] for row in rows if row.steps[0].key == key)
     return separating(samples, (example,), held_out)
@@ -255,7 +257,7 @@ def _whole(block: Block) -> Iterator[Item]:
         yield Gap(f"{skill} in a search", count, count + undone)
 
 
-def _block(key: tuple[str, ...], rows: list[Row], given_up: list[Row], other: int) -> Block:
+def _block(key: tuple[str, ...], rows: list[StoryRow], given_up: list[StoryRow], other: int) -> Block:
     steps = [row.steps[0] for row in rows]
     block = Block(steps[0], len(rows), other, gave_up=len(given_up))
     block.repeated = sum(step.times > 1 for step in steps)
@@ -281,20 +283,20 @@ def _block(key: tuple[str, ...], rows: list[Row], given_up: list[Row], other: in
     return block
 
 
-def _goes_on(row: Row, search: Search) -> bool:
+def _goes_on(row: StoryRow, search: Search) -> bool:
     """True when the story has searched so before, among other values."""
     earlier = {*_before(row, search)}
     return bool(earlier) and not earlier & {t.value for t in row.steps[0].search}
 
 
-def _before(row: Row, search: Search) -> list[str]:
+def _before(row: StoryRow, search: Search) -> list[str]:
     """Returns the values that earlier searches of this kind have tried in the story."""
     at = next(i for i, step in enumerate(row.story.steps) if step is row.steps[0])
     tries = (t for step in row.story.steps[:at] for t in step.search)
     return [t.value for t in tries if (t.skill, t.slot) == (search.skill, search.slot)]
 
 
-def _search(found: list[tuple[tuple[Try, ...], bool]], lives: int) -> Search:
+def _search(found: list[tuple[tuple[SearchRound, ...], bool]], lives: int) -> Search:
     main = Counter((each.skill, each.slot) for tries, _ in found for each in tries).most_common(1)[0][0]
     inner = Counter(one for tries, _ in found for each in tries for one in dict.fromkeys(each.inner))
     kinds = [(tuple(each.value for each in tries), tries[-1].value if hit else "") for tries, hit in found]
@@ -308,7 +310,7 @@ def _search(found: list[tuple[tuple[Try, ...], bool]], lives: int) -> Search:
 
 
 def _undone(
-    found: list[tuple[tuple[Try, ...], bool]], kept: list[tuple[str, str, int]]
+    found: list[tuple[tuple[SearchRound, ...], bool]], kept: list[tuple[str, str, int]]
 ) -> tuple[tuple[str, int, int], bool]:
     """Returns which action of a search was left out most often for no reason, and whether one was for a reason."""
     worst, spared = ("", 0, 0), False
@@ -342,7 +344,7 @@ def _ordered(held: dict[str, tuple[int, int]]) -> list[str]:
     return sorted(kept, key=lambda kind: (-rate[kind], -held[kind][0], kind))
 
 
-def moments(rows: Iterable[Row]) -> list[Moment]:
+def moments(rows: Iterable[StoryRow]) -> list[StepMoment]:
     return [row.steps[0].began for row in rows if row.steps]
 
 
@@ -365,5 +367,5 @@ def gaps(items: Iterable[Item]) -> Iterator[Gap]:
 
 
 def _inner(item: Item) -> list[list[Item]]:
-    ways = [inner for _, inner, _ in item.ways] if isinstance(item, Choice) else []
+    ways = [inner for _, inner, _ in item.ways] if isinstance(item, Alternatives) else []
     return [item.items] if isinstance(item, Unless) else ways

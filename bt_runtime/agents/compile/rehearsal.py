@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from bt_runtime.agents.compile.condition import Condition, Sample, holds
-from bt_runtime.agents.compile.procedure import Block, Choice, Item, Unless, told
-from bt_runtime.agents.compile.steps import Moment, Story
+from bt_runtime.agents.compile.procedure import Alternatives, Block, Item, Unless, told
+from bt_runtime.agents.compile.steps import AgentStory, StepMoment
 
 MOST_SHOWN = 20
 
 
-class Difference(NamedTuple):
+class ActDifference(NamedTuple):
     """A moment at which the tree would act differently."""
 
     run: str
@@ -33,14 +33,14 @@ class Rehearsal:
     surplus: int = 0
     goals: int = 0
     known: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[ActDifference] = field(default_factory=list)
 
     @property
     def share(self) -> float:
         return self.alike / self.steps if self.steps else 1.0
 
 
-def rehearsed(items: Sequence[Item], stories: Iterable[Story], found: Rehearsal | None = None) -> Rehearsal:
+def rehearsed(items: Sequence[Item], stories: Iterable[AgentStory], found: Rehearsal | None = None) -> Rehearsal:
     """Compares these stories with what a procedure does. `found`: what was compared before."""
     found = found or Rehearsal()
     for story in stories:
@@ -48,7 +48,7 @@ def rehearsed(items: Sequence[Item], stories: Iterable[Story], found: Rehearsal 
     return found
 
 
-def _add(found: Rehearsal, items: Sequence[Item], story: Story) -> None:
+def _add(found: Rehearsal, items: Sequence[Item], story: AgentStory) -> None:
     found.known += 1
     wanted = _Replay(story)
     wanted.play(items)
@@ -61,17 +61,17 @@ def _add(found: Rehearsal, items: Sequence[Item], story: Story) -> None:
     if len(done) != matched or surplus:
         extra = next((key for key in wanted.keys if key not in done), None)
         lacking = next((key for key in done if key not in wanted.keys), None)
-        found.differences.append(Difference(story.run, story.life.goal, _said(extra), _said(lacking), surplus))
+        found.differences.append(ActDifference(story.run, story.life.goal, _said(extra), _said(lacking), surplus))
 
 
 class _Replay:
     """The keys of the steps that a procedure would do at a story's moments."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: AgentStory) -> None:
         self.story, self.at, self.keys = story, 0, list[tuple[str, ...]]()
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> StepMoment:
         steps = self.story.steps
         return steps[self.at].began if self.at < len(steps) else self.story.end
 
@@ -85,7 +85,7 @@ class _Replay:
             return True
         if isinstance(item, Unless):
             return not _applies(item.when, self.story, self.moment) or self.play(item.items)
-        if isinstance(item, Choice):
+        if isinstance(item, Alternatives):
             for condition, inner, _ in item.ways:
                 if condition is None or _applies(condition, self.story, self.moment):
                     return self.play(inner)
@@ -101,7 +101,7 @@ class _Replay:
         self.at = places[0] + 1 if places else self.at
 
 
-def _applies(condition: Condition, story: Story, moment: Moment) -> bool:
+def _applies(condition: Condition, story: AgentStory, moment: StepMoment) -> bool:
     return holds(condition.what, condition.forms, Sample(story, moment, True))
 
 

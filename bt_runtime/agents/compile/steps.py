@@ -12,7 +12,7 @@ from typing import NamedTuple
 from bt_runtime.agents.compile.form import base
 from bt_runtime.agents.compile.goal import Goal
 from bt_runtime.agents.compile.lexicon import Lexicon
-from bt_runtime.agents.compile.trace import Act, Life, Part
+from bt_runtime.agents.compile.trace import Act, Life, PlanPart
 from bt_runtime.language.sentence import Sentence
 
 FREE = "<free>"
@@ -25,7 +25,7 @@ _KNOWN_NUMBER = re.compile(r"\{the_\w+\.number(?:_\d+)?\}")
 Held = tuple[frozenset[str], frozenset[str]]  # facts: brought, and told by outputs
 
 
-class Moment(NamedTuple):
+class StepMoment(NamedTuple):
     """What an agent knew before a step."""
 
     offered: tuple[str, ...]
@@ -34,13 +34,13 @@ class Moment(NamedTuple):
     told: frozenset[str] = frozenset()  # … and that their latest outputs told
 
 
-class Try(NamedTuple):
+class SearchRound(NamedTuple):
     """One round of a search: the value tried, the action that tried it, and what else was done."""
 
     skill: str
     slot: str
     value: str
-    moment: Moment  # when the value was chosen
+    moment: StepMoment  # when the value was chosen
     inner: tuple[tuple[str, str], ...] = ()  # (skill, slot) of what else was done there
     could: frozenset[tuple[str, str]] = frozenset()  # … and of what could have been done there
 
@@ -56,27 +56,27 @@ class Step:
     goals: tuple[str, ...] = ()  # of a call, as templates
     tries: tuple[str, ...] = ()  # of `each`: the values that were gone through
     hit: str = ""  # … and the one that was enough
-    moment: Moment = field(default_factory=lambda: Moment((), ""))
-    search: tuple[Try, ...] = ()
+    moment: StepMoment = field(default_factory=lambda: StepMoment((), ""))
+    search: tuple[SearchRound, ...] = ()
     said: str = ""  # of an act: its sentence as a form
     times: int = 1  # … done with one number after another
     leave: tuple[str, ...] = ()  # of a call: values that its searches leave out, as templates
 
     @property
-    def began(self) -> Moment:
+    def began(self) -> StepMoment:
         """The moment before the search for this step, or before the step itself."""
         return self.search[0].moment if self.search else self.moment
 
 
 @dataclass(slots=True)
-class Story:
+class AgentStory:
     """An agent's life as steps; `missing`: a search at its end without success."""
 
     life: Life
     goal: Goal
     steps: list[Step]
-    missing: tuple[Try, ...] = ()
-    end: Moment = field(default_factory=lambda: Moment((), ""))  # after the last step
+    missing: tuple[SearchRound, ...] = ()
+    end: StepMoment = field(default_factory=lambda: StepMoment((), ""))  # after the last step
     unread: int = 0  # acts and parts that are not understood
     run: str = ""
     task: str = ""
@@ -91,7 +91,7 @@ class Story:
 def story(
     life: Life, goal: Goal, lexicon: Lexicon, run: str = "", task: str = "", always: frozenset[str] = frozenset(),
     held: Sequence[Held] = (),
-) -> Story:  # fmt: skip
+) -> AgentStory:  # fmt: skip
     """Tells a life as steps. `always`: values that are the same whatever the goal. `held`: the facts that held after
     so many of the run's actions."""
     return _Teller(life, goal, lexicon, always, held).told(run, task)
@@ -103,21 +103,21 @@ class _Teller:
         self.known: dict[str, str] = {value: f"{{{IT}.{slot}}}" for slot, value in goal.slots.items()}
         self.always = always
         self.steps: list[Step] = []
-        self.tries: list[Try] = []
+        self.tries: list[SearchRound] = []
         self.unread = 0
         self.arrived = False  # the act before tried a value
 
-    def told(self, run: str, task: str) -> Story:
+    def told(self, run: str, task: str) -> AgentStory:
         for act in self.life.acts:
-            if isinstance(act, Part):
+            if isinstance(act, PlanPart):
                 self.part(act)
             elif act.succeeded:
                 self.act(act)
         end = self.moment(self.life)
-        return Story(self.life, self.goal, self.steps, tuple(self.tries), end, self.unread, run, task)
+        return AgentStory(self.life, self.goal, self.steps, tuple(self.tries), end, self.unread, run, task)
 
-    def moment(self, at: Act | Part | Life) -> Moment:
-        return Moment(at.offered, at.heard, *(self.held[at.after] if at.after < len(self.held) else ()))
+    def moment(self, at: Act | PlanPart | Life) -> StepMoment:
+        return StepMoment(at.offered, at.heard, *(self.held[at.after] if at.after < len(self.held) else ()))
 
     def act(self, act: Act) -> None:
         if self.arrived:
@@ -163,7 +163,7 @@ class _Teller:
         if last is not None and (value in ("", last.value)) and skill != last.skill:
             self.tries[-1] = last._replace(inner=(*last.inner, (skill, slot)))
         else:
-            self.tries.append(Try(skill, slot, value, self.moment(act)))
+            self.tries.append(SearchRound(skill, slot, value, self.moment(act)))
             self.arrived = True
 
     def possible(self, value: str, offered: tuple[str, ...]) -> frozenset[tuple[str, str]]:
@@ -172,7 +172,7 @@ class _Teller:
         alone = [deed for deed in deeds if deed is not None and [*deed.values.values()] == [value]]
         return frozenset((deed.skill, next(iter(deed.values))) for deed in alone)
 
-    def part(self, part: Part) -> None:
+    def part(self, part: PlanPart) -> None:
         if not part.control:
             self.unread += 1
             return

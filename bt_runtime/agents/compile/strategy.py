@@ -15,7 +15,7 @@ _DROPPED = ("guide", "name")
 _GIVEN = ("goal", "guide")
 
 
-class Agent(NamedTuple):
+class StrategyAgent(NamedTuple):
     """The node that works at unknown goals, the name of the strategy, and the inputs that the node reads."""
 
     node: N
@@ -23,7 +23,7 @@ class Agent(NamedTuple):
     inputs: Mapping[str, Mapping[str, Any]] = {}  # name → its declaration
 
 
-def agent_of(traces: Sequence[Trace], name: str) -> Agent:
+def agent_of(traces: Sequence[Trace], name: str) -> StrategyAgent:
     """Returns the strategy of these runs. Subgoals that it plans return to the compiled tree called `name`.
 
     Runs of a compiled tree tell its strategy only where no other run does."""
@@ -36,16 +36,16 @@ def agent_of(traces: Sequence[Trace], name: str) -> Agent:
         return _copied(root, declared, trace, name)
     more = {key: value for key, value in trace.inputs.items() if key not in _GIVEN and value is not None}
     inner = {"file": trace.strategy, "with": {"goal": "{goal}", **more}, **_UNLESS}
-    return Agent(N("tree", inner, NOTE), trace.strategy)
+    return StrategyAgent(N("tree", inner, NOTE), trace.strategy)
 
 
-def _copied(root: Mapping[str, Any], declared: Any, trace: Trace, name: str) -> Agent:
+def _copied(root: Mapping[str, Any], declared: Any, trace: Trace, name: str) -> StrategyAgent:
     """Returns a strategy's nodes, and its inputs with the values that the run was given as their defaults."""
     made = _node(_returned(root, trace.strategy, name))
     fields = {"children": made.value} if isinstance(made.value, list) else dict(made.value)
     ports = {key: port for key, port in declared.items() if key not in _GIVEN} if isinstance(declared, dict) else {}
     inputs = {key: _declared(port, trace.inputs.get(key)) for key, port in ports.items() if key in str(root)}
-    return Agent(N(made.kind, {**fields, **_UNLESS}, NOTE), trace.strategy, inputs)
+    return StrategyAgent(N(made.kind, {**fields, **_UNLESS}, NOTE), trace.strategy, inputs)
 
 
 def _data(trace: Trace) -> dict[str, Any]:

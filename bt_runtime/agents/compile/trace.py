@@ -41,7 +41,7 @@ class Life:
 
     path: str
     goal: str
-    acts: list[Act | Part] = field(default_factory=list)
+    acts: list[Act | PlanPart] = field(default_factory=list)
     why: str = ""
     detail: str = ""
     offered: tuple[str, ...] = ()  # what could be done when it ended
@@ -64,7 +64,7 @@ class Life:
 
 
 @dataclass(slots=True)
-class Part:
+class PlanPart:
     """A plan of an agent, and the agents that worked at its parts."""
 
     control: str  # sequence, fallback or parallel; "" for anything nested
@@ -109,7 +109,7 @@ class Trace:
         while todo:
             life = todo.pop()
             yield life
-            inner = [each for act in life.acts if isinstance(act, Part) for each in act.lives]
+            inner = [each for act in life.acts if isinstance(act, PlanPart) for each in act.lives]
             todo += reversed(inner)
 
 
@@ -129,7 +129,7 @@ def read(paths: Iterable[Path]) -> Iterator[Trace]:
 
 
 def of_recording(recording: Recording) -> Trace:
-    return _Reader(recording).trace()
+    return _TraceReader(recording).trace()
 
 
 def task_digest(task: Mapping[str, Any]) -> str:
@@ -165,7 +165,7 @@ def _goal(part: Any) -> str:
     return str(given.get("goal") or "") if isinstance(given, dict) else ""
 
 
-class _Reader:
+class _TraceReader:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.open: dict[str, Life] = {}
@@ -207,7 +207,7 @@ class _Reader:
         path = str(body["path"])
         life = Life(path, str(body["goal"]))
         above = max((p for p in self.open if path.startswith(f"{p}/")), key=len, default=None)
-        parts = [act for act in self.open[above].acts if isinstance(act, Part)] if above is not None else []
+        parts = [act for act in self.open[above].acts if isinstance(act, PlanPart)] if above is not None else []
         (parts[-1].lives if parts else self.top).append(life)
         self.open[path] = life
 
@@ -272,7 +272,7 @@ class _Reader:
             return
         control, goals = _planned(str(body["grafted"]))
         offered, heard = self.offered.get(life.path, ()), self.heard.get(life.path, "")
-        life.acts.append(Part(control, goals, [], offered, heard, after=len(self.done)))
+        life.acts.append(PlanPart(control, goals, [], offered, heard, after=len(self.done)))
 
     def on_end(self, body: dict[str, Any]) -> None:
         life = self.open.pop(str(body["path"]), None)

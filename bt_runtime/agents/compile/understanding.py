@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bt_runtime.agents.compile.cases import Case
+from bt_runtime.agents.compile.cases import CompiledCase
 from bt_runtime.agents.compile.yaml_text import N
 
 NEITHER = "none of these"
@@ -15,7 +15,7 @@ MOST_VALUES = 40  # of a slot, to be chosen among; with more it is written
 _SLOT = re.compile(r"<(\w+)>")
 
 
-def understood(cases: Sequence[Case], name: str) -> N | None:
+def understood(cases: Sequence[CompiledCase], name: str) -> N | None:
     """Returns a branch that says a goal anew in words that the tree called `name` knows; None without such cases.
 
     Which goal is meant is chosen among the cases; a slot's value among those that the runs had."""
@@ -33,16 +33,16 @@ def understood(cases: Sequence[Case], name: str) -> N | None:
     return N("sequence", {"name": "understood", "unless": "given_up", "children": children}, "in other words")
 
 
-def slots_of(case: Case) -> list[str]:
+def slots_of(case: CompiledCase) -> list[str]:
     return [*dict.fromkeys(_SLOT.findall(case.forms[0]))]
 
 
-def _about(cases: Iterable[Case]) -> str:
+def _about(cases: Iterable[CompiledCase]) -> str:
     said = (each.forms[0].replace("<", "").replace(">", "") for each in cases)
     return "such as: " + "; ".join(said)
 
 
-def _said(case: Case, name: str) -> N:
+def _said(case: CompiledCase, name: str) -> N:
     """The goal of a case, with each slot filled by `infer`."""
     slots = slots_of(case)
     goal = _SLOT.sub(lambda found: f"{{{entry(found[1])}}}", case.forms[0])
@@ -57,6 +57,6 @@ def entry(slot: str) -> str:
     return f"the_{slot}"
 
 
-def _typed(case: Case, slot: str) -> Any:
+def _typed(case: CompiledCase, slot: str) -> Any:
     values = sorted({each.goal.slots[slot] for each in case.stories if slot in each.goal.slots})
     return {"choices": values} if 1 < len(values) <= MOST_VALUES else "string"

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from bt_runtime.agents.services import Episodes, Retrieval, agent_services
+from bt_runtime.agents.services import EpisodeSource, FoundEpisodes, agent_services
 from bt_runtime.journal import codec, parts
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.sources import class_name
 from bt_runtime.journal.taped import TapedJob
-from bt_runtime.memory.notice import Fact, Held, Holding, Looked, Placed, Seen, Thing
+from bt_runtime.memory.notice import Fact, Held, Holding, Looked, PlacedThing, Seen, Thing
 from bt_runtime.memory.opening import full_name
 from bt_runtime.types import Job, Json
 
@@ -22,10 +22,10 @@ class Identified(Protocol):
         """An id that stays the same while the memory grows."""
 
 
-class Memory(parts.Part):
+class RecordedMemory(parts.JournalPart):
     """Keeps which memories the run had; an open one is identified by what its file says of itself."""
 
-    values = (Thing, Seen, Placed, Held, Holding, Looked, Fact)
+    values = (Thing, Seen, PlacedThing, Held, Holding, Looked, Fact)
 
     def kept(self, run: Recordable, given: Given) -> parts.Kept:
         agents, memory = agent_services(run.context), given.get("memory")
@@ -40,7 +40,7 @@ class Memory(parts.Part):
             agents.episodes = TapedEpisodes(tape, agents.episodes)
 
 
-MEMORY = Memory()
+MEMORY = RecordedMemory()
 
 
 class _Text:
@@ -63,23 +63,23 @@ class Recalled:
 class TapedEpisodes:
     """An episodic memory whose answers are recorded. `inner` is None during a pure replay."""
 
-    def __init__(self, tape: parts.Taping, inner: Episodes | None) -> None:
+    def __init__(self, tape: parts.Taping, inner: EpisodeSource | None) -> None:
         self.tape, self.inner = tape, inner
 
     @property
-    def live(self) -> Episodes:
+    def live(self) -> EpisodeSource:
         """The real memory, used after the recorded part."""
         assert self.inner is not None, "a replay asks no memory"
         return self.inner
 
-    def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob[Retrieval]:
+    def ask(self, goal: str, *args: Any, **how: Any) -> TapedJob[FoundEpisodes]:
         return self._ask("ask", goal, lambda: self.live.ask(goal, *args, **how))
 
-    def select(self, way: str, count: int, **how: Any) -> TapedJob[Retrieval]:
+    def select(self, way: str, count: int, **how: Any) -> TapedJob[FoundEpisodes]:
         return self._ask(way, str(how.get("goal", "")), lambda: self.live.select(way, count, **how))
 
-    def _ask(self, way: str, goal: str, ask: Callable[[], Job[Retrieval]]) -> TapedJob[Retrieval]:
-        def keep(found: Retrieval) -> Json:
+    def _ask(self, way: str, goal: str, ask: Callable[[], Job[FoundEpisodes]]) -> TapedJob[FoundEpisodes]:
+        def keep(found: FoundEpisodes) -> Json:
             labels = [str(getattr(e, "labels", "")) for e in found.taken]
             told: Json = {"labels": labels} if any(labels) else {}
             return {"texts": [e.text for e in found.taken], "why": codec.plain(found.why()), **told}

@@ -27,7 +27,7 @@ from bt_runtime.types import Json, JsonValue, Model, Question, Wake
 _OFFERED = {"choose": "options", "decide": "moves"}
 
 
-class Models(parts.Part):
+class Models(parts.JournalPart):
     """Keeps each role's model by name and digest, or as the object to be given again, and its prompt format."""
 
     def kept(self, run: Recordable, given: Given) -> parts.Kept:

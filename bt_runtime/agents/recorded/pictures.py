@@ -15,7 +15,7 @@ from bt_runtime.llm import picture
 from bt_runtime.types import Job, Json, Wake
 
 
-class Kept(parts.Part):
+class PicturesPart(parts.JournalPart):
     """Puts the tape before a run's pictures; a replay reads marks, and no file."""
 
     def wrap(self, run: Recordable, tape: parts.Taping, head: Mapping[str, Json]) -> None:
@@ -25,7 +25,7 @@ class Kept(parts.Part):
         agent_services(run.context).pictures = TapedPictures(tape, inner)
 
 
-PICTURES = Kept()
+PICTURES = PicturesPart()
 
 
 class TapedPictures:

@@ -11,7 +11,7 @@ from bt_runtime.journal.opening import need, shaped
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.taped import TapedJob, TapedWorld, described
 from bt_runtime.language import manifest, project
-from bt_runtime.language.entry import Entry
+from bt_runtime.language.entry import SkillEntry
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.opening import Opening
 from bt_runtime.skills.worlds.registry import Origin, open_suite, open_world, origin_of
@@ -23,7 +23,7 @@ _WORLD = {"class": str, "suite": str, "has": list, "instant": bool, "lasting": b
 _TASK = {"id": str, "kind": str, "goal": str, "data": dict}
 
 
-class Worlds(parts.Part):
+class Worlds(parts.JournalPart):
     """Keeps a run's world and task; puts the tape before it, and before the worlds that episodes open."""
 
     def kept(self, run: Recordable, given: Given) -> parts.Kept:
@@ -51,7 +51,7 @@ class Worlds(parts.Part):
         if task is not None and not agents.task:
             agents.task, agents.task_kind = task["id"], task["kind"]
 
-    def entries(self, head: Mapping[str, Json]) -> list[Entry]:
+    def entries(self, head: Mapping[str, Json]) -> list[SkillEntry]:
         return RecordedWorld(head).entries()
 
 
@@ -85,7 +85,7 @@ class RecordedWorld:
         options = kept.get("options")
         return Origin(str(kept.get("suite") or ""), codec.full(options) if isinstance(options, dict) else {})
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[SkillEntry]:
         """The sentences of the world's own manifest, for trees whose agents may use all of them."""
         named = open_suite(self.suite).skills if self.suite else ""
         path = project.find("skills", named) if named else None

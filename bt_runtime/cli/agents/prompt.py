@@ -32,7 +32,7 @@ SECONDS = 60.0  # that the first question may take: a memory's embedder is loade
 _TONES = {"template": DIM, "system": BLUE, "model": GREEN, "user": ""}
 
 
-class Shown(NamedTuple):
+class ShownPrompt(NamedTuple):
     """A prompt, and what is known of its model."""
 
     kind: str
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     return Exit.SUCCESS
 
 
-def _named(asked: Shown, model: str | None) -> None:
+def _named(asked: ShownPrompt, model: str | None) -> None:
     """Raises BtError if no model is named. That of a recorded run is told, not opened: a journal may be anybody's."""
     from bt_runtime.llm.settings import find_model
 
@@ -81,7 +81,7 @@ def _named(asked: Shown, model: str | None) -> None:
         raise BtError(fault.message, hint if asked.model else fault.hint) from fault
 
 
-def first(args: argparse.Namespace) -> Shown:
+def first(args: argparse.Namespace) -> ShownPrompt:
     """Runs the tree up to its first question, which ends the run."""
     settings = Settings({"env": args.env, "memory": args.memory, "model": args.model, "prompts": args.prompts})
     tree = opened(args.tree)
@@ -115,7 +115,7 @@ def first(args: argparse.Namespace) -> Shown:
         raise BtError("no node of this tree asked a model", "is there an agent, and does the tree reach it?")
     question = heard[0]
     offered = question.moves or question.options or question.stop
-    return Shown(question.kind, question.prompt, offered, chat_of(model), file)
+    return ShownPrompt(question.kind, question.prompt, offered, chat_of(model), file)
 
 
 def as_asked(model: ScriptedModel, named: str) -> str:
@@ -145,7 +145,7 @@ def as_asked(model: ScriptedModel, named: str) -> str:
     return where
 
 
-def recorded(args: argparse.Namespace) -> Shown:
+def recorded(args: argparse.Namespace) -> ShownPrompt:
     recording = Recording(folder.find(args.tree, reading(args)))
     asked = [event for event in recording.events if event.kind == "ask"]
     number = args.step if args.step > 0 else len(asked) + 1 + args.step
@@ -159,7 +159,7 @@ def recorded(args: argparse.Namespace) -> Shown:
     offered = json.loads(str(body["offered"])) if body.get("offered") else {}
     kept = recording.head["models"].get(body["model"], {})
     about = f"{recording.name}: question {number} of {len(asked)}, tick {event.tick}, {body['path']}"
-    return Shown(
+    return ShownPrompt(
         str(body["what"]), str(body["prompt"]), offered.get("moves") or offered.get("options") or (),
         recalled(kept.get("template")), about=about, model=_told(recording.head.get("model"), body["model"]),
     )  # fmt: skip
@@ -170,7 +170,7 @@ def _told(models: Any, name: str) -> str:
     return found if isinstance(found, str) else json.dumps(found) if found else ""
 
 
-def show(asked: Shown, args: argparse.Namespace) -> None:
+def show(asked: ShownPrompt, args: argparse.Namespace) -> None:
     tokens = None
     if asked.file:
         from bt_runtime.llm.local.tokenizer import tokens_of

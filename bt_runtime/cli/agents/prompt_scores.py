@@ -25,7 +25,7 @@ class Piece(NamedTuple):
     probability: float
 
 
-class Row(NamedTuple):
+class OptionRow(NamedTuple):
     """An option. `end`: the log-probability of ending there, by a line break or the end of a turn; None for a move."""
 
     option: str
@@ -37,11 +37,11 @@ class Row(NamedTuple):
     broken: bool  # it held a sign of the template, which was made harmless
 
 
-class Place(NamedTuple):
+class AnswerPlace(NamedTuple):
     """One position in the answer, with the options that the model chooses from there."""
 
     opening: str
-    rows: tuple[Row, ...]
+    rows: tuple[OptionRow, ...]
     left_out: int
 
 
@@ -58,7 +58,7 @@ def show(kind: str, prompt: str, offered: Any, named: str | None, as_json: bool)
     print("\n".join(line for place in places for line in lines(place)))
 
 
-def scored(model: Model, prompt: str, offered: Any) -> Iterator[Place]:
+def scored(model: Model, prompt: str, offered: Any) -> Iterator[AnswerPlace]:
     """Scores the moves, where there are several, and the options of each; the likeliest first."""
     moves = offered if isinstance(offered, Mapping) else {"": offered}
     if "" not in moves:
@@ -68,7 +68,7 @@ def scored(model: Model, prompt: str, offered: Any) -> Iterator[Place]:
             yield _place(model, prompt, move, options)
 
 
-def _place(model: Model, prompt: str, move: str, options: Sequence[str], ends: bool = True) -> Place:
+def _place(model: Model, prompt: str, move: str, options: Sequence[str], ends: bool = True) -> AnswerPlace:
     before = prompt + move
     opening = move or (prompt.rpartition("\n")[2] if ends else "")
     asked = [*dict.fromkeys(option if ends else f"{option} " for option in options)]
@@ -86,8 +86,8 @@ def _place(model: Model, prompt: str, move: str, options: Sequence[str], ends: b
         end = math.exp(min(0.0, scores[option] - sums[-1])) if ended else None
         shares = [Piece(p, math.exp(min(0.0, b - a))) for p, a, b in zip(pieces, sums, sums[1:], strict=False)]
         broken = chat is not None and not isinstance(chat, str) and chat.harmless(option) != option
-        rows.append(Row(option.rstrip(" "), scores[option], tuple(shares), end, priors[option], merged, broken))
-    return Place(opening, tuple(rows), len(asked) - len(first))
+        rows.append(OptionRow(option.rstrip(" "), scores[option], tuple(shares), end, priors[option], merged, broken))
+    return AnswerPlace(opening, tuple(rows), len(asked) - len(first))
 
 
 def _scores(model: Model, prompt: str, options: Sequence[str]) -> dict[str, float]:
@@ -130,7 +130,7 @@ def _joined(pieces: Sequence[str]) -> list[str]:
     return found
 
 
-def lines(place: Place) -> Iterator[str]:
+def lines(place: AnswerPlace) -> Iterator[str]:
     yield f"{visible(place.opening) or 'moves'}"
     yield "     sum    mean   prior  sum - prior/2"
     for row in place.rows:
@@ -147,7 +147,7 @@ def lines(place: Place) -> Iterator[str]:
     yield f"         prior: behind {NEUTRAL.strip()!r}"
 
 
-def _plain(place: Place) -> dict[str, Json]:
+def _plain(place: AnswerPlace) -> dict[str, Json]:
     rows: list[Json] = [{**row._asdict(), "pieces": [piece._asdict() for piece in row.pieces]} for row in place.rows]
     return {"opening": place.opening, "options": rows, "left_out": place.left_out}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bt_runtime.skills.worlds.registry import Suite
 
 
-class Opened(NamedTuple):
+class OpenedWorld(NamedTuple):
     world: World
     task: Task
     seen: str  # what the world showed when the task was set up
@@ -42,7 +42,7 @@ def add_world(parser: argparse.ArgumentParser) -> None:
 
 def begin(
     args: argparse.Namespace, settings: Settings, tree: TreeSpec, stack: ExitStack
-) -> tuple[dict[str, Json], Opened | None]:
+) -> tuple[dict[str, Json], OpenedWorld | None]:
     """Returns the tree's inputs and the task. The task's goal is the tree's goal, unless another one was given."""
     inputs = given(args.set, tree)
     if not settings["env"]:
@@ -61,12 +61,12 @@ def begin(
     starting_values(tree, inputs)  # before a world is there that nobody needs then
     world = open_world(name)
     stack.push(closing(world.close))
-    opened = Opened(world, task, world.reset(task).text)
+    opened = OpenedWorld(world, task, world.reset(task).text)
     print(f"task {task.id}: {task.goal}\n{opened.seen}", file=sys.stderr)
     return inputs, opened
 
 
-def set_up(args: argparse.Namespace, stack: ExitStack) -> Opened:
+def set_up(args: argparse.Namespace, stack: ExitStack) -> OpenedWorld:
     """Opens the world that `--env` names, at the start of its task."""
     from bt_runtime.skills.worlds.registry import open_suite, open_world
 
@@ -74,7 +74,7 @@ def set_up(args: argparse.Namespace, stack: ExitStack) -> Opened:
     task = find_task(suite, args.task, args.seed, read_options(args.option))
     world = open_world(args.env)
     stack.push(closing(world.close))
-    return Opened(world, task, world.reset(task).text)
+    return OpenedWorld(world, task, world.reset(task).text)
 
 
 def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str, Any]) -> Task:

@@ -18,7 +18,7 @@ from bt_runtime.language.faults.format import visible
 from bt_runtime.language.project import disk
 
 if TYPE_CHECKING:
-    from bt_runtime.agents.backchain.planning import Planned
+    from bt_runtime.agents.backchain.planning import FoundPlan
     from bt_runtime.agents.backchain.record import Record
     from bt_runtime.language.kinds.kind import Kind
 
@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bt_runtime.agents.backchain.relevant import NoPlan, TooLarge
+    from bt_runtime.agents.backchain.relevant import NoPlan, SearchTooLarge
 
     name = args.name or (args.out.stem if args.out is not None else "plan")
     if not name.isidentifier():
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     known = _records(args, kinds) if args.recorded else {}
     try:
         found = _planned(args, name, kinds, known)
-    except (NoPlan, TooLarge) as error:
+    except (NoPlan, SearchTooLarge) as error:
         print(f"{visible(f'no plan: {error.message}')}\n  {visible(error.hint)}", file=sys.stderr)
         return Exit.FAILURE
     _checked(found)
@@ -93,7 +93,7 @@ def _records(args: argparse.Namespace, kinds: list[Kind]) -> dict[str, Record]:
     return records(kinds, folder.journals(reading(args)))
 
 
-def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict[str, Record]) -> Planned:
+def _planned(args: argparse.Namespace, name: str, kinds: list[Kind], known: dict[str, Record]) -> FoundPlan:
     from bt_runtime.agents.backchain.offered import known_by, values_in
     from bt_runtime.agents.backchain.planning import planned
     from bt_runtime.agents.backchain.relevant import MOST_SETS, Bound
@@ -134,7 +134,7 @@ def _filling(text: str) -> tuple[str, list[str]]:
     return slot.strip(), found
 
 
-def _checked(found: Planned) -> None:
+def _checked(found: FoundPlan) -> None:
     """Holds the tree to the same checks as one that a person wrote."""
     from bt_runtime.language.loader import Loader
 

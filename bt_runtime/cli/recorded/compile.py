@@ -23,7 +23,7 @@ from bt_runtime.skills.worlds.registry import Wanted
 
 if TYPE_CHECKING:
     from bt_runtime.agents.compile.compiling import Compiled
-    from bt_runtime.agents.compile.keeping import Kept
+    from bt_runtime.agents.compile.keeping import WrittenFile
 
 FUZZED = 50  # random cases
 
@@ -116,7 +116,7 @@ def _kept(args: argparse.Namespace, found: Compiled) -> int:
     return Exit.SUCCESS
 
 
-def show_conflicts(kept: Kept) -> None:
+def show_conflicts(kept: WrittenFile) -> None:
     """Prints both sides of each conflict."""
     for conflict in kept.conflicts:
         print(visible(f"conflict in {conflict.where}"), file=sys.stderr)

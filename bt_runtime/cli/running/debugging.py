@@ -66,11 +66,11 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
             for where in args.break_at:
                 answer: Any = do(debugger, *parsed(f"break {where}"))
                 said(answer["said"])
-            stack.callback(Prompt(run, sys.stdin).close)
+            stack.callback(DebugPrompt(run, sys.stdin).close)
         yield
 
 
-class Prompt:
+class DebugPrompt:
     """Asks the person at the terminal at each pause. At the end of input, the person counts as gone."""
 
     def __init__(self, run: Run, lines: TextIO) -> None:

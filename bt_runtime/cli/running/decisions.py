@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bt_runtime.agents.model_node import ModelNode
-from bt_runtime.agents.plan_text import Act, Do, Fail, Group, Part, Unreadable, read_plan
+from bt_runtime.agents.plan_text import Do, Group, Part, PlannedAct, PlannedFail, Unreadable, read_plan
 from bt_runtime.agents.story import ACT, OPENINGS
 from bt_runtime.cli.running.goals import JOINED, shortened
 from bt_runtime.events import NAMES, AgentEvent, body
@@ -81,7 +81,7 @@ def _part(part: Part) -> list[str]:
         return _group(part, "- ")
     if isinstance(part, Do):
         return [f"- {part.text}"]
-    before = "act: " if isinstance(part, Act) else "fail: " if isinstance(part, Fail) else ""
+    before = "act: " if isinstance(part, PlannedAct) else "fail: " if isinstance(part, PlannedFail) else ""
     return [f"- {before}{part[0]}"]
 
 

@@ -54,7 +54,7 @@ ENDS = {
 }
 
 
-class Act(NamedTuple):
+class DemoAct(NamedTuple):
     world: str
     tree: str
     about: str
@@ -62,8 +62,8 @@ class Act(NamedTuple):
 
 
 ACTS = (
-    Act("house", "reactree", "A house, by ReAcTree", ()),
-    Act("textcraft", "adapt", "A crafting book, by ADaPT", ("depth 3",)),
+    DemoAct("house", "reactree", "A house, by ReAcTree", ()),
+    DemoAct("textcraft", "adapt", "A crafting book, by ADaPT", ("depth 3",)),
 )
 
 
@@ -150,7 +150,7 @@ def about(model: Any) -> str:
     return f"the model `{name}` ({size(header.size)}), through llama.cpp on this machine"
 
 
-def perform(act: Act, seed: int, model: Any, stage: Stage) -> Came:
+def perform(act: DemoAct, seed: int, model: Any, stage: Stage) -> Came:
     """Plays one task from its announcement to its end."""
     task, world = chosen(act, seed), open_suite(act.world).open()
     world.reset(task)
@@ -179,7 +179,7 @@ def _read(model: Any) -> int:
     return int(model.stats().get("prompt_tokens", 0))
 
 
-def chosen(act: Act, seed: int) -> Task:
+def chosen(act: DemoAct, seed: int) -> Task:
     """Chooses a task that the starter model was not trained on; the seed chooses its kind as well."""
     suite = open_suite(act.world)
     kinds = act.kinds or tuple(suite.kinds)
@@ -214,7 +214,7 @@ def reason(made: Run) -> str:
     return _part(made, node) + ENDS.get(ending.why, ending.why) + (f" ({detail})" if detail else "")
 
 
-def advice(act: Act, model: Any, made: Run, acts: int, thoughts: int) -> str:
+def advice(act: DemoAct, model: Any, made: Run, acts: int, thoughts: int) -> str:
     """Explains why an untrained model fails this way, and suggests a remedy."""
     if not register_of(model.register).manual:
         return ""

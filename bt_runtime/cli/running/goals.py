@@ -12,7 +12,7 @@ from bt_runtime.agents.agent import Agent
 from bt_runtime.agents.model_node import ModelNode, goal_of
 from bt_runtime.cli.color import DIM
 from bt_runtime.cli.running.live import Live
-from bt_runtime.cli.running.outline import Row, outline
+from bt_runtime.cli.running.outline import OutlineRow, outline
 from bt_runtime.cli.running.row_renderer import RowRenderer, clipped, columns
 from bt_runtime.language.faults.format import visible
 from bt_runtime.tree.nodes.parent import Composite
@@ -23,11 +23,11 @@ JOINED = {"sequence": "in order:", "fallback": "the first that works:", "paralle
 LEAST = 32  # columns that a goal keeps beside what is said of it
 
 
-class Goal(NamedTuple):
+class RequestedGoal(NamedTuple):
     text: str
     status: Status
     said: str  # what is being done for it, or what it came to
-    children: tuple[Goal, ...] = ()
+    children: tuple[RequestedGoal, ...] = ()
 
 
 class LiveGoals(Live):
@@ -53,7 +53,7 @@ def said_often(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def line(face: RowRenderer, row: Row[Goal], width: int) -> str:
+def line(face: RowRenderer, row: OutlineRow[RequestedGoal], width: int) -> str:
     indent = "  " * min(row.depth, width // 4)
     if row.node is None:
         return face.paint(clipped(f"{indent}{face.signs.more} {row.hidden} more", width), DIM)
@@ -73,21 +73,21 @@ def shortened(text: str, width: int, more: str = "…") -> str:
     return text if columns(text) <= width else clipped(text, max(0, width - len(more))).rstrip() + more
 
 
-def goals(node: Behaviour, text: str = "") -> Goal:
+def goals(node: Behaviour, text: str = "") -> RequestedGoal:
     """Returns the goal that this node serves, with the parts that it was split into."""
     own = list(_own(node))
     deciding = [each for each in own if isinstance(each, ModelNode)]
     parts = [each for each in own if not isinstance(each, ModelNode)]
     said = _joined(parts[0], deciding) if parts else _latest(deciding)
-    return Goal(text or goal_of(node), node.status, said, tuple(_part(each) for each in parts))
+    return RequestedGoal(text or goal_of(node), node.status, said, tuple(_part(each) for each in parts))
 
 
-def _part(node: Behaviour) -> Goal:
+def _part(node: Behaviour) -> RequestedGoal:
     if isinstance(node, Subtree):
         return goals(node)
     if isinstance(node, Composite):
-        return Goal(JOINED.get(node.spec.kind.name, ""), node.status, "", tuple(map(_part, _own(node))))
-    return Goal(goal_of(node), node.status, "")
+        return RequestedGoal(JOINED.get(node.spec.kind.name, ""), node.status, "", tuple(map(_part, _own(node))))
+    return RequestedGoal(goal_of(node), node.status, "")
 
 
 def _own(node: Behaviour) -> Iterator[Behaviour]:

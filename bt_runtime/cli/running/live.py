@@ -48,9 +48,9 @@ class Live:
     def look(self) -> None:
         """Draws from recorded events, because the tree itself belongs to the ticking thread."""
         from bt_runtime.run.view.feed import Feed, Latest
-        from bt_runtime.run.view.watch import Watch
+        from bt_runtime.run.view.watch import RunWatch
 
-        self.watch = Watch(self.run, Feed(most=MOST))
+        self.watch = RunWatch(self.run, Feed(most=MOST))
         self.latest = Latest(self.watch.feed)
 
     def leave(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from bt_runtime.tree.describe.census import LETTERS
 
 if TYPE_CHECKING:
-    from bt_runtime.run.view.picture import Picture, Spot
+    from bt_runtime.run.view.picture import PagePicture, Spot
 
 B = TypeVar("B")
 Below = Callable[[Any], Sequence[Any]]
@@ -19,7 +19,7 @@ AT_WORK = ("skill", "agent", "foreign")
 MOST_ENDS = 5000  # nodes that run, of which those are chosen that are shown
 
 
-class Row(NamedTuple, Generic[B]):
+class OutlineRow(NamedTuple, Generic[B]):
     depth: int
     node: B | None  # None: children that are left out here
     status: str  # R, S, F or I
@@ -38,7 +38,7 @@ def _alike(node: Any) -> bool:
     return False
 
 
-def drawn(picture: Picture, rows: int) -> list[Row[Spot]]:
+def drawn(picture: PagePicture, rows: int) -> list[OutlineRow[Spot]]:
     """Returns the outline of a picture; a guard is shown as the node that it guards."""
     top = picture.top
     if top is None:
@@ -52,23 +52,26 @@ def drawn(picture: Picture, rows: int) -> list[Row[Spot]]:
 
 def outline(
     root: B, rows: int, below: Below = _children, letter: Letter = _letter, works: Works = _alike
-) -> list[Row[B]]:
+) -> list[OutlineRow[B]]:
     """Returns at most `rows` rows in tree order; keeps running nodes as far as they fit."""
     kept, above = _running(root, rows, below, letter, works)
     if above:  # not even one way down fits: its end does
-        return [Row(0, None, "I", above), *(Row(above + i, node, "R", 0) for i, node in enumerate(kept[1 - rows :]))]
+        return [
+            OutlineRow(0, None, "I", above),
+            *(OutlineRow(above + i, node, "R", 0) for i, node in enumerate(kept[1 - rows :])),
+        ]
     shown = _open(root, rows, kept, below, letter)
-    out: list[Row[B]] = []
+    out: list[OutlineRow[B]] = []
     todo: list[tuple[B | None, int, int]] = [(root, 0, 0)]
     while todo:
         node, depth, left_out = todo.pop()
         if node is None:
-            out.append(Row(depth, None, "I", left_out))
+            out.append(OutlineRow(depth, None, "I", left_out))
             continue
         children = below(node)
         part = shown.get(id(node), _NONE)
         hidden = len(children) - len(part.places)
-        out.append(Row(depth, node, letter(node), 0 if part.marked else hidden))
+        out.append(OutlineRow(depth, node, letter(node), 0 if part.marked else hidden))
         if part.marked and part.places[-1] + 1 < len(children):
             todo.append((None, depth + 1, len(children) - part.places[-1] - 1))
         todo.extend((children[place], depth + 1, 0) for place in reversed(part.places))

@@ -6,11 +6,11 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from bt_runtime.cli.color import BLUE, BOLD, DIM, GREEN, PLAIN, RED
-from bt_runtime.cli.running.outline import Row
+from bt_runtime.cli.running.outline import OutlineRow
 from bt_runtime.language.faults.format import visible
 
 if TYPE_CHECKING:
-    from bt_runtime.run.view.picture import Picture, Spot
+    from bt_runtime.run.view.picture import PagePicture, Spot
 
 
 class Signs(NamedTuple):
@@ -32,7 +32,7 @@ class RowRenderer:
         self.signs = signs
         self.color = color
 
-    def line(self, picture: Picture, row: Row[Spot], width: int) -> str:
+    def line(self, picture: PagePicture, row: OutlineRow[Spot], width: int) -> str:
         indent = "  " * min(row.depth, width // 4)
         if row.node is None:
             return self.paint(clipped(f"{indent}{self.signs.more} {row.hidden} more", width), DIM)
@@ -60,7 +60,7 @@ def _title(node: Spot) -> str:
     return visible(f"{name} ({kind})" if name else kind)
 
 
-def _said(picture: Picture, node: Spot) -> str:
+def _said(picture: PagePicture, node: Spot) -> str:
     """Returns the node's message, else its goal, else its description."""
     goal = picture.goals.get(node.id)
     said = node.feedback or (str(goal["goal"]) if goal is not None else str(node.row[6]))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bt_runtime.cli import Exit, options
 from bt_runtime.cli.agents.models import add_register, decides, places
 from bt_runtime.cli.agents.tasks import at_least
-from bt_runtime.cli.agents.worlds import Opened, add_task, begin
+from bt_runtime.cli.agents.worlds import OpenedWorld, add_task, begin
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
 from bt_runtime.cli.journals import add_folder, writing
@@ -148,7 +148,7 @@ def viewed(
     return viewing(made, args, after)
 
 
-def spin(made: Run, settings: Settings, args: argparse.Namespace, task: Opened | None) -> Result | None:
+def spin(made: Run, settings: Settings, args: argparse.Namespace, task: OpenedWorld | None) -> Result | None:
     """Ticks to the end, watched: what it came to; None when a node broke and `--strict` was asked for."""
     cut, started = CutShort(made), time.monotonic()
     try:

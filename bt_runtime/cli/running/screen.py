@@ -8,11 +8,11 @@ from bt_runtime.cli.running.outline import drawn
 from bt_runtime.cli.running.row_renderer import FINE, RowRenderer, clipped
 from bt_runtime.language.faults.format import visible
 from bt_runtime.run.view.event import WORDS
-from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.picture import PagePicture
 from bt_runtime.types import Json
 
 
-def summary(picture: Picture) -> dict[str, Json]:
+def summary(picture: PagePicture) -> dict[str, Json]:
     start, over = picture.latest.get("start", {}), picture.latest.get("over")
     spent = picture.latest.get("spent", {})
     running = [picture.path(s) for s in picture.spots.values() if s.status == "R" and not s.children]
@@ -25,12 +25,12 @@ def summary(picture: Picture) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _status(picture: Picture) -> str:
+def _status(picture: PagePicture) -> str:
     over, top = picture.latest.get("over"), picture.top
     return WORDS[over["status"] if over else top.status if top else "I"]
 
 
-def screen(picture: Picture, lines: int, width: int, color: bool) -> list[str]:
+def screen(picture: PagePicture, lines: int, width: int, color: bool) -> list[str]:
     about, face = summary(picture), RowRenderer(FINE, color)
     figures = f"tick {about['tick']}  {about['seconds']:.1f} s  {about['nodes']} nodes"
     if about["decisions"]:
@@ -42,14 +42,14 @@ def screen(picture: Picture, lines: int, width: int, color: bool) -> list[str]:
     return [*out, *(["", *(clipped(step, width) for step in steps)] if steps else [])]
 
 
-def _failed(picture: Picture) -> list[str]:
+def _failed(picture: PagePicture) -> list[str]:
     over = picture.latest.get("over", {})
     if over.get("status") != "F" or not over.get("path"):
         return []
     return [visible(f"failed at {over['path']}" + (f": {over['why']}" if over.get("why") else ""))]
 
 
-def _steps(picture: Picture, most: int) -> list[str]:
+def _steps(picture: PagePicture, most: int) -> list[str]:
     """The latest steps of the agent that reported last."""
     latest = max(picture.told.values(), key=lambda told: told[-1]["t"], default=None)
     if latest is None or most < 1:

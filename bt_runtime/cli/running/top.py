@@ -23,7 +23,7 @@ from bt_runtime.cli.terminal import raw
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import visible
 from bt_runtime.run.view.feed import Feed, Latest
-from bt_runtime.run.view.recorded import Following, Reader
+from bt_runtime.run.view.recorded import JournalFollowing, JournalReader
 
 FRAMES = 10  # a second, at most
 HIDE, SHOW, HOME, BELOW, LINE = "\x1b[?25l\x1b[?1049h", "\x1b[?1049l\x1b[?25h", "\x1b[H", "\x1b[J", "\x1b[K\r\n"
@@ -42,14 +42,14 @@ def run(args: argparse.Namespace) -> int:
     once = args.once or args.json or not sys.stdout.isatty()
     with ExitStack() as stack:
         if "://" in args.run_name:
-            follow: Reading | Following = Reading(args.run_name, feed)
+            follow: PageReading | JournalFollowing = PageReading(args.run_name, feed)
         else:
             from bt_runtime.journal import folder
 
-            follow = Following(Reader(folder.find(args.run_name, reading(args))), feed)
+            follow = JournalFollowing(JournalReader(folder.find(args.run_name, reading(args))), feed)
         stack.callback(follow.close)
         if args.json or once:
-            if isinstance(follow, Reading):
+            if isinstance(follow, PageReading):
                 follow.begun.wait(5)
             picture = feed.picture()
             print(json.dumps(summary(picture)) if args.json else "\n".join(screen(picture, 10_000, _width(), False)))
@@ -85,7 +85,7 @@ def _width() -> int:
     return shutil.get_terminal_size().columns
 
 
-class Reading:
+class PageReading:
     """Reads a live page's events into a feed of our own."""
 
     def __init__(self, url: str, feed: Feed) -> None:

@@ -29,7 +29,7 @@ from bt_runtime.run.view import Feed, View
 from bt_runtime.run.view import beside as editors
 from bt_runtime.run.view.beside import EDITABLE, Beside, Command
 from bt_runtime.run.view.page import whole
-from bt_runtime.run.view.recorded import Following, Reader, events_of
+from bt_runtime.run.view.recorded import JournalFollowing, JournalReader, events_of
 from bt_runtime.run.view.server import Server
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
     own = [EDITABLE] if beside.editable and asked is not None and not args.anyone else []
     if asked is not None:
         asked = scoring.of_journal(path, beside.of_journal(path, asked) if own else asked)
-    if recorded and (reader := Reader(path)).live:
-        follow = Following(reader, feed)
+    if recorded and (reader := JournalReader(path)).live:
+        follow = JournalFollowing(reader, feed)
         feed.put(*own)
     else:
         feed.put(*events_of(path), *own)

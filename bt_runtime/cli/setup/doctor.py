@@ -57,7 +57,7 @@ _NAMED = re.compile(r"[\w.-]+")
 _OF_EXTRA = re.compile(r"\bextra == ['\"]([\w.-]+)['\"]")
 
 
-class Check(NamedTuple):
+class DoctorCheck(NamedTuple):
     state: State
     name: str
     said: str
@@ -127,8 +127,8 @@ def run(args: argparse.Namespace) -> int:
     return Exit.FAILURE if any(c.state == "fail" for c in found) else Exit.SUCCESS
 
 
-def checks(model: str | None = None, context: int = 0) -> Iterator[Check]:
-    yield Check("ok", "bt_runtime", f"{__version__}, from {project.packaged('trees').parent}")
+def checks(model: str | None = None, context: int = 0) -> Iterator[DoctorCheck]:
+    yield DoctorCheck("ok", "bt_runtime", f"{__version__}, from {project.packaged('trees').parent}")
     yield _python()
     yield _installed("py_trees", "py_trees")
     yield _installed("jsonschema", "jsonschema")
@@ -140,34 +140,34 @@ def checks(model: str | None = None, context: int = 0) -> Iterator[Check]:
     yield _project()
 
 
-def _python() -> Check:
+def _python() -> DoctorCheck:
     said = f"{platform.python_implementation()} {platform.python_version()} on {platform.system()} {platform.machine()}"
     if sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and platform.python_implementation() == "CPython":
-        return Check("ok", "python", said)
-    return Check("warn", "python", said, "bt_runtime is tested with CPython 3.11 to 3.13")
+        return DoctorCheck("ok", "python", said)
+    return DoctorCheck("warn", "python", said, "bt_runtime is tested with CPython 3.11 to 3.13")
 
 
-def _installed(name: str, package: str) -> Check:
+def _installed(name: str, package: str) -> DoctorCheck:
     try:
-        return Check("ok", name, version(package))
+        return DoctorCheck("ok", name, version(package))
     except PackageNotFoundError:
-        return Check("fail", name, "not installed", f"pip install {package}")
+        return DoctorCheck("fail", name, "not installed", f"pip install {package}")
 
 
-def _yaml() -> Check:
+def _yaml() -> DoctorCheck:
     if find_spec("yaml._yaml") is None:
-        return Check("fail", "PyYAML", "its C parser is missing", "pip install --force-reinstall PyYAML")
-    return Check("ok", "PyYAML", f"{version('PyYAML')}, with its C parser")
+        return DoctorCheck("fail", "PyYAML", "its C parser is missing", "pip install --force-reinstall PyYAML")
+    return DoctorCheck("ok", "PyYAML", f"{version('PyYAML')}, with its C parser")
 
 
-def _extras() -> Iterator[Check]:
+def _extras() -> Iterator[DoctorCheck]:
     for extra, purpose in PURPOSES.items():
         absent = _absent(extra)
         if absent:
             said = f"{purpose}; without {', '.join(absent)}"
-            yield Check("absent", extra, said, f"pip install 'bt_runtime[{extra}]'")
+            yield DoctorCheck("absent", extra, said, f"pip install 'bt_runtime[{extra}]'")
         else:
-            yield Check("ok", extra, purpose)
+            yield DoctorCheck("ok", extra, purpose)
 
 
 def _absent(extra: str) -> list[str]:
@@ -202,7 +202,7 @@ def _there(package: str) -> bool:
         return False
 
 
-def _models(model: str | None, context: int) -> Iterator[Check]:
+def _models(model: str | None, context: int) -> Iterator[DoctorCheck]:
     """Checks the backends and the configured model; no configured model is not a problem."""
     from bt_runtime.llm.doctor import model_report
     from bt_runtime.llm.settings import NO_MODEL
@@ -212,7 +212,7 @@ def _models(model: str | None, context: int) -> Iterator[Check]:
     for finding in model_report(model, context):
         state: State = {"ok": "ok", "note": "ok", "busy": "warn", "problem": "fail"}[finding.state]  # type: ignore[assignment]
         absent = finding.what == NO_MODEL
-        yield Check("absent" if absent else state, "model", finding.what, finding.hint)
+        yield DoctorCheck("absent" if absent else state, "model", finding.what, finding.hint)
 
 
 def clashes() -> Iterator[tuple[plugins.Entry, plugins.Entry]]:
@@ -226,51 +226,53 @@ def clashes() -> Iterator[tuple[plugins.Entry, plugins.Entry]]:
                 yield entry, taken
 
 
-def _plugins() -> Iterator[Check]:
+def _plugins() -> Iterator[DoctorCheck]:
     """Checks registered entry points: ours in one line, each plugin in a line with its own problems."""
     for group in plugins.GROUPS:
         entries = plugins.entries(group)
         ours = [entry.name for entry in entries if entry.ours]
         if ours and group in ("suites", "models"):
-            yield Check("ok", group, ", ".join(ours))
+            yield DoctorCheck("ok", group, ", ".join(ours))
         for entry in entries:
             if not entry.ours:
                 yield _plugin(entry)
     for entry, taken in clashes():
-        yield Check("warn", "plugin", f"{entry.said} has the name of {taken.said}", "uninstall one of them")
+        yield DoctorCheck("warn", "plugin", f"{entry.said} has the name of {taken.said}", "uninstall one of them")
 
 
-def _plugin(entry: plugins.Entry) -> Check:
+def _plugin(entry: plugins.Entry) -> DoctorCheck:
     try:
         if not LOADS.get(entry.group, _any)(entry):
-            return Check("warn", "plugin", f"{entry.said}: there is no folder of the package `{entry.value}`")
+            return DoctorCheck("warn", "plugin", f"{entry.said}: there is no folder of the package `{entry.value}`")
     except BtError as error:
-        return Check("warn", "plugin", error.message, error.hint)
-    return Check("ok", "plugin", entry.said)
+        return DoctorCheck("warn", "plugin", error.message, error.hint)
+    return DoctorCheck("ok", "plugin", entry.said)
 
 
-def _content() -> Iterator[Check]:
+def _content() -> Iterator[DoctorCheck]:
     for folder in get_args(project.Folder):
         places = project.folders(folder)
         if not places:
-            yield Check("warn", folder, "no folder of that name", "install bt_runtime again: its content is missing")
+            yield DoctorCheck(
+                "warn", folder, "no folder of that name", "install bt_runtime again: its content is missing"
+            )
             continue
         suffix = {"memory": ".jsonl", "guides": ".md", "schemas": ".json"}.get(folder, ".yaml")
         count = len(list(project.names(folder, suffix)))
-        yield Check("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
+        yield DoctorCheck("ok", folder, f"{count} in {', then '.join(str(p) for p in places)}")
 
 
-def _project() -> Check:
+def _project() -> DoctorCheck:
     root = project.find_root()
     if root is None:
-        return Check("absent", "project", "none here or above", "btr init starts one")
+        return DoctorCheck("absent", "project", "none here or above", "btr init starts one")
     try:
         Settings(root=root)
     except BtError as error:
-        return Check("fail", "project", f"{root}: {error.message}", f"btr validate {root / project.PROJECT_FILE}")
+        return DoctorCheck("fail", "project", f"{root}: {error.message}", f"btr validate {root / project.PROJECT_FILE}")
     faults = [fault for fault in registry_of(root).faults if project.PROJECT_FILE in fault]
     if faults:
-        return Check("fail", "project", faults[0], f"mend `kinds:` in {root / project.PROJECT_FILE}")
+        return DoctorCheck("fail", "project", faults[0], f"mend `kinds:` in {root / project.PROJECT_FILE}")
     if not (root / project.PROJECT_FILE).is_file():
-        return Check("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or fix it")
-    return Check("ok", "project", str(root))
+        return DoctorCheck("fail", "project", f"{root} has no {project.PROJECT_FILE}", "unset BTR_PROJECT, or fix it")
+    return DoctorCheck("ok", "project", str(root))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bt_runtime.language.entry import ELSEWHERE, Entry
+from bt_runtime.language.entry import ELSEWHERE, SkillEntry
 from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.spec import NodeSpec, TreeSpec
@@ -25,7 +25,7 @@ def free_slots(tree: TreeSpec) -> Iterator[tuple[str, str]]:
     allowed = [spec.values.get("actions") for spec in _agents(tree)]
     for kind in tree.registry.skills() if allowed else ():
         entry = kind.data.get("entry")
-        if not isinstance(entry, Entry) or entry.impl in ELSEWHERE or entry.test:
+        if not isinstance(entry, SkillEntry) or entry.impl in ELSEWHERE or entry.test:
             continue
         if not any(names is None or (isinstance(names, list) and kind.name in names) for names in allowed):
             continue

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bt_runtime.language import source
-from bt_runtime.language.entry import ELSEWHERE, Entry
+from bt_runtime.language.entry import ELSEWHERE, SkillEntry
 from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
@@ -35,7 +35,7 @@ class Left(NamedTuple):
     stays: str
 
 
-def acting(kinds: Iterable[Kind]) -> list[tuple[str, Entry]]:
+def acting(kinds: Iterable[Kind]) -> list[tuple[str, SkillEntry]]:
     """The skills that change something and are no world's."""
     entries = ((kind.name, kind.data["entry"]) for kind in kinds)
     return [(name, e) for name, e in entries if not e.test and e.impl not in ELSEWHERE]
@@ -55,7 +55,7 @@ def faults(kinds: Sequence[Kind], text: str, file: str, beside: Sequence[Kind] =
 
 
 def _of(
-    name: str, entry: Entry, own: Sequence[Kind], every: Sequence[Kind], written: frozenset[str]
+    name: str, entry: SkillEntry, own: Sequence[Kind], every: Sequence[Kind], written: frozenset[str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yields code, key, message and help."""
     outputs = any(f.writes for kind in own if kind.name == name for f in kind.fields)
@@ -73,12 +73,12 @@ def _of(
             yield "BT053", "needs", message, "a condition or an output of that name tells it; else a person has to"
 
 
-def _slot_for(stays: str, entry: Entry) -> str:
+def _slot_for(stays: str, entry: SkillEntry) -> str:
     lacking = ", ".join(f"`{slot}`" for slot in Sentence(stays).slots if slot not in entry.types)
     return f'give it a parameter {lacking}, the need "{stays}" and the effect "{NOT}{stays}"'
 
 
-def left_true(entry: Entry, every: Iterable[Kind]) -> Iterator[Left]:
+def left_true(entry: SkillEntry, every: Iterable[Kind]) -> Iterator[Left]:
     """Yields the facts that a skill leaves true beside one that it brings: a thing is held or lies somewhere, is open
     or closed, and not both."""
     others = [fact for kind in every for fact in kind.data["entry"].brings if not fact.startswith(NOT)]
@@ -121,7 +121,7 @@ def excludes(one: str, other: str) -> bool:
 
 def told_by(need: str, kind: Kind) -> bool:
     """True for a skill that brings the fact, a condition that says it, and an output that is named like it."""
-    entry: Entry = kind.data["entry"]
+    entry: SkillEntry = kind.data["entry"]
     said = [entry.sentence] if entry.test else [fact for fact in entry.brings if not fact.startswith(NOT)]
     words = need.replace(" ", "_")
     return any(fits(need, each) for each in said) or any(f.writes and words.startswith(f.name) for f in kind.fields)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from bt_runtime.language.checks.outcomes import outcomes
 from bt_runtime.language.diagnostics import Diagnostics
-from bt_runtime.language.spec import NodeSpec, Step, TreeSpec
+from bt_runtime.language.spec import IncludeStep, NodeSpec, TreeSpec
 
 
-def check_recursion(cycle: Sequence[Step], diagnostics: Diagnostics) -> None:
+def check_recursion(cycle: Sequence[IncludeStep], diagnostics: Diagnostics) -> None:
     """Reports a cycle of trees without a node that can end it, in whichever tree of the cycle."""
     if any(_can_end(step.tree, step.node) for step in cycle):
         return

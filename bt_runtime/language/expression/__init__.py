@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bt_runtime.language.expression.error import ExpressionError
 from bt_runtime.language.expression.expression import Expression, compile
-from bt_runtime.language.expression.scope import Scope, Value
+from bt_runtime.language.expression.scope import Value, ValueScope
 from bt_runtime.language.expression.template import Template
 
-__all__ = ["Expression", "ExpressionError", "Scope", "Template", "Value", "compile"]
+__all__ = ["Expression", "ExpressionError", "Template", "Value", "ValueScope", "compile"]

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from bt_runtime.language.expression.call import show
 from bt_runtime.language.expression.error import BOUND, NAME, ExpressionError, Misfit
-from bt_runtime.language.expression.scope import Run, Scope, Value
+from bt_runtime.language.expression.scope import Run, Value, ValueScope
 from bt_runtime.language.expression.value import (
     ARITHMETIC,
     COMPARISONS,
@@ -105,7 +105,7 @@ def _compiled(root: Root, arguments: int) -> CodeType:
     return next(each for each in module.co_consts if isinstance(each, CodeType))
 
 
-def _located(reason: Exception, root: Root, scope: Scope) -> Exception:
+def _located(reason: Exception, root: Root, scope: ValueScope) -> Exception:
     """Returns the fault with its place: that of the part whose line raised it."""
     writer = _Writer()
     writer.whole(root)
@@ -132,7 +132,7 @@ def _unknown(word: str, known: object, start: int, end: int) -> ExpressionError:
     return ExpressionError(NAME, f"no value is named `{word}`", hint, start, end)
 
 
-def _exists(scope: Scope, word: str) -> bool:
+def _exists(scope: ValueScope, word: str) -> bool:
     try:
         scope[word]
     except KeyError:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.language.expression.scope import Run, Scope, Value
+from bt_runtime.language.expression.scope import Run, Value, ValueScope
 
 if TYPE_CHECKING:
-    from bt_runtime.language.expression.part import Part
+    from bt_runtime.language.expression.part import ParsedPart
 
 
 class Computed:
@@ -27,7 +27,7 @@ class Computed:
         self.run = run = function(self.root)
         return run
 
-    def evaluate(self, scope: Scope) -> Value:
+    def evaluate(self, scope: ValueScope) -> Value:
         return self.run(scope)
 
 
@@ -37,7 +37,9 @@ class Expression(Computed):
 
     __slots__ = ("asked", "names", "part", "text")
 
-    def __init__(self, text: str, part: Part, names: Mapping[str, tuple[int, int]], asked: frozenset[str]) -> None:
+    def __init__(
+        self, text: str, part: ParsedPart, names: Mapping[str, tuple[int, int]], asked: frozenset[str]
+    ) -> None:
         self.text = text
         self.part = part  # how it is made, for the checks
         self.names = names

@@ -17,9 +17,9 @@ STATEMENTS = frozenset((
 WORDS = OPERATORS | STATEMENTS | CONSTANTS.keys()  # an entry of such a name could be written, and never read
 
 
-class Scope(Protocol):
+class ValueScope(Protocol):
     def __getitem__(self, name: str, /) -> Value:
         """Returns the value of a name; raises KeyError for an unknown name."""
 
 
-Run: TypeAlias = Callable[[Scope], Value]  # an expression that was compiled
+Run: TypeAlias = Callable[[ValueScope], Value]  # an expression that was compiled

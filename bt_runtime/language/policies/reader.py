@@ -10,11 +10,11 @@ from bt_runtime.language.policies.label import Labels, labels_of
 from bt_runtime.language.policies.policy import START, Policy, Rule, robot
 from bt_runtime.language.policies.schema import ROBOT, policies_schema
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Span
 
 CODE = "BT071"
-CHECK = Check(policies_schema(), CODE, "policies")
+CHECK = DocumentCheck(policies_schema(), CODE, "policies")
 
 
 class PolicyReader:

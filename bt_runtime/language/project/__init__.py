@@ -86,7 +86,7 @@ def real(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-class Tree(NamedTuple):
+class FoundTree(NamedTuple):
     """The file of a tree's name. `shipped`: a shipped tree, though the name had no `btr:`. `own`: the project's
     trees in folders with the same last name, one of which may be intended."""
 
@@ -95,20 +95,20 @@ class Tree(NamedTuple):
     own: tuple[str, ...] = ()
 
 
-def find_tree(name: str, root: Path | None = None) -> Tree:
+def find_tree(name: str, root: Path | None = None) -> FoundTree:
     """Finds a tree by name: `door`, or `parts/door` in a folder. The project's own tree wins over a shipped one."""
     asked = name.startswith(SHIPPED)
     name = name.removeprefix(SHIPPED)
     if not name or Path(name).is_absolute() or ".." in Path(name).parts:
-        return Tree(None)
+        return FoundTree(None)
     project = None if asked else root or find_root()
     places = [project / "trees"] if project else []
     own = _in(places, name)
     if own is not None:
-        return Tree(own)
+        return FoundTree(own)
     alike = tuple(n for n in _below(places, ".yaml") if n.rpartition("/")[2] == Path(name).stem)
     found = _in(installed("trees"), name)
-    return Tree(None, own=alike) if alike else Tree(found, found is not None and project is not None)
+    return FoundTree(None, own=alike) if alike else FoundTree(found, found is not None and project is not None)
 
 
 def _in(places: Iterable[Path], name: str) -> Path | None:

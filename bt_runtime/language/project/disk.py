@@ -29,7 +29,7 @@ class Irregular(OSError):
     """Raised for a pipe, a socket or a device."""
 
 
-class TooLarge(OSError):
+class FileTooLarge(OSError):
     """Raised for a regular file of `size` bytes or more."""
 
     size = 0
@@ -63,7 +63,7 @@ def read(path: Path, most: int = LARGEST) -> bytes:
         data = _up_to(file, most + 1) if size <= most else b""
     if size > most or len(data) > most:
         size = max(size, len(data))
-        fault = TooLarge(errno.EFBIG, f"{size:,} bytes are too many, at most {most:,} are read", os.fspath(path))
+        fault = FileTooLarge(errno.EFBIG, f"{size:,} bytes are too many, at most {most:,} are read", os.fspath(path))
         fault.size = size
         raise fault
     return data

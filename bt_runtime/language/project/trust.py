@@ -14,16 +14,16 @@ VARIABLE = "BTR_TRUST"  # folders and journals, as in PATH: what a person's envi
 FOLDERS, JOURNALS = "folders", "journals"
 
 
-class Guard(Protocol):
+class TrustGuard(Protocol):
     """Raises for what may not be run, or (`sends`) not be sent."""
 
     def __call__(self, what: str, folder: Path, sends: bool = False) -> None: ...
 
 
-guard: Guard | None = None  # of this process; None: whoever called decides
+guard: TrustGuard | None = None  # of this process; None: whoever called decides
 
 
-class Entry(NamedTuple):
+class TrustEntry(NamedTuple):
     path: str
     digest: str = ""  # of a journal; a folder has none
 
@@ -75,13 +75,13 @@ def knows(path: Path) -> bool:
     return path.is_file() and bool(kept[JOURNALS]) and digest(path) in kept[JOURNALS]
 
 
-def remember(path: Path) -> Entry:
+def remember(path: Path) -> TrustEntry:
     """Stores trust in a folder by its path, in a file by its digest: a changed file is asked about again."""
     path = real(path)
     if not path.exists():
         raise BtError(f"there is no {path}", "name a folder, or a journal")
     kept = _kept()
-    entry = Entry(str(path), "" if path.is_dir() else digest(path))
+    entry = TrustEntry(str(path), "" if path.is_dir() else digest(path))
     if entry.digest:
         kept[JOURNALS][entry.digest] = entry.path
     else:
@@ -102,9 +102,12 @@ def forget(path: Path) -> bool:
     return known
 
 
-def listed() -> list[Entry]:
+def listed() -> list[TrustEntry]:
     kept = _kept()
-    return [*(Entry(p) for p in sorted(kept[FOLDERS])), *(Entry(p, d) for d, p in sorted(kept[JOURNALS].items()))]
+    return [
+        *(TrustEntry(p) for p in sorted(kept[FOLDERS])),
+        *(TrustEntry(p, d) for d, p in sorted(kept[JOURNALS].items())),
+    ]
 
 
 def digest(path: Path) -> str:

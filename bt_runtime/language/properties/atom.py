@@ -21,7 +21,7 @@ _TEXT = re.compile(r'"[^"]*"|\'[^\']*\'')
 _PATH = re.compile(r'\bnode\["(/[^"]+)"\]')
 
 
-class Watch(NamedTuple):
+class StartsWatch(NamedTuple):
     """The starts of a skill that an atom asks about."""
 
     skill: str
@@ -32,7 +32,7 @@ class Atom(NamedTuple):
     text: str  # as it was written
     test: Expression
     paths: tuple[str, ...]
-    watches: Mapping[str, Watch]  # by the key under which the test reads them
+    watches: Mapping[str, StartsWatch]  # by the key under which the test reads them
     tree: bool  # does it read the status of the whole tree
 
     @property
@@ -56,7 +56,7 @@ def places(text: str, name: str) -> tuple[list[tuple[int, int]], list[tuple[int,
 @lru_cache(maxsize=1024)
 def read(text: str) -> Atom:
     """Raises ExpressionError."""
-    watches: dict[str, Watch] = {}
+    watches: dict[str, StartsWatch] = {}
 
     def plainly(said: re.Match[str]) -> str:
         sign = "!=" if said["no"] else "=="
@@ -66,7 +66,7 @@ def read(text: str) -> Atom:
             return f'{TREE} {sign} "{said["word"]}"'
         given = said["given"] if said["given"] and said["given"].strip() else None
         key = f"{said['name']} {len(watches)}" if given else said["name"]
-        watches[key] = Watch(said["name"], compile(given) if given else None)
+        watches[key] = StartsWatch(said["name"], compile(given) if given else None)
         return f'{SKILL}["{key}"] {sign} "{said["word"]}"'
 
     test = compile(_IS.sub(plainly, text))

@@ -10,14 +10,14 @@ from bt_runtime.language.properties.atom import read
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.properties.schema import ASSUMING, ON_VIOLATION, UNDECIDED, WORDS, properties_schema
 from bt_runtime.language.source import Node, Scalar, YamlMap
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.language.values import NAME, inside
 from bt_runtime.types import Json
 
 CODE = "BT070"
 
 
-CHECK = Check(properties_schema(), CODE, "properties")
+CHECK = DocumentCheck(properties_schema(), CODE, "properties")
 
 
 class Properties:

@@ -43,7 +43,7 @@ def load(path: Path, name: str, limits: Limits) -> bytes | Diagnostic:
 
     try:
         return disk.read(path, limits.size)
-    except disk.TooLarge as error:
+    except disk.FileTooLarge as error:
         return too_large(name, error.size, limits)
     except disk.Irregular:
         return fault("this is not a regular file", "copy its content to a file first")

@@ -28,7 +28,7 @@ class Tool(NamedTuple):
         return tool(self.name, self.about, dict(self.slots))
 
 
-class Unfit(ValueError):
+class UnfitCalls(ValueError):
     """Says why a template's calls cannot be used."""
 
 
@@ -115,18 +115,18 @@ def form_of(tooled: str, called: str) -> CallForm:
     """Derives the form from two texts: the tools and a task, and the same with calls and results. Raises Unfit."""
     head, _, rest = called.partition(USER)
     if tooled.partition(USER)[0] != head or called.count(USER) != 1 or head.count(SYSTEM) != 1:
-        raise Unfit("its head changes with the calls")
+        raise UnfitCalls("its head changes with the calls")
     gaps, around = list[str](), set[tuple[str, str]]()
     for (name, _, _, arguments), heard in zip(CALLED, HEARD, strict=True):
         gap, mid, answer, rest = _parted(rest, (name, json.dumps(arguments), heard))
         gaps.append(gap)
         around.add((mid.replace(name, NAME), answer.replace(name, NAME)))
     if len(around) != 1 or len({*gaps[1:]}) != 1:
-        raise Unfit("its calls differ from turn to turn")
+        raise UnfitCalls("its calls differ from turn to turn")
     ((mid, answer),) = around
     start, opening = _speaking(gaps[0], tooled.partition(USER)[2])
     if not gaps[1].endswith(opening):
-        raise Unfit("its first call differs from later ones")
+        raise UnfitCalls("its first call differs from later ones")
     tail = closed(rest)
     listed, lead, gap, shape = _listed(head)
     quoted = answer.endswith('"') and rest.startswith('"')
@@ -138,7 +138,7 @@ def _parted(text: str, marks: Sequence[str]) -> list[str]:
     for mark, what in zip(marks, ("name", "arguments", "result"), strict=True):
         before, there, text = text.partition(mark)
         if not there:
-            raise Unfit(
+            raise UnfitCalls(
                 "it writes arguments in a form that is not JSON" if what == "arguments" else f"a {what} is lost"
             )
         found.append(before)
@@ -153,7 +153,7 @@ def _speaking(gap: str, tail: str) -> tuple[str, str]:
         at = tail.find(thought)
         if at >= 0 and gap.startswith(tail[:at]):
             return closed(tail), gap[at:]
-    raise Unfit("a call does not begin where the model speaks")
+    raise UnfitCalls("a call does not begin where the model speaks")
 
 
 def _listed(head: str) -> tuple[str, str, str, Head]:
@@ -170,7 +170,7 @@ def _listed(head: str) -> tuple[str, str, str, Head]:
             before = before.removesuffix(lead)
             if gap == other and NAME not in before and not any(said in rest for said, *_ in CALLED):
                 return name, lead, gap, (*_split(before), _TOOLS, *_split(rest), 1)
-    raise Unfit("it lists tools in a form that is not known here")
+    raise UnfitCalls("it lists tools in a form that is not known here")
 
 
 def _split(text: str) -> Head:

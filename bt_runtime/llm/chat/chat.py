@@ -20,10 +20,10 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import child
 from bt_runtime.llm.chat import calls as chat_calls
-from bt_runtime.llm.chat.calls import CallForm, Unfit, form_of
+from bt_runtime.llm.chat.calls import CallForm, UnfitCalls, form_of
 from bt_runtime.llm.chat.template import CASES, HEARD, LONGEST, SAID, SECONDS, SYSTEM, USER
 from bt_runtime.llm.chat.turns import Thinking, Turn, Turns, closed, conversation, joined, quiet, thinking
-from bt_runtime.types import Model, Template
+from bt_runtime.types import ChatTemplate, Model
 
 _HOLES = 8  # times that a template may say a text
 _PATIENCE = 30.0  # seconds, on however busy a machine
@@ -94,14 +94,14 @@ class Chat:
 class TemplateChat(Chat):
     """A program's own template, by its parts. It breaks up look-alikes of its markers itself."""
 
-    own: Template | None = None
+    own: ChatTemplate | None = None
 
     def harmless(self, text: str) -> str:
         return harmless(self.own.harmless(text) if self.own is not None else text)
 
 
 def chat_of(model: Model) -> Chat | None:
-    """Returns how a model's prompts are wrapped: by a template of jinja2, a `Template` or a `Chat`; None for a base
+    """Returns how a model's prompts are wrapped: by a template of jinja2, a `ChatTemplate` or a `Chat`; None for a base
     model."""
     template = model.chat_template
     if template is None or isinstance(template, Chat):
@@ -114,7 +114,7 @@ def chat_of(model: Model) -> Chat | None:
     return known
 
 
-def _of_template(template: Template) -> Chat:
+def _of_template(template: ChatTemplate) -> Chat:
     """Asks a template for the texts that all prompts are made of. One that takes turns is told a conversation, and one
     that `thinks` for its open thought."""
     say: Any = template.say
@@ -134,7 +134,7 @@ def _of_template(template: Template) -> Chat:
     return TemplateChat(shapes, (), turns, aloud, (stop, close), calls, template)
 
 
-_OWN: WeakKeyDictionary[Template, Chat] = WeakKeyDictionary()
+_OWN: WeakKeyDictionary[ChatTemplate, Chat] = WeakKeyDictionary()
 
 
 def _filled(shape: Shape, system: str, user: str) -> str:
@@ -214,7 +214,7 @@ def _calls(answers: Mapping[str, Sequence[str]], texts: Mapping[str, str]) -> Ca
         return answers.get("called", ("", "it has no tools"))[1]
     try:
         return form_of(texts["tooled"], texts["called"])
-    except Unfit as why:
+    except UnfitCalls as why:
         return str(why)
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.llm.local.context import DAMAGED, Aborted, Feed, NoRoom
+from bt_runtime.llm.local.context import DAMAGED, Aborted, NoRoom, TokenFeed
 from bt_runtime.llm.local.prefix import PrefixTree
-from bt_runtime.llm.local.task import Task, Work
+from bt_runtime.llm.local.task import LocalTask, TaskWork
 from bt_runtime.types import Spent
 
 _JOBS = 48  # at once; the others wait
@@ -23,13 +23,13 @@ _IDLE = 1_000  # times in a row that a job may ask for no work: then it would go
 SPARE = 2  # sequences of its own that every job starts with: its prompt, and one to branch
 
 
-class Cache(Protocol):
+class BatchCache(Protocol):
     """The parts of a llama.cpp context that the batch needs."""
 
     batch: int
     sequences: int
 
-    def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]: ...
+    def decode(self, feeds: Sequence[TokenFeed]) -> list[list[Any]]: ...
     def length(self, seq: int) -> int: ...
     def copy(self, source: int, target: int, length: int) -> None: ...
     def share(self, source: int, target: int, length: int) -> None: ...
@@ -41,11 +41,11 @@ class Cache(Protocol):
     def go_on(self) -> None: ...
 
 
-class Part(NamedTuple):
+class BatchPart(NamedTuple):
     """A piece of work in a batch: the token where it ends, and the number of logit rows it needs."""
 
-    task: Task
-    work: Work
+    task: LocalTask
+    work: TaskWork
     end: int
     want: int
 
@@ -57,7 +57,7 @@ class Batch:
 
     def __init__(
         self,
-        cache: Cache,
+        cache: BatchCache,
         room: int,
         done: Callable[[int, Any, BaseException | None, Spent], None],
         chunk: int = 512,
@@ -70,14 +70,14 @@ class Batch:
         self.tree = PrefixTree()
         self.free = list(range(cache.sequences - 1, -1, -1))
         self.after: OrderedDict[tuple[int, ...], Any] = OrderedDict()  # prompt → the logits after it
-        self.waiting: list[Task] = []
-        self.active: dict[int, Task] = {}  # by sequence of the prompt, in order of admission
+        self.waiting: list[LocalTask] = []
+        self.active: dict[int, LocalTask] = {}  # by sequence of the prompt, in order of admission
 
     @property
     def busy(self) -> bool:
         return bool(self.waiting or self.active)
 
-    def ask(self, task: Task, first: bool = False) -> None:
+    def ask(self, task: LocalTask, first: bool = False) -> None:
         """Queues a task. `first`: the task continues a job that has just ended."""
         task.asked = task.asked or time.monotonic()
         self.waiting.insert(0 if first else len(self.waiting), task)
@@ -112,22 +112,22 @@ class Batch:
         if plan := self.begin():
             self.finish(plan, self.decoded(plan))
 
-    def begin(self) -> list[Part]:
+    def begin(self) -> list[BatchPart]:
         """Admits jobs and plans the next batch."""
         self.admit()
         return self._plan()
 
-    def decoded(self, plan: Sequence[Part]) -> list[list[Any]] | Aborted | NoRoom:
+    def decoded(self, plan: Sequence[BatchPart]) -> list[list[Any]] | Aborted | NoRoom:
         """Runs a planned batch. Any thread may call it, while nothing else touches this batch's cache."""
         try:
             return self.cache.decode(
-                [Feed(w.tokens[w.done : end], w.start + w.done, w.seqs, n) for _, w, end, n in plan]
+                [TokenFeed(w.tokens[w.done : end], w.start + w.done, w.seqs, n) for _, w, end, n in plan]
             )
         except (Aborted, NoRoom) as why:
             return why
 
     def finish(
-        self, plan: Sequence[Part], answers: list[list[Any]] | Aborted | NoRoom, gone: Sequence[int] = ()
+        self, plan: Sequence[BatchPart], answers: list[list[Any]] | Aborted | NoRoom, gone: Sequence[int] = ()
     ) -> None:
         """Hands out the rows of a batch. `gone`: jobs that were cancelled while it ran."""
         if isinstance(answers, NoRoom):
@@ -149,7 +149,7 @@ class Batch:
             elif not task.works:
                 self._resume(task)
 
-    def _hand_out(self, part: Part, rows: Sequence[Any]) -> None:
+    def _hand_out(self, part: BatchPart, rows: Sequence[Any]) -> None:
         task, work = part.task, part.work
         task.computed += part.end - work.done
         first = work.want - (len(work.tokens) - part.end) - part.want
@@ -164,7 +164,7 @@ class Batch:
         if work.seqs == (task.seq,):
             task.ready = min(len(task.prompt), work.start + part.end)
 
-    def _take_back(self, plan: Sequence[Part]) -> None:
+    def _take_back(self, plan: Sequence[BatchPart]) -> None:
         """Undoes a batch after an abort, and queues its work again."""
         starts: dict[int, int] = {}
         for part in plan:
@@ -174,7 +174,7 @@ class Batch:
         for seq, start in starts.items():
             self.cache.cut(seq, start)
 
-    def _relieve(self, last: Task) -> None:
+    def _relieve(self, last: LocalTask) -> None:
         """Frees cells when the cache is fuller than counted: drops a kept prefix, else requeues the youngest job."""
         gone = self.tree.oldest(but=self.active)
         if gone is not None:
@@ -184,7 +184,7 @@ class Batch:
                 last, error=BtError("the model's cache is full", "give it more `room`, or run fewer jobs at once")
             )
 
-    def remember(self, task: Task, row: Any) -> None:
+    def remember(self, task: LocalTask, row: Any) -> None:
         """Caches the logits after a prompt, because a prompt is often asked again with other options."""
         self.after[tuple(task.prompt)] = row.copy()
         if len(self.after) > _ROWS_KEPT:
@@ -197,21 +197,21 @@ class Batch:
 
     # sequences, for jobs that branch
 
-    def take(self, task: Task) -> int | None:
+    def take(self, task: LocalTask) -> int | None:
         if task.spare:
             return task.spare.pop()
         if len(self.free) > SPARE:  # the last ones are for the next job
             return self.free.pop()
         return None
 
-    def give(self, task: Task, seq: int) -> None:
+    def give(self, task: LocalTask, seq: int) -> None:
         self.cache.cut(seq)
         if len(task.spare) < SPARE - 1:
             task.spare.append(seq)
         else:
             self.free.append(seq)
 
-    def swap(self, task: Task, seq: int, kept: list[int]) -> None:
+    def swap(self, task: LocalTask, seq: int, kept: list[int]) -> None:
         """Lets `seq` hold this job's prompt from now on, followed by the tokens `kept`."""
         task.kept = kept
         if seq == task.seq:
@@ -236,7 +236,7 @@ class Batch:
                 self.waiting.remove(task)
                 self._resume(task)
 
-    def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
+    def _enter(self, task: LocalTask) -> Literal["in", "no room", "being computed"]:
         length, source = (0, None) if self.repeatable else self.beginning(task.prompt)
         if length is None:
             return "being computed"
@@ -261,7 +261,7 @@ class Batch:
         self._begin(task)
         return "in"
 
-    def _begin(self, task: Task) -> None:
+    def _begin(self, task: LocalTask) -> None:
         task.begun = time.monotonic()
         self.active[task.seq] = task
         self.tree.insert(task.prompt, task.seq)
@@ -286,7 +286,7 @@ class Batch:
         self.tree.insert(beginning, seq)
         self.cache.cut(seq, length)
 
-    def _take_over(self, task: Task, seq: int) -> None:
+    def _take_over(self, task: LocalTask, seq: int) -> None:
         """Takes the cached sequence over instead of copying it, because no other job needs it; a copy costs time per
         cell."""
         self.free.append(task.seq)
@@ -328,9 +328,9 @@ class Batch:
 
     # one batch
 
-    def _plan(self) -> list[Part]:
+    def _plan(self) -> list[BatchPart]:
         """Plans the next batch."""
-        plan: list[Part] = []
+        plan: list[BatchPart] = []
         tokens, rows = self.cache.batch, _ROWS
         tasks = list(self.active.values())
         tasks.sort(key=lambda t: sum(len(w.tokens) - w.done for w in t.works) > _SHORT)  # stable: then by admission
@@ -343,17 +343,17 @@ class Batch:
                 if size <= 0:
                     break
                 want = max(0, size - max(0, silent))
-                plan.append(Part(task, work, work.done + size, want))
+                plan.append(BatchPart(task, work, work.done + size, want))
                 tokens, left, rows = tokens - size, left - size, rows - want
                 if work.done + size < len(work.tokens):
                     break  # what follows may build on it
         return plan
 
-    def reach(self, task: Task, work: Work) -> int:
+    def reach(self, task: LocalTask, work: TaskWork) -> int:
         """Returns how many tokens may run in one go."""
         return len(work.tokens)
 
-    def _resume(self, task: Task) -> None:
+    def _resume(self, task: LocalTask) -> None:
         assert task.run is not None
         try:
             for _ in range(_IDLE):
@@ -366,12 +366,12 @@ class Batch:
         except (BtError, ValueError, RuntimeError) as fault:
             self._end(task, error=fault)
 
-    def _end(self, task: Task, value: Any = None, error: BaseException | None = None) -> None:
+    def _end(self, task: LocalTask, value: Any = None, error: BaseException | None = None) -> None:
         spent = task.spent()
         self._leave(task)
         self.done(task.id, value, error, spent)
 
-    def _leave(self, task: Task) -> None:
+    def _leave(self, task: LocalTask) -> None:
         """Keeps a finished task's sequence as a prefix for others, up to the computed token."""
         if task.run is not None:
             task.run.close()

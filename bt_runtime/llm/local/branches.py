@@ -9,12 +9,12 @@ import numpy as np
 
 from bt_runtime.llm.decoding.choice import ROOT, Mode, Trie, search
 from bt_runtime.llm.local.batch import Batch
-from bt_runtime.llm.local.task import Run, Task, Work
+from bt_runtime.llm.local.task import LocalTask, Run, TaskWork
 from bt_runtime.types import Choice
 
 
 def choose(
-    task: Task,
+    task: LocalTask,
     batch: Batch,
     trie: Trie,
     options: Sequence[str],
@@ -28,12 +28,12 @@ def choose(
 
     `ending`: the token of the terminator, and those that end an option as well as it does.
     """
-    branches = Branches(trie, task, batch, ending)
+    branches = TokenBranches(trie, task, batch, ending)
     quest = search(trie, options, mode, width, normalise)
     try:
         nodes = next(quest)
         if task.row is None:
-            yield [Work(task.prompt[task.reused :], task.reused, (task.seq,), 1, branches.first)]
+            yield [TaskWork(task.prompt[task.reused :], task.reused, (task.seq,), 1, branches.first)]
         else:
             branches.start(task.row)
         while True:
@@ -58,10 +58,10 @@ def logprobs(row: Any, tokens: Sequence[int], ending: Sequence[int] = ()) -> lis
     return found
 
 
-class Branches:
+class TokenBranches:
     """Holds at most the job's extra cells; paths beyond that are dropped, and computed again when needed."""
 
-    def __init__(self, trie: Trie, task: Task, batch: Batch, ending: Sequence[int] = ()) -> None:
+    def __init__(self, trie: Trie, task: LocalTask, batch: Batch, ending: Sequence[int] = ()) -> None:
         self.trie, self.task, self.batch, self.ending = trie, task, batch, ending
         self.length = len(task.prompt)
         self.held: dict[int, int] = {}  # node → a sequence that has it and all above it
@@ -78,9 +78,9 @@ class Branches:
         """Sets the logits after the prompt, where the search starts."""
         self._top = logprobs(row, self.trie.below[ROOT], self.ending)
 
-    def look(self, nodes: Sequence[int]) -> Generator[list[Work], None, list[Sequence[float]]]:
+    def look(self, nodes: Sequence[int]) -> Generator[list[TaskWork], None, list[Sequence[float]]]:
         found: dict[int, Sequence[float]] = {ROOT: self._top}
-        works: list[Work] = []
+        works: list[TaskWork] = []
         for chain in self._chains(nodes):
             work = self._place(chain, found)
             if work is None:
@@ -148,7 +148,7 @@ class Branches:
             node = self.trie.parent[node]
         return tokens[::-1]
 
-    def _place(self, chain: list[int], found: dict[int, Sequence[float]]) -> Work | None:
+    def _place(self, chain: list[int], found: dict[int, Sequence[float]]) -> TaskWork | None:
         """Returns the work that computes the logits of a chain; None when no sequence or no room is left."""
         above = self.trie.parent[chain[0]]
         while above != ROOT and not self._ends_at(above):
@@ -171,4 +171,4 @@ class Branches:
         def read(k: int, row: Any) -> None:
             found[chain[k]] = logprobs(row, self.trie.below[chain[k]], self.ending)
 
-        return Work(tokens, self.length + self.trie.depth[above], (seq,), len(chain), read)
+        return TaskWork(tokens, self.length + self.trie.depth[above], (seq,), len(chain), read)

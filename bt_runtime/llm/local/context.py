@@ -23,7 +23,7 @@ _NO_ROOM, _ABORTED = 1, 2
 _STRLEN = ctypes.cast(ctypes.CDLL(None).strlen, C.ggml_abort_callback)
 
 
-class Feed(NamedTuple):
+class TokenFeed(NamedTuple):
     """Tokens to run, in order from position `start`, in one or several sequences. The logits of the last `want` are
     returned."""
 
@@ -41,7 +41,7 @@ class NoRoom(Exception):
     """Raised when a batch has no free cells; nothing was changed."""
 
 
-class Context:
+class SequenceCache:
     """A key-value cache shared by up to 256 sequences, and the one way to run tokens through it."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Context:
         self._adapt(weights.adapters)
         self.weights, self.cells, self.batch = weights, cells, batch
         self.memory = C.llama_get_memory(self.handle)
-        self._layout = _Layout(batch)
+        self._layout = _BatchArrays(batch)
 
     def _adapt(self, adapters: Sequence[tuple[Any, float]]) -> None:
         handles = (C.llama_adapter_lora_p_ctypes * len(adapters))(*(handle for handle, _ in adapters))
@@ -102,7 +102,7 @@ class Context:
         self._stop[0] = b"\x00"
 
     # the owning thread
-    def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]:
+    def decode(self, feeds: Sequence[TokenFeed]) -> list[list[Any]]:
         """Runs the feeds in one batch. Returns the wanted rows of each feed; they are views, valid until the next
         decode."""
         self._check(feeds)
@@ -130,7 +130,7 @@ class Context:
             raise RuntimeError("no logits")
         return np.ctypeslib.as_array(pointer, shape=(count, self.weights.size))
 
-    def _check(self, feeds: Sequence[Feed]) -> None:
+    def _check(self, feeds: Sequence[TokenFeed]) -> None:
         if not self.handle:
             raise RuntimeError("the context is closed")
         total = sum(len(f.tokens) for f in feeds)
@@ -167,7 +167,7 @@ class Context:
 
     def state_size(self) -> int:
         """Measures the bytes that a sequence takes besides its tokens, in a context that is discarded afterwards."""
-        self.decode([Feed([0], 0, (0,))])
+        self.decode([TokenFeed([0], 0, (0,))])
         return int(C.llama_state_seq_get_size(self.handle, 0))
 
     def save(self, seq: int) -> Any:
@@ -192,10 +192,10 @@ class Context:
 
     def vector(self, tokens: Sequence[int]) -> list[float]:
         """The embedding of a text, of unit length."""
-        self._check([Feed(tokens, 0, (0,), len(tokens))])
+        self._check([TokenFeed(tokens, 0, (0,), len(tokens))])
         if self.memory:
             C.llama_memory_clear(self.memory, False)
-        batch, _ = self._layout.fill([Feed(tokens, 0, (0,), len(tokens))])
+        batch, _ = self._layout.fill([TokenFeed(tokens, 0, (0,), len(tokens))])
         run = C.llama_decode if self.memory else C.llama_encode
         if run(self.handle, batch) != 0:
             raise RuntimeError(f"embedding failed: {last_words()}")
@@ -216,7 +216,7 @@ class Context:
             self.handle = None
 
 
-class _Layout:
+class _BatchArrays:
     """The arrays of a llama_batch, kept and refilled."""
 
     def __init__(self, size: int) -> None:
@@ -238,7 +238,7 @@ class _Layout:
             logits=_to(self.out, ctypes.c_int8),
         )
 
-    def fill(self, feeds: Sequence[Feed]) -> tuple[Any, list[range]]:
+    def fill(self, feeds: Sequence[TokenFeed]) -> tuple[Any, list[range]]:
         """Fills the arrays with a batch; returns which of the wanted rows belong to each feed."""
         at, row, places = 0, 0, []
         self.kept = []

@@ -13,18 +13,18 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.llm.local.batch import Batch, Part
+from bt_runtime.llm.local.batch import Batch, BatchPart
 from bt_runtime.llm.local.lending import known, lend
-from bt_runtime.llm.local.task import Task
+from bt_runtime.llm.local.task import LocalTask
 
 _WORTH = 32  # tokens that another batch has more: then they are copied rather than computed
 
 
-class Computed(NamedTuple):
+class BatchReport(NamedTuple):
     """What a thread reports: the batch that it ran, and what came of it."""
 
     batch: Batch
-    plan: Sequence[Part]
+    plan: Sequence[BatchPart]
     outcome: Any = None  # the rows, or why there are none
     fault: BaseException | None = None
 
@@ -33,10 +33,10 @@ class Cores:
     """Acts as a batch for the worker. `open` creates a batch; a second one is opened when two jobs are there at the
     same time. `tell` is called from other threads; its value is for `computed`."""
 
-    def __init__(self, first: Batch, open: Callable[[], Batch], most: int, tell: Callable[[Computed], None]) -> None:
+    def __init__(self, first: Batch, open: Callable[[], Batch], most: int, tell: Callable[[BatchReport], None]) -> None:
         self.open, self.most, self.tell = open, most, tell
         self.batches = [first]
-        self.waiting: list[Task] = []
+        self.waiting: list[LocalTask] = []
         self.running: dict[Batch, list[int]] = {}  # batch → its jobs that were cancelled while it runs
         self._threads = ThreadPoolExecutor(most, "compute")
         self._looked = False  # since the last news: nothing more can be started
@@ -49,7 +49,7 @@ class Cores:
     def ready(self) -> bool:
         return self.busy and not self._looked
 
-    def ask(self, task: Task, first: bool = False) -> None:
+    def ask(self, task: LocalTask, first: bool = False) -> None:
         """Queues a task. `first`: the task continues a job that has just ended."""
         task.asked = task.asked or time.monotonic()
         self.waiting.insert(0 if first else len(self.waiting), task)
@@ -84,7 +84,7 @@ class Cores:
             else:
                 batch.cancel(id)
 
-    def computed(self, told: Computed) -> None:
+    def computed(self, told: BatchReport) -> None:
         """Hands out what a thread has computed."""
         gone = self.running.pop(told.batch)
         self._looked = False
@@ -104,13 +104,13 @@ class Cores:
                 self.running[batch] = []
                 self._threads.submit(self._run, batch, plan)
 
-    def _run(self, batch: Batch, plan: Sequence[Part]) -> None:
+    def _run(self, batch: Batch, plan: Sequence[BatchPart]) -> None:
         try:
-            self.tell(Computed(batch, plan, batch.decoded(plan)))
+            self.tell(BatchReport(batch, plan, batch.decoded(plan)))
         except BaseException as fault:
-            self.tell(Computed(batch, plan, fault=fault))
+            self.tell(BatchReport(batch, plan, fault=fault))
 
-    def _assign(self, task: Task) -> bool:
+    def _assign(self, task: LocalTask) -> bool:
         """Gives a job to the batch with the fewest, else to the one that holds most of its prompt. Returns False when
         it has to wait: for a beginning that is being computed, or for a batch to be at rest."""
         batch = self._least(task)
@@ -131,7 +131,7 @@ class Cores:
         batch.admit()  # at once, so that the next job sees what is being computed
         return True
 
-    def _least(self, task: Task) -> Batch:
+    def _least(self, task: LocalTask) -> Batch:
         """Returns the batch with the fewest jobs; of equal ones that which holds more of the prompt."""
         jobs = {batch: len(batch.active) + len(batch.waiting) for batch in self.batches}
         if min(jobs.values()) and len(self.batches) < self.most:

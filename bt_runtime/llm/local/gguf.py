@@ -50,7 +50,7 @@ class Raw(NamedTuple):
     ends: tuple[str, str] = ("", "")  # what begins a text, and what ends it, as tokens' texts
 
 
-class Reader:
+class GgufReader:
     """Reads a header. Every length is checked against the file's remaining bytes before anything is read or kept."""
 
     def __init__(self, file: BinaryIO, path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.llm.local.gguf import AGAIN, Reader
+from bt_runtime.llm.local.gguf import AGAIN, GgufReader
 from bt_runtime.types import Json
 
 STARTER, INSTRUCT = "starter", "instruct"  # registers of prompts
@@ -24,7 +24,7 @@ _NUMBERS = ("context_length", "block_count", "embedding_length", "attention.head
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ModelHeader:
     path: Path
     size: int
     about: dict[str, Json]
@@ -102,29 +102,29 @@ class Header:
         return most * (self.layers // interval if interval > 1 else self.layers)
 
 
-def read_header(path: str | Path) -> Header:
+def read_header(path: str | Path) -> ModelHeader:
     """The header, or a BtError that says in plain words what is wrong with the file."""
     path = Path(path)
     try:
         with _opened(path) as file:
-            raw = Reader(file, path).raw()
+            raw = GgufReader(file, path).raw()
     except OSError as fault:
         raise BtError(f"{path} cannot be read: {fault.strerror}", "check the path and its permissions") from fault
     except (struct.error, EOFError, UnicodeDecodeError, OverflowError) as fault:
         raise BtError(f"{path} is cut off or damaged in its header", "download it again") from fault
-    header = Header(path, *raw)
+    header = ModelHeader(path, *raw)
     _check(header)
     return _with_others(header)
 
 
-def register_with(header: Header, adapters: Iterable[str]) -> str:
+def register_with(header: ModelHeader, adapters: Iterable[str]) -> str:
     """Returns the register of a model under these adapters: what the last one of `btr lab finetune` was taught in, else
     the model's own."""
     told = [read_header(file).about.get(TAUGHT) for file in adapters if Path(file).is_file()]
     return next((found for found in reversed(told) if found in (STARTER, INSTRUCT)), header.register)
 
 
-def _with_others(header: Header) -> Header:
+def _with_others(header: ModelHeader) -> ModelHeader:
     """Combines the parts of a model that is split into several files. It keeps the first file's name, from which
     llama.cpp finds the others."""
     count = header.about.get("split.count")
@@ -144,7 +144,7 @@ def _with_others(header: Header) -> Header:
     return replace(header, size=header.size + more, weights=header.weights + more)
 
 
-def _check(header: Header) -> None:
+def _check(header: ModelHeader) -> None:
     """Checks types and ranges of all values that are read later."""
     named = header.about.get("general.architecture", "?")
     if not isinstance(named, str) or not re.fullmatch(r"[\w?.-]{1,64}", named):

@@ -12,8 +12,8 @@ from itertools import count
 
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.local.batch import Batch
-from bt_runtime.llm.local.lending import Known, known, lend
-from bt_runtime.llm.local.task import Task
+from bt_runtime.llm.local.lending import KnownPrefix, known, lend
+from bt_runtime.llm.local.task import LocalTask
 
 _WORTH = 32  # tokens that another lane knows more: then they are copied rather than computed
 _LOSS = 64  # tokens at the end of a conversation that may be given up for going on with its beginning
@@ -25,7 +25,7 @@ class Lanes:
     def __init__(self, first: Batch, open: Callable[[], Batch], most: int) -> None:
         self.open, self.most = open, most
         self.lanes = [first]
-        self.waiting: list[Task] = []
+        self.waiting: list[LocalTask] = []
         self._used = {first: 0}  # lane → when it was last given a job
         self._clock = count(1)
         self._turn = 0
@@ -41,7 +41,7 @@ class Lanes:
     def idle(self) -> None:
         """Called when nothing is asked."""
 
-    def ask(self, task: Task, first: bool = False) -> None:
+    def ask(self, task: LocalTask, first: bool = False) -> None:
         """Queues a task. `first`: the task continues a job that has just ended, in that job's lane."""
         task.asked = task.asked or time.monotonic()
         self.waiting.insert(0 if first else len(self.waiting), task)
@@ -77,7 +77,7 @@ class Lanes:
                 self.lanes[self._turn].step()
                 return
 
-    def _assign(self, task: Task) -> bool:
+    def _assign(self, task: LocalTask) -> bool:
         """Returns False when the job has to wait: for a free lane, or for another job to compute a prefix that can be
         copied."""
         held = {lane: known(lane, task.prompt) for lane in self.lanes}
@@ -95,7 +95,7 @@ class Lanes:
         lane.admit()  # at once, so that the next job sees what is being computed
         return True
 
-    def _lane(self, held: dict[Batch, Known]) -> Batch | None:
+    def _lane(self, held: dict[Batch, KnownPrefix]) -> Batch | None:
         """Returns the lane that holds this conversation, else a new lane, else the least recently used one."""
         idle = [lane for lane in held if not lane.busy]
         going_on = [lane for lane in idle if held[lane].lost <= _LOSS]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bt_runtime.llm.local.batch import SPARE, Batch
 
 
-class Known(NamedTuple):
+class KnownPrefix(NamedTuple):
     """The part of a prompt that a cache holds."""
 
     length: int  # tokens of its beginning
@@ -16,11 +16,11 @@ class Known(NamedTuple):
     lost: int  # other tokens that are held
 
 
-def known(batch: Batch, prompt: Sequence[int]) -> Known:
+def known(batch: Batch, prompt: Sequence[int]) -> KnownPrefix:
     match = batch.tree.match(prompt)
     tasks = [batch.active.get(seq) for seq in match.seqs]
     ready = max((match.length if task is None else min(match.length, task.ready) for task in tasks), default=0)
-    return Known(match.length, ready, batch.tree.cells - match.length)
+    return KnownPrefix(match.length, ready, batch.tree.cells - match.length)
 
 
 def lend(source: Batch, beginning: Sequence[int], target: Batch) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.header import ModelHeader, read_header
 
 _HINT = "`mmproj` names the projector that was published with the model, often called mmproj-….gguf; or leave it out"
 
 
-def check(path: str, model: Header) -> Header:
+def check(path: str, model: ModelHeader) -> ModelHeader:
     """Returns the projector's header; raises a BtError that says why the file is none, or none of this model."""
     if not Path(path).exists():
         raise BtError(f"there is no projector {path}", _HINT)

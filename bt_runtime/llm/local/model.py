@@ -13,11 +13,11 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.local import mmproj
-from bt_runtime.llm.local.header import Header, read_header, register_with
+from bt_runtime.llm.local.header import ModelHeader, read_header, register_with
 from bt_runtime.llm.local.sizing import fit
 from bt_runtime.llm.local.worker_client import Ask, WorkerClient
 from bt_runtime.llm.question import sampled, sound
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Json, Model, Question, Wake
 
 _ENOUGH = 1 << 62  # bytes: the worker knows what memory there is, on the GPU too
@@ -27,7 +27,7 @@ _COUNTED = 4096  # texts whose length is remembered
 class LocalModel(Model):
     """Opens in the background; `ready` waits for it. Every method may be called from any thread."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WorkerSettings) -> None:
         header = read_header(settings.model)
         fit(header, settings, _ENOUGH)  # what the file itself forbids is told at once
         if settings.mmproj:
@@ -41,7 +41,7 @@ class LocalModel(Model):
         self.register = register_with(header, [adapter.file for adapter in settings.lora])
         self.chat_template = self._chat = self._opened(header)  # while the worker starts
 
-    def _opened(self, header: Header) -> Chat | None:
+    def _opened(self, header: ModelHeader) -> Chat | None:
         template = header.chat_template if self.settings.chat else None
         try:
             chat = Chat.of(template, header.markers, header.ends) if template else None

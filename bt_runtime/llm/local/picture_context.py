@@ -9,11 +9,11 @@ from typing import Any
 
 import llama_cpp as C
 
-from bt_runtime.llm.local.context import Context, Feed, NoRoom
+from bt_runtime.llm.local.context import NoRoom, SequenceCache, TokenFeed
 from bt_runtime.llm.local.projector import Projector
 
 
-class PictureContext(Context):
+class PictureContext(SequenceCache):
     """llama.cpp runs tokens or embeddings in one batch, never both. So a feed is run in pieces; of all feeds the last
     pieces, which alone are asked for logits, are run together where they are text."""
 
@@ -21,12 +21,12 @@ class PictureContext(Context):
         super().__init__(*given, **named)
         self.projector = projector
 
-    def decode(self, feeds: Sequence[Feed]) -> list[list[Any]]:
+    def decode(self, feeds: Sequence[TokenFeed]) -> list[list[Any]]:
         if not any(token < 0 for feed in feeds for token in feed.tokens):
             return super().decode(feeds)
         parted = [_pieces(feed) for feed in feeds]
         found: dict[int, list[Any]] = {}
-        last: dict[int, Feed] = {}
+        last: dict[int, TokenFeed] = {}
         try:
             for at, pieces in enumerate(parted):
                 for piece in pieces:
@@ -45,7 +45,7 @@ class PictureContext(Context):
             raise
         return [found[at] for at in range(len(feeds))]
 
-    def _project(self, piece: Feed) -> list[Any]:
+    def _project(self, piece: TokenFeed) -> list[Any]:
         """Runs the embeddings of a picture, or of a part of it; returns a copy of the wanted rows."""
         blank = piece._replace(tokens=[0] * len(piece.tokens))
         self._check([blank])
@@ -59,11 +59,11 @@ class PictureContext(Context):
         return [row.copy() for row in self._rows(piece.want)]
 
 
-def _pieces(feed: Feed) -> list[Feed]:
+def _pieces(feed: TokenFeed) -> list[TokenFeed]:
     """Parts a feed into text and pictures. Only the last piece is asked for logits."""
-    pieces, at = list[Feed](), feed.start
+    pieces, at = list[TokenFeed](), feed.start
     for _, tokens in groupby(feed.tokens, lambda token: token < 0):
         piece = [*tokens]
-        pieces.append(Feed(piece, at, feed.seqs, 0))
+        pieces.append(TokenFeed(piece, at, feed.seqs, 0))
         at += len(piece)
     return [*pieces[:-1], pieces[-1]._replace(want=feed.want)]

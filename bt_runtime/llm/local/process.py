@@ -12,11 +12,11 @@ from typing import IO
 
 from bt_runtime.language.project import child
 from bt_runtime.llm.local import spelling, wire
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 
 
 class Process:
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WorkerSettings) -> None:
         self.sock, theirs = socket.socketpair()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         with theirs:
@@ -31,7 +31,7 @@ class Process:
             )
         self.sock.setblocking(False)
         self.out = bytearray(wire.frame("open", spelling.settings_as(settings)))
-        self.inbox = wire.Inbox(wire.MOST_SAID)
+        self.inbox = wire.WireInbox(wire.MOST_SAID)
         self.words = ""  # the end of its log, once it is gone
         self.ready = False
         self.heard = time.monotonic()

@@ -28,7 +28,7 @@ _BUILD = (
 _OTHER = "`mmproj` names the projector that was published with this model"
 
 
-class Seen(NamedTuple):
+class PictureTokens(NamedTuple):
     """A picture as the model gets it: its tokens, and the embeddings of those below zero; -1-base is the first."""
 
     tokens: tuple[int, ...]
@@ -59,9 +59,9 @@ class Projector:
             raise BtError(f"llama.cpp cannot use the projector {path}: {last_words(3) or 'no reason given'}", _OTHER)
         self.path, self.width, self.beat = path, weights.width, beat
         self._check(weights)
-        self.known: OrderedDict[str, Seen] = OrderedDict()  # by digest; those used last are last
+        self.known: OrderedDict[str, PictureTokens] = OrderedDict()  # by digest; those used last are last
         self.bases: list[int] = []  # of the pictures that are held, ascending
-        self.by_base: dict[int, Seen] = {}
+        self.by_base: dict[int, PictureTokens] = {}
         self.next = 0
         self.jobs: dict[int, set[str]] = {}  # job → the pictures in its prompts
 
@@ -121,7 +121,7 @@ class Projector:
 
     # libmtmd ---------------------------------------------------------------------------------
 
-    def _seen(self, data: bytes, file: str) -> Seen:
+    def _seen(self, data: bytes, file: str) -> PictureTokens:
         tokens, rows = list[int](), list[Any]()
         base = count = self.next
         with self._chunks(data, file) as chunks:
@@ -145,7 +145,7 @@ class Projector:
         table = np.concatenate(rows)
         if not np.isfinite(table).all():
             raise BtError(f"the projector {self.path} makes what is not a number of {file} (NaN or infinity)", _OTHER)
-        return Seen(tuple(tokens), base, table)
+        return PictureTokens(tuple(tokens), base, table)
 
     @contextmanager
     def _chunks(self, data: bytes, file: str) -> Iterator[list[Any]]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from bt_runtime.language.project import cache, disk
 from bt_runtime.language.project.file_digest import digest
 from bt_runtime.llm.local.prefix import common
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 
 SUFFIX = ".state"
 LEAST = 256  # tokens that are worth a file
@@ -28,7 +28,7 @@ _HEAD = struct.Struct("<16sI")  # digest of the tokens and the state; the number
 _PRIVATE = 0o600
 
 
-class Entry(NamedTuple):
+class StoredPrompt(NamedTuple):
     path: Path
     tokens: tuple[int, ...]
 
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
         return common(self.tokens, prompt)
 
 
-def key(settings: Settings, build: str) -> str:
+def key(settings: WorkerSettings, build: str) -> str:
     """Returns a digest of all that a state depends on besides its tokens: weights, adapters, and the cache's form."""
     files = [(digest(Path(settings.model)), 1.0)]
     files += [(digest(Path(adapter.file)), adapter.scale) for adapter in settings.lora]
@@ -52,14 +52,14 @@ class PromptStore:
         self.key, self.most, self.tell = key, most, tell
         self.folder = folder or cache("prompts")
         self.folder.chmod(0o700)
-        self.entries: list[Entry] = []
+        self.entries: list[StoredPrompt] = []
         self.entries += [entry for path in self.folder.glob(f"{key}-*{SUFFIX}") if (entry := self._read(path))]
 
-    def best(self, prompt: Sequence[int]) -> tuple[Entry | None, int]:
+    def best(self, prompt: Sequence[int]) -> tuple[StoredPrompt | None, int]:
         """Returns the entry that shares the longest beginning with a prompt, and that length."""
         return max(((e, e.shared(prompt)) for e in self.entries), key=lambda pair: pair[1], default=(None, 0))
 
-    def state(self, entry: Entry) -> bytes | None:
+    def state(self, entry: StoredPrompt) -> bytes | None:
         """The entry's state; None when the file is damaged or gone."""
         try:
             data = self._whole(entry.path)
@@ -85,9 +85,9 @@ class PromptStore:
         except OSError as fault:  # a full or read-only disk: it is computed next time
             self.tell(f"the state of a prompt is not kept: {fault.strerror}")
             return
-        self.entries.append(Entry(path, tuple(tokens)))
+        self.entries.append(StoredPrompt(path, tuple(tokens)))
 
-    def drop(self, entry: Entry, why: str) -> None:
+    def drop(self, entry: StoredPrompt, why: str) -> None:
         """Removes an entry that is of no use."""
         self.entries = [each for each in self.entries if each is not entry]
         self.tell(f"{entry.path.name} is ignored: {why}")
@@ -104,9 +104,9 @@ class PromptStore:
             self.entries = [entry for entry in self.entries if entry.path != path]
             total -= each
 
-    def _read(self, path: Path) -> Entry | None:
+    def _read(self, path: Path) -> StoredPrompt | None:
         """Reads an entry without its state; a damaged file is reported and removed."""
-        entry = Entry(path, ())
+        entry = StoredPrompt(path, ())
         try:
             with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
                 self._own(os.fstat(file.fileno()))
@@ -119,7 +119,7 @@ class PromptStore:
         except (OSError, ValueError) as fault:
             self.drop(entry, str(fault))
             return None
-        return Entry(path, tuple(tokens))
+        return StoredPrompt(path, tuple(tokens))
 
     def _whole(self, path: Path) -> bytes:
         with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:

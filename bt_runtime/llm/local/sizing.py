@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.llm.local.header import Header
+from bt_runtime.llm.local.header import ModelHeader
 from bt_runtime.llm.local.offload import MARGIN
-from bt_runtime.llm.settings import Settings, usable_cores
+from bt_runtime.llm.settings import WorkerSettings, usable_cores
 
 _USUAL = 8192  # tokens of context when nobody says; longer ones cost memory that few agents use
 _PROMPTS = 4  # how many whole contexts are held at once when nobody says
@@ -39,7 +39,7 @@ class Fit:
         return _whole(self.room // (self.lanes * self.batches))
 
 
-def fit(header: Header, settings: Settings, available: int, gpus: Sequence[int] = ()) -> Fit:
+def fit(header: ModelHeader, settings: WorkerSettings, available: int, gpus: Sequence[int] = ()) -> Fit:
     """Computes the sizes to use. A BtError names a number that would work. `available`: bytes for everything, weights
     included; `gpus`: free bytes of each. Room that was not asked for shrinks to one context before a layer leaves the
     GPUs."""
@@ -92,7 +92,7 @@ def _whole(cells: int) -> int:
     return cells // 256 * 256  # llama.cpp counts cells in blocks of 256
 
 
-def _chunk(header: Header, gpu: bool) -> int:
+def _chunk(header: ModelHeader, gpu: bool) -> int:
     """Tokens per batch: fewer for large models, so that a batch ends, and a cancel takes effect, in bounded time."""
     gigabytes = header.size / 1e9
     if gpu:

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bt_runtime.llm.local.wire import Malformed, Message
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Choice, Grammar, Question, Spent, Writing
 
 ENDED = ("stop", "grammar", "length")
 TUPLES = ("options", "stop", "texts", "pictures")  # fields of a question that JSON makes lists of
 
 
-def settings_as(settings: Settings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__} | {
+def settings_as(settings: WorkerSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in WorkerSettings.__dataclass_fields__} | {
         "lora": [{"file": adapter.file, "scale": adapter.scale} for adapter in settings.lora]
     }
 
 
-def settings_of(data: dict[str, Any]) -> Settings:
-    return Settings(**data)
+def settings_of(data: dict[str, Any]) -> WorkerSettings:
+    return WorkerSettings(**data)
 
 
 def question_as(question: Question) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from bt_runtime.llm.local.batch import SPARE, Batch, Part
-from bt_runtime.llm.local.task import Task, Work
+from bt_runtime.llm.local.batch import SPARE, Batch, BatchPart
+from bt_runtime.llm.local.task import LocalTask, TaskWork
 
 _LEAST = 32  # tokens that a state has to spare others before it is kept on the way
 _EVERY = 256  # tokens between two states on the way through a long prompt
@@ -27,7 +27,7 @@ class StateBatch(Batch):
 
     # admission
 
-    def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
+    def _enter(self, task: LocalTask) -> Literal["in", "no room", "being computed"]:
         length, source = (0, None) if self.repeatable else self._state(task.prompt)
         fork = 0 if self.repeatable else self.tree.match(task.prompt).length
         if self._is_computed(task.prompt, fork, length):
@@ -68,7 +68,7 @@ class StateBatch(Batch):
                 return True
         return False
 
-    def _places(self, task: Task, fork: int) -> list[int]:
+    def _places(self, task: LocalTask, fork: int) -> list[int]:
         """Returns the positions of a prompt at which states are kept."""
         end = len(task.prompt)
         wanted = {end, fork} if fork >= _LEAST else {end}
@@ -78,14 +78,14 @@ class StateBatch(Batch):
 
     # one batch
 
-    def reach(self, task: Task, work: Work) -> int:
+    def reach(self, task: LocalTask, work: TaskWork) -> int:
         marks = task.marks
         if work.seqs != (task.seq,) or not marks:
             return len(work.tokens)
         left = marks[-1] - work.start - work.done
         return left if left > 0 else len(work.tokens)
 
-    def _hand_out(self, part: Part, rows: Sequence[Any]) -> None:
+    def _hand_out(self, part: BatchPart, rows: Sequence[Any]) -> None:
         task, marks = part.task, part.task.marks
         if part.work.seqs == (task.seq,):
             place = part.work.start + part.end
@@ -94,7 +94,7 @@ class StateBatch(Batch):
                     self._keep(task, place)
         super()._hand_out(part, rows)
 
-    def _keep(self, task: Task, place: int) -> None:
+    def _keep(self, task: LocalTask, place: int) -> None:
         """Keeps a copy of a job's present state, for other jobs and for its own later prompts."""
         seq = self.take(task)
         if seq is None:
@@ -103,7 +103,7 @@ class StateBatch(Batch):
         self.tree.insert(task.prompt[:place], seq)
         self.drop_contained(seq)
 
-    def _take_back(self, plan: Sequence[Part]) -> None:
+    def _take_back(self, plan: Sequence[BatchPart]) -> None:
         """Restarts a batch's jobs after an abort, because their states are unknown."""
         for task in {id(part.task): part.task for part in plan}.values():
             if task.run is not None:
@@ -112,7 +112,7 @@ class StateBatch(Batch):
             task.works, task.kept, task.row, task.reused, task.ready = [], [], None, 0, 0
             self.ask(task, first=True)
 
-    def _leave(self, task: Task) -> None:
+    def _leave(self, task: LocalTask) -> None:
         if task.run is not None:
             task.run.close()
         held = [*task.prompt, *task.kept]
@@ -124,12 +124,12 @@ class StateBatch(Batch):
         self.tree.insert(held[:length], task.seq)
         self.drop_contained(task.seq)
 
-    def _free(self, task: Task) -> None:
+    def _free(self, task: LocalTask) -> None:
         self._give_up(task)
         self.cache.cut(task.seq)
         self.free.append(task.seq)
 
-    def _give_up(self, task: Task) -> None:
+    def _give_up(self, task: LocalTask) -> None:
         self.free += task.spare
         task.spare = []
         del self.active[task.seq]
@@ -137,7 +137,7 @@ class StateBatch(Batch):
 
     # sequences
 
-    def take(self, task: Task) -> int | None:
+    def take(self, task: LocalTask) -> int | None:
         """Returns a free sequence; frees the least recently used one if necessary."""
         if not task.spare and len(self.free) <= SPARE:
             gone = self.tree.oldest(but=self.active)

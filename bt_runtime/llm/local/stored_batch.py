@@ -10,7 +10,7 @@ from bt_runtime.llm.local.batch import Batch
 from bt_runtime.llm.local.lending import fill, make_room
 from bt_runtime.llm.local.prefix import common
 from bt_runtime.llm.local.prompt_store import LEAST, MOST_TOKENS, PromptStore
-from bt_runtime.llm.local.task import Task
+from bt_runtime.llm.local.task import LocalTask
 
 _WORTH = 64  # tokens more than the cache holds that are worth a copy, and to be put aside for
 _WAITING = 4  # prompts that wait for an idle moment
@@ -25,7 +25,7 @@ class StoredBatch(Batch):
         self.store, self.aside = store, aside
         self.unkept: list[tuple[int, ...]] = []
 
-    def _enter(self, task: Task) -> Literal["in", "no room", "being computed"]:
+    def _enter(self, task: LocalTask) -> Literal["in", "no room", "being computed"]:
         if not task.looked_up:
             task.looked_up = True
             self._bring_back(task)
@@ -35,7 +35,7 @@ class StoredBatch(Batch):
                 self._put_aside(task)
         return super()._enter(task)
 
-    def _bring_back(self, task: Task) -> None:
+    def _bring_back(self, task: LocalTask) -> None:
         """Copies what was put aside of this prompt into the cache."""
         found = self.aside.best(task.prompt)
         if found is None or found.length < self.tree.match(task.prompt).length + _WORTH:
@@ -46,7 +46,7 @@ class StoredBatch(Batch):
             if found.held < found.length + _WORTH and found.key in self.aside.states:
                 self.aside.drop(found.key)
 
-    def _put_aside(self, task: Task) -> None:
+    def _put_aside(self, task: LocalTask) -> None:
         """Takes the idle prompts out of the cache that hold much besides the beginning of this task's prompt."""
         for seq in self.tree.seqs():
             if seq not in self.active:
@@ -59,7 +59,7 @@ class StoredBatch(Batch):
             self.aside.put(self.tree.tokens(seq), self.cache.save(seq))
         super()._evict(seq)
 
-    def _restore(self, task: Task, store: PromptStore) -> None:
+    def _restore(self, task: LocalTask, store: PromptStore) -> None:
         """Copies the beginning that an earlier start computed into the cache. At least two tokens are left: one alone
         is summed in another order."""
         entry, shared = store.best(task.prompt)
@@ -74,7 +74,7 @@ class StoredBatch(Batch):
         except RuntimeError as fault:
             store.drop(entry, str(fault))
 
-    def _leave(self, task: Task) -> None:
+    def _leave(self, task: LocalTask) -> None:
         if self.store is not None and task.reused < _WORTH and task.ready >= len(task.prompt) - 1:
             # what stands for a picture is numbered anew at each start
             tokens = tuple(takewhile(lambda token: token >= 0, task.prompt[:MOST_TOKENS]))

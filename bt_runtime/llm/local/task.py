@@ -11,7 +11,7 @@ from bt_runtime.types import Spent
 
 
 @dataclass(slots=True)
-class Work:
+class TaskWork:
     tokens: Sequence[int]
     start: int
     seqs: tuple[int, ...]
@@ -20,23 +20,23 @@ class Work:
     done: int = 0
 
 
-Run = Generator[list[Work], None, Any]
+Run = Generator[list[TaskWork], None, Any]
 
 
 @dataclass(slots=True, eq=False)
-class Task:
+class LocalTask:
     """A running job. `seq` holds its prompt, and at the end the part worth caching."""
 
     id: int
     prompt: list[int]
     extra: int  # cells that it may use beyond its prompt
-    start: Callable[[Task, Any], Run]  # the second is the batch that it is in
+    start: Callable[[LocalTask, Any], Run]  # the second is the batch that it is in
     asked: float = 0.0
     begun: float = 0.0
     seq: int = -1
     spare: list[int] = field(default_factory=list)  # sequences of its own, not in use
     run: Run | None = None
-    works: list[Work] = field(default_factory=list)
+    works: list[TaskWork] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)  # tokens in `seq` after the prompt
     marks: list[int] = field(default_factory=list)  # of its prompt, where its state is to be kept; the next one last
     reused: int = 0

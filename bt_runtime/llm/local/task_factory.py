@@ -16,11 +16,11 @@ from bt_runtime.llm.decoding.choice import check_apart, combine, ended
 from bt_runtime.llm.decoding.grammar import accepts
 from bt_runtime.llm.decoding.token_boundary import BoundaryFinder
 from bt_runtime.llm.local.branches import choose
-from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.header import ModelHeader, read_header
 from bt_runtime.llm.local.llama import Weights
-from bt_runtime.llm.local.task import Run, Task
-from bt_runtime.llm.local.write import Guide, TextSoFar, write
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.local.task import LocalTask, Run
+from bt_runtime.llm.local.write import GrammarGuide, TextSoFar, write
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Choice, Grammar, Question, Writing
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _MOST_EXTRA = 4096  # cells that the branches of one choice may take
 _PROMPTS = 32  # whose tokens are remembered
 
 
-def _marks(header: Header) -> bool:
+def _marks(header: ModelHeader) -> bool:
     """True when the model's template separates turns by tokens of the vocabulary."""
     template = header.chat_template or ""
     return "eos_token" in template or any(marker in template for marker in header.markers)
@@ -42,7 +42,7 @@ def _as_it_is(text: str) -> str:
 
 class TaskFactory:
     def __init__(
-        self, weights: Weights, room: int, settings: Settings, limit: int, projector: Projector | None = None
+        self, weights: Weights, room: int, settings: WorkerSettings, limit: int, projector: Projector | None = None
     ) -> None:
         """Creates a factory. `room`: cells for one job. `limit`: tokens of the longest prompt with its answer."""
         self.projector = projector
@@ -54,30 +54,30 @@ class TaskFactory:
         # a chat model that ends its turns by a token of their own may end an option by it, too
         self.enders = weights.enders if header is not None and _marks(header) else []
         self.boundaries = BoundaryFinder(weights.tokens, lambda token: weights.piece(token) if token >= 0 else b"")
-        self.following: dict[int, Callable[[Choice], Choice | Task]] = {}  # what comes after a job's first part
+        self.following: dict[int, Callable[[Choice], Choice | LocalTask]] = {}  # what comes after a job's first part
         self.prompts: OrderedDict[str, list[int]] = OrderedDict()
-        self._guide: Future[Guide] | None = None
+        self._guide: Future[GrammarGuide] | None = None
 
     def prepare(self) -> None:
         """Builds the tables of the vocabulary in the background, because a large one takes seconds."""
-        made = self._guide = Future[Guide]()
+        made = self._guide = Future[GrammarGuide]()
 
         def build() -> None:
             try:
-                made.set_result(Guide(self.weights))
+                made.set_result(GrammarGuide(self.weights))
             except BaseException as fault:
                 made.set_exception(fault)
 
         threading.Thread(target=build, name="tables", daemon=True).start()
 
-    def guide(self) -> Guide:
+    def guide(self) -> GrammarGuide:
         """Returns the guide; its tables were started when the model was loaded."""
         if self._guide is None:
             self.prepare()
         assert self._guide is not None
         return self._guide.result()
 
-    def task(self, id: int, question: Question) -> Task:
+    def task(self, id: int, question: Question) -> LocalTask:
         """Raises a BtError where the order cannot be carried out."""
         make = {"choose": self.choice, "decide": self.decision, "write": self.writing}[question.kind]
         task = make(id, question)
@@ -93,11 +93,11 @@ class TaskFactory:
         """The task of the second part after a job's first part, or the value unchanged."""
         then = self.following.pop(id, None)
         found = value if then is None else then(value)
-        if not isinstance(found, Task):
+        if not isinstance(found, LocalTask):
             self.forget(id)
         return found
 
-    def _check_length(self, task: Task) -> None:
+    def _check_length(self, task: LocalTask) -> None:
         longest = self.limit - 1
         if len(task.prompt) > longest:
             raise TooLong(
@@ -107,7 +107,7 @@ class TaskFactory:
                 self.limit,
             )
 
-    def choice(self, id: int, question: Question, end: str | None = None) -> Task:
+    def choice(self, id: int, question: Question, end: str | None = None) -> LocalTask:
         options, mode, end = question.options, question.mode, self.settings.terminator if end is None else end
         tokens = self._prompt(id, question)
         boundary = self.boundaries.join(tokens, ended([*map(self.harmless, options)], end))
@@ -124,17 +124,17 @@ class TaskFactory:
         extra = max(longest, min(len(trie) + 64, _MOST_EXTRA, self.room - len(boundary.prompt)))
         ending = (self.weights.newline, *self.enders) if end == "\n" and self.enders else ()
         width, normalise = self.settings.width, question.normalise
-        return Task(
+        return LocalTask(
             id,
             boundary.prompt,
             extra,
             lambda task, batch: choose(task, batch, trie, options, mode, width, normalise, ending),
         )
 
-    def decision(self, id: int, question: Question) -> Task:
+    def decision(self, id: int, question: Question) -> LocalTask:
         """Decides a move and its argument in one task, without a round trip to the tick's process between them."""
 
-        def follow(move: Choice) -> Choice | Task:
+        def follow(move: Choice) -> Choice | LocalTask:
             before, options = question.before(move.text), question.moves[move.text]
             if not options:
                 return move._replace(index=before)
@@ -144,14 +144,14 @@ class TaskFactory:
         self.following[id] = follow
         return self.choice(id, question._replace(options=tuple(question.moves)), end="")
 
-    def writing(self, id: int, question: Question) -> Task:
+    def writing(self, id: int, question: Question) -> LocalTask:
         grammar = question.grammar
         matcher = self.guide().start(grammar) if grammar is not None else None
         tokens = self._prompt(id, question)
         extra = max(1, min(question.max_tokens, self.limit - len(tokens)))
         text = TextSoFar(self.weights, question.stop, extra)
         # forced tokens come in bunches: the last may go beyond the limit, never beyond the room
-        return Task(
+        return LocalTask(
             id,
             tokens,
             extra + 64,

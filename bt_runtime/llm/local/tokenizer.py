@@ -14,25 +14,25 @@ from bt_runtime.language.project import child
 _PATIENCE = 60.0  # seconds, on however busy a machine
 
 
-class Token(NamedTuple):
+class VocabularyToken(NamedTuple):
     number: int
     text: str
     steers: bool  # a control token
     size: int = 0  # bytes of the text; 0 of a control token
 
 
-def tokens_of(file: str, prompt: str, chat: bool) -> list[Token]:
+def tokens_of(file: str, prompt: str, chat: bool) -> list[VocabularyToken]:
     """Returns the tokens that a worker would feed. `chat`: the template's markers are control tokens, otherwise
     text."""
     return tokens_of_each(file, [prompt], chat)[0]
 
 
-def tokens_of_each(file: str, prompts: Sequence[str], chat: bool) -> list[list[Token]]:
+def tokens_of_each(file: str, prompts: Sequence[str], chat: bool) -> list[list[VocabularyToken]]:
     """Returns the tokens of several prompts, each tokenised separately."""
     words, question = child.python("bt_runtime.llm.local.tokenizer"), json.dumps([file, [*prompts], chat]).encode()
     try:
         done = child.answer(words, question, _PATIENCE, stderr=subprocess.PIPE)
-        return [[Token(*token) for token in tokens] for tokens in json.loads(done.stdout)]
+        return [[VocabularyToken(*token) for token in tokens] for tokens in json.loads(done.stdout)]
     except TimeoutError:
         raise BtError(f"the vocabulary of {file} is not read after {_PATIENCE:g} s", "try again") from None
     except ValueError:

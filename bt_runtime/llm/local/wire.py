@@ -36,7 +36,7 @@ def frame(kind: str, *rest: Any, numbers: array[float] | None = None) -> bytes:
     return b"".join((_SIZES.pack(len(text), len(raw)), text, raw))
 
 
-class Inbox:
+class WireInbox:
     """Collects received bytes, and yields each message once it is complete. Raises Malformed."""
 
     def __init__(self, most: int = MOST_TEXT) -> None:
@@ -71,6 +71,6 @@ def _read(text: bytes, raw: bytes) -> Message:
 
 def messages(sock: socket.socket) -> Iterator[Message]:
     """Yields every message until the other end closes. Blocks: use a thread of its own."""
-    inbox = Inbox()
+    inbox = WireInbox()
     while data := sock.recv(1 << 16):
         yield from inbox.add(data)

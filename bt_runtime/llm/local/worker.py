@@ -29,9 +29,9 @@ from bt_runtime.language.project import orphan
 from bt_runtime.llm.local import offload, spelling, wire
 from bt_runtime.llm.local.aside import Aside
 from bt_runtime.llm.local.batch import Batch
-from bt_runtime.llm.local.context import SEQUENCES, Context
+from bt_runtime.llm.local.context import SEQUENCES, SequenceCache
 from bt_runtime.llm.local.cores import Cores
-from bt_runtime.llm.local.header import Header, read_header
+from bt_runtime.llm.local.header import ModelHeader, read_header
 from bt_runtime.llm.local.lanes import Lanes
 from bt_runtime.llm.local.llama import Device, Weights, begin, devices
 from bt_runtime.llm.local.prompt_store import PromptStore, key
@@ -39,9 +39,9 @@ from bt_runtime.llm.local.sizing import Fit, fit, free_memory
 from bt_runtime.llm.local.sizing import size as in_words
 from bt_runtime.llm.local.states import StateBatch, sequences
 from bt_runtime.llm.local.stored_batch import StoredBatch
-from bt_runtime.llm.local.task import Task
+from bt_runtime.llm.local.task import LocalTask
 from bt_runtime.llm.local.task_factory import TaskFactory
-from bt_runtime.llm.settings import Settings, default_threads
+from bt_runtime.llm.settings import WorkerSettings, default_threads
 from bt_runtime.types import Spent
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _EMBEDDED = 512  # tokens of a text that count for its embedding
 
 
 class Worker:
-    def __init__(self, sock: socket.socket, settings: Settings) -> None:
+    def __init__(self, sock: socket.socket, settings: WorkerSettings) -> None:
         self.sock, self.settings = sock, settings
         self.sending = threading.Lock()
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
@@ -63,7 +63,7 @@ class Worker:
         self.beaten = 0.0
         self.notes: list[str] = []
         self.facts: dict[str, Any] = {}
-        self._embedder: Context | None = None
+        self._embedder: SequenceCache | None = None
         self.projector: Projector | None = None
 
     def send(self, kind: str, *rest: Any, numbers: array[float] | None = None) -> None:
@@ -112,7 +112,7 @@ class Worker:
             "load_seconds": round(time.monotonic() - began, 3),
         }
 
-    def _layers(self, header: Header, sizes: Fit, gpus: Sequence[Device]) -> int:
+    def _layers(self, header: ModelHeader, sizes: Fit, gpus: Sequence[Device]) -> int:
         if self.settings.gpu_layers != "auto":
             if gpus or not self.settings.gpu_layers:
                 return self.settings.gpu_layers
@@ -121,7 +121,7 @@ class Worker:
         need = offload.Need(header.layers, header.weights, sizes.cache_bytes, sizes.logits_bytes)
         return offload.layers_that_fit(need, [d.free for d in gpus])
 
-    def _load(self, layers: int, sizes: Fit) -> tuple[Weights, Context]:
+    def _load(self, layers: int, sizes: Fit) -> tuple[Weights, SequenceCache]:
         weights = Weights(self.settings.model, layers, self.beat, self.settings.main_gpu, self.settings.tensor_split)
         if not weights.writes:
             kind = weights.describe()
@@ -146,7 +146,7 @@ class Worker:
 
             self.projector = Projector(self.settings.mmproj, weights, self.threads, gpu, self.beat)
 
-    def _context(self, weights: Weights, sizes: Fit) -> Context:
+    def _context(self, weights: Weights, sizes: Fit) -> SequenceCache:
         """Opens a context. On the processor flash attention sums in another order and with less precision, so that
         other choices are made: it is used there only where it is asked for, or where the cache's type needs it."""
         processor = weights.gpu_layers == 0 and not self.settings.quantised
@@ -154,7 +154,7 @@ class Worker:
         kind = self.settings.cache_type
         states = self._states(weights, sizes) if weights.forgets else SEQUENCES
         if self.projector is None:
-            return Context(
+            return SequenceCache(
                 weights, sizes.lane, sizes.chunk, self.threads, flash=flash, cache_type=kind, sequences=states
             )
         from bt_runtime.llm.local.picture_context import PictureContext
@@ -165,7 +165,7 @@ class Worker:
 
     def _states(self, weights: Weights, sizes: Fit) -> int:
         """Returns how many sequences of a recurrent model fit in a cache's memory."""
-        probe = Context(weights, 256, 32, self.threads, sequences=1)
+        probe = SequenceCache(weights, 256, 32, self.threads, sequences=1)
         try:
             size = probe.state_size()
         finally:
@@ -174,12 +174,12 @@ class Worker:
         self.notes.append(f"it keeps a state of {in_words(size)}: {count} at once, {in_words(size * count)}")
         return count
 
-    def _batch(self, context: Context, sizes: Fit) -> Batch | Lanes | Cores:
+    def _batch(self, context: SequenceCache, sizes: Fit) -> Batch | Lanes | Cores:
         if self.weights.forgets:
             return StateBatch(context, sizes.lane, self._done, sizes.chunk, self.settings.repeatable)
         store = self._store(sizes)
 
-        def batch(context: Context) -> Batch:
+        def batch(context: SequenceCache) -> Batch:
             if store is not None or sizes.aside_bytes:
                 aside = Aside(sizes.aside_bytes // sizes.batches)
                 return StoredBatch(context, sizes.lane, self._done, sizes.chunk, store=store, aside=aside)
@@ -273,7 +273,7 @@ class Worker:
         try:
             if self._embedder is None:
                 size = min(_EMBEDDED, self.weights.trained)
-                self._embedder = Context(self.weights, size, size, self.threads, embed=True)
+                self._embedder = SequenceCache(self.weights, size, size, self.threads, embed=True)
             if len(vectors) < len(texts):
                 tokens = self.weights.tokens(texts[len(vectors)], begin=True)[: self._embedder.batch]
                 vectors.append(self._embedder.vector(tokens))
@@ -291,7 +291,7 @@ class Worker:
             value = value if error else self.task_factory.follow(id, value)
         except (BtError, ValueError, RuntimeError) as fault:
             error = fault
-        if isinstance(value, Task) and error is None:
+        if isinstance(value, LocalTask) and error is None:
             self.before[id] = spent
             self.batch.ask(value, first=True)
         elif error is None:
@@ -304,7 +304,7 @@ class Worker:
             self.send("error", id, message, hint, spent, measure)
 
 
-def _stand_back(settings: Settings) -> None:
+def _stand_back(settings: WorkerSettings) -> None:
     """Lowers this process's priority below the tick's, and makes it the first to be killed when memory runs out."""
     with contextlib.suppress(OSError):
         os.nice(settings.niceness)
@@ -322,8 +322,8 @@ def main(descriptor: int) -> int:
     faulthandler.enable()
     sys.setswitchinterval(0.0005)  # the listening thread is to be heard beside the computing one
     sock = socket.socket(fileno=descriptor)
-    inbox = wire.Inbox()
-    settings: Settings | None = None
+    inbox = wire.WireInbox()
+    settings: WorkerSettings | None = None
     while settings is None:
         data = sock.recv(1 << 16)
         if not data:

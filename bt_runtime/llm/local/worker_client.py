@@ -17,7 +17,7 @@ from bt_runtime.language.faults.diagnostic import BtError, TooLong
 from bt_runtime.llm.job import Answer
 from bt_runtime.llm.local import spelling, wire
 from bt_runtime.llm.local.process import Process
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from bt_runtime.types import Question, Spent
 
 _STARTING = 60.0  # seconds that a worker may take to its first sign of life, on however busy a machine
@@ -46,7 +46,7 @@ class Count:
 class WorkerClient:
     """Owns the worker's thread. Only `post`, `cancel`, `ask_count` and `close` may be called from other threads."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
         self.facts: dict[str, Any] = {}
         self.failed: BtError | None = None

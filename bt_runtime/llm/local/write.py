@@ -12,7 +12,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.llm.decoding.grammar import SLICES, compile_for
 from bt_runtime.llm.local.llama import Weights
-from bt_runtime.llm.local.task import Run, Task, Work
+from bt_runtime.llm.local.task import LocalTask, Run, TaskWork
 from bt_runtime.types import Grammar, Question, Writing
 
 _KEPT = 64  # grammars that stay compiled
@@ -87,7 +87,7 @@ def allowed_tokens(matcher: Any, size: int) -> Any:
     return allowed
 
 
-class Guide:
+class GrammarGuide:
     """Compiles grammars for one vocabulary with llguidance. Matchers are reused, because they cache what they
     computed."""
 
@@ -137,7 +137,7 @@ class TextSoFar:
         return Writing(self.data.decode("utf-8", "replace"), ended, len(self.tokens))
 
 
-def write(task: Task, text: TextSoFar, how: Question, matcher: Any = None) -> Run:
+def write(task: LocalTask, text: TextSoFar, how: Question, matcher: Any = None) -> Run:
     """The job of a text: computes the prompt, then generates tokens until the text ends."""
     dice = np.random.Generator(np.random.PCG64(how.seed))
     held: list[int] = []  # the token decided on when the row was there
@@ -158,7 +158,7 @@ def write(task: Task, text: TextSoFar, how: Question, matcher: Any = None) -> Ru
         if ended:
             return text.written(ended)
         if tokens:
-            yield [Work(tokens, start, (task.seq,), 1, decide)]
+            yield [TaskWork(tokens, start, (task.seq,), 1, decide)]
         else:
             decide(0, task.row)  # the whole prompt is in the cache, and what comes after it is known
         start += len(tokens)

@@ -15,9 +15,9 @@ from bt_runtime.llm.decoding.choice import combine
 from bt_runtime.llm.question import NO_SCORES
 from bt_runtime.llm.server import answer, thought
 from bt_runtime.llm.server.answer import Unanswered
-from bt_runtime.llm.server.flavour import Flavour, Greeting, Setup, Written
+from bt_runtime.llm.server.flavour import Flavour, Greeting, ServerText, Setup
 from bt_runtime.llm.server.http import SAID
-from bt_runtime.llm.server.request import Line
+from bt_runtime.llm.server.request import RequestLine
 from bt_runtime.llm.server.served_chat import ROLES, messages
 from bt_runtime.types import Choice, Grammar, Question
 
@@ -65,12 +65,12 @@ class ChatServer(Flavour):
         """Returns False: this flavour is the fallback when no other knows the server."""
         return False
 
-    def open(self, line: Line, greeting: Greeting) -> None:
+    def open(self, line: RequestLine, greeting: Greeting) -> None:
         self.name = self._listed(line, greeting)
         chat = self.setup.chat
         self.chat = ROLES if chat or (chat is None and self.takes_messages(line)) else None
 
-    def takes_messages(self, line: Line) -> bool:
+    def takes_messages(self, line: RequestLine) -> bool:
         """Asks for one token, to find out whether the server accepts messages."""
         hello = [{"role": "user", "content": "Hello"}]
         try:
@@ -81,7 +81,7 @@ class ChatServer(Flavour):
             return False
         return True
 
-    def _listed(self, line: Line, greeting: Greeting) -> str:
+    def _listed(self, line: RequestLine, greeting: Greeting) -> str:
         """Checks that the server has the named model. Without a name the server must have exactly one."""
         address, name = line.server.address, self.name
         names = [line.server.quoted(str(row.get("id", "")), SAID) for row in greeting.models]
@@ -96,7 +96,7 @@ class ChatServer(Flavour):
 
     # choosing
 
-    def choose(self, line: Line, question: Question) -> Choice:
+    def choose(self, line: RequestLine, question: Question) -> Choice:
         if question.mode == "scores":
             raise BtError(
                 f"{line.server.address} {NO_SCORES} of all options",
@@ -123,7 +123,7 @@ class ChatServer(Flavour):
             "a larger model, or a llama-server, which is asked for probabilities",
         )
 
-    def decide(self, line: Line, question: Question) -> Choice:
+    def decide(self, line: RequestLine, question: Question) -> Choice:
         move = self.choose(line, question._replace(options=tuple(question.moves)))
         before, options = question.before(move.text), question.moves[move.text]
         if not options:
@@ -132,7 +132,7 @@ class ChatServer(Flavour):
         thoughts = "\n".join(filter(None, (move.thought, then.thought)))
         return combine(move, then, before)._replace(thought=thoughts)
 
-    def option(self, line: Line, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
+    def option(self, line: RequestLine, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
         """Asks for one of the options as an object of a schema, and repeats after an invalid answer."""
         schema = {"type": "object", "properties": {"choice": {"enum": [*options]}}, "required": ["choice"]}
         stop = {} if self.forms and self.chat else {"stop": ["\n"]}
@@ -145,17 +145,19 @@ class ChatServer(Flavour):
 
     # writing
 
-    def write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Written:
+    def write(self, line: RequestLine, ask: dict[str, Any], grammar: Grammar | None, most: int) -> ServerText:
         prompt = ask.pop("prompt")
         schema = self.constrained(ask, grammar) if grammar is not None else None
         said = self.exchange(line, prompt, ask, most, schema)
-        return Written(said.answer, {"text": said.text}, "text", said.cut, len(prompt), said.thought)
+        return ServerText(said.answer, {"text": said.text}, "text", said.cut, len(prompt), said.thought)
 
     def constrained(self, ask: dict[str, Any], grammar: Grammar) -> Any:
         """Puts into `ask` what the server knows of the grammar, or gives the JSON schema to ask with, or None."""
         return json.loads(grammar.text) if grammar.kind == "json_schema" else None
 
-    def exchange(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+    def exchange(
+        self, line: RequestLine, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None
+    ) -> Exchange:
         """Continues a prompt by at most `most` tokens. A model that turns out to think is asked again, unless it has
         answered: with tokens to think for, and without texts that would end its thought."""
         known = self.thinks
@@ -168,14 +170,14 @@ class ChatServer(Flavour):
                 found = self._thoughtful(line, prompt, ask, most, schema)
         return found
 
-    def _thoughtful(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any) -> Exchange:
+    def _thoughtful(self, line: RequestLine, prompt: str, ask: Mapping[str, Any], most: int, schema: Any) -> Exchange:
         stops = ask.get("stop") or ()
         found = self.sent(line, prompt, {**ask, "stop": []}, most + self.setup.think_tokens, schema)
         text = found.text.lstrip() if stops and found.thinks else found.text
         text, stopped = thought.stopped(text, [stops] if isinstance(stops, str) else stops)
         return found._replace(text=text, cut=found.cut and not stopped)
 
-    def sent(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+    def sent(self, line: RequestLine, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
         """Sends one request to continue a prompt by at most `most` tokens."""
         kept = {name: value for name, value in ask.items() if name not in self.refuses and value not in ([], None)}
         body: dict[str, Any] = {"model": self.name, "max_tokens": most, **kept}
@@ -195,7 +197,7 @@ class ChatServer(Flavour):
         """Puts the prompt into the body of a chat request."""
         return {"messages": messages(prompt)}
 
-    def _structured(self, line: Line, body: dict[str, Any], schema: Any) -> dict[str, Any]:
+    def _structured(self, line: RequestLine, body: dict[str, Any], schema: Any) -> dict[str, Any]:
         while self.thinks and self.efforts:
             try:
                 return self._formed(line, body | {self.efforts[0]: self.setup.effort}, schema)
@@ -205,7 +207,7 @@ class ChatServer(Flavour):
                 self.efforts = []
         return self._formed(line, body, schema)
 
-    def _formed(self, line: Line, body: dict[str, Any], schema: Any) -> dict[str, Any]:
+    def _formed(self, line: RequestLine, body: dict[str, Any], schema: Any) -> dict[str, Any]:
         while schema is not None and self.forms:
             form = self.forms[0]
             try:

@@ -20,11 +20,11 @@ from bt_runtime.llm.question import sampled, sound
 from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered, too_long
 from bt_runtime.llm.server.chat_server import TOKEN_BYTES, TRIES
-from bt_runtime.llm.server.flavour import Flavour, Greeting, Setup, Written, recognised
-from bt_runtime.llm.server.http import SAID, Server
-from bt_runtime.llm.server.pool import Pool
-from bt_runtime.llm.server.request import Line
-from bt_runtime.llm.server.retry import BUSY, WAIT, Wait
+from bt_runtime.llm.server.flavour import Flavour, Greeting, ServerText, Setup, recognised
+from bt_runtime.llm.server.http import SAID, HttpServer
+from bt_runtime.llm.server.pool import RequestPool
+from bt_runtime.llm.server.request import RequestLine
+from bt_runtime.llm.server.retry import BUSY, WAIT, RetryWait
 from bt_runtime.llm.server.thought import EFFORT, TOKENS
 from bt_runtime.types import Json, Model, Question, Spent, Wake, Writing
 
@@ -54,15 +54,15 @@ class Endpoint(Model):
         sampler: Mapping[str, float] | None = None,
         turns: Literal["chat", "one"] = "chat",
         seed: int = 0,
-        wait: Wait = WAIT,
+        wait: RetryWait = WAIT,
         effort: str = EFFORT,
         think_tokens: int = TOKENS,
     ) -> None:
-        self.server = Server(address, timeout, key)
+        self.server = HttpServer(address, timeout, key)
         self.name, self.terminator, self.chat, self.context = name, terminator, chat, context
         self.turns, self.sampler, self.seed = turns, dict(sampler or {}), seed
         self._wait, self.effort, self.think_tokens = wait, effort, think_tokens
-        self._pool = Pool(_AT_ONCE, "btr-endpoint")
+        self._pool = RequestPool(_AT_ONCE, "btr-endpoint")
         self._lock, self._probing = threading.Lock(), threading.Lock()
         self._dialect: Flavour | None = None
         self._figures = dict.fromkeys(("asked", "answered", "failed", "cancelled", "asked_again"), 0)
@@ -73,7 +73,7 @@ class Endpoint(Model):
         until = time.monotonic() + (timeout or 0.0)
         while True:
             try:
-                self._probe(Line(self.server, self._wait, min(OPENING, self.server.timeout)))
+                self._probe(RequestLine(self.server, self._wait, min(OPENING, self.server.timeout)))
                 return self
             except Unanswered as fault:  # one that is loading says so, and is waited for as long as was asked
                 if fault.status not in BUSY or time.monotonic() > until:
@@ -96,7 +96,7 @@ class Endpoint(Model):
     def opening(self, wake: Wake | None = None) -> Answer[bool] | None:
         if self._dialect is not None:
             return None
-        line = Line(self.server, self._wait, min(OPENING, self.server.timeout))
+        line = RequestLine(self.server, self._wait, min(OPENING, self.server.timeout))
         job: Answer[bool] = Answer(lambda _: line.cut(), wake)
 
         def work() -> None:
@@ -115,12 +115,12 @@ class Endpoint(Model):
 
     def ask(self, question: Question) -> Answer[Any]:
         question = sound(sampled(question, self.sampler, self.seed), self.terminator)
-        ways: dict[str, Callable[[Line, Question], Any]] = {
+        ways: dict[str, Callable[[RequestLine, Question], Any]] = {
             "choose": lambda line, asked: self._probe(line).choose(line, asked),
             "decide": lambda line, asked: self._probe(line).decide(line, asked),
             "write": self._write, "embed": self._embed,
         }  # fmt: skip
-        line = Line(self.server, self._wait)
+        line = RequestLine(self.server, self._wait)
 
         def cancelled(_: Answer[Any]) -> None:
             self._add("cancelled")
@@ -138,10 +138,10 @@ class Endpoint(Model):
 
     def counting(self, texts: Sequence[str], wake: Wake | None = None) -> Answer[Sequence[int]]:
         """Counts by the server; one that counts nothing is given an upper bound, always the same."""
-        line = Line(self.server, self._wait)
+        line = RequestLine(self.server, self._wait)
         job: Answer[Sequence[int]] = Answer(lambda _: line.cut(), wake)
 
-        def way(line: Line, _: Question) -> list[int]:
+        def way(line: RequestLine, _: Question) -> list[int]:
             dialect = self._probe(line)
             return [dialect.count(line, text) if dialect.counts else most_tokens(text) for text in texts]
 
@@ -181,7 +181,9 @@ class Endpoint(Model):
 
     # jobs
 
-    def _run(self, line: Line, way: Callable[[Line, Question], Any], question: Question, job: Answer[Any]) -> None:
+    def _run(
+        self, line: RequestLine, way: Callable[[RequestLine, Question], Any], question: Question, job: Answer[Any]
+    ) -> None:
         start = time.monotonic()
         value, error = None, None
         line.begin()
@@ -214,7 +216,7 @@ class Endpoint(Model):
 
     # what it speaks
 
-    def _probe(self, line: Line) -> Flavour:
+    def _probe(self, line: RequestLine) -> Flavour:
         """The first caller probes the server; others wait for the result, and probe again only after a failure."""
         if self._dialect is not None:
             return self._dialect
@@ -226,7 +228,7 @@ class Endpoint(Model):
                 self._dialect = found
             return self._dialect
 
-    def _found(self, line: Line) -> Flavour:
+    def _found(self, line: RequestLine) -> Flavour:
         greeting = Greeting(line)
         again = lambda: self._add("asked_again")  # noqa: E731
         thinking = (self.effort, self.think_tokens)
@@ -237,7 +239,7 @@ class Endpoint(Model):
 
     # writing
 
-    def _write(self, line: Line, question: Question) -> Writing:
+    def _write(self, line: RequestLine, question: Question) -> Writing:
         dialect = self._probe(line)
         grammar, most = question.grammar, question.max_tokens
         if grammar is not None:
@@ -266,7 +268,7 @@ class Endpoint(Model):
             "a larger model, or a server that constrains its answers",
         )
 
-    def _read(self, line: Line, most: int, written: Written) -> Writing:
+    def _read(self, line: RequestLine, most: int, written: ServerText) -> Writing:
         """The written text, cut to the requested length, with its tokens counted even when the server does not."""
         longest, cut = most * TOKEN_BYTES, written.cut
         text = self.server.key.blotted(
@@ -277,7 +279,7 @@ class Endpoint(Model):
         room = most + self.think_tokens if written.thought else most
         return Writing(text, "length" if cut else "stop", line.note(written.answer, written.prompt, room, text, cut))
 
-    def _embed(self, line: Line, question: Question) -> Sequence[Sequence[float]]:
+    def _embed(self, line: RequestLine, question: Question) -> Sequence[Sequence[float]]:
         texts = question.texts
         if not texts:
             return []

@@ -12,7 +12,7 @@ from bt_runtime.language.project import plugins
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.server import thought
 from bt_runtime.llm.server.answer import Unanswered
-from bt_runtime.llm.server.request import Line
+from bt_runtime.llm.server.request import RequestLine
 from bt_runtime.llm.server.retry import BUSY
 from bt_runtime.types import Choice, Grammar, Question
 
@@ -35,7 +35,7 @@ class Setup(NamedTuple):
 class Greeting:
     """A server's description of itself. Each page is fetched once, when a flavour first needs it."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: RequestLine) -> None:
         self.line = line
 
     @cached_property
@@ -58,7 +58,7 @@ class Greeting:
         return [row for row in rows[:MOST_MODELS] if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-class Written(NamedTuple):
+class ServerText(NamedTuple):
     """A server's output: its answer, and where in it the text stands (an object and a key)."""
 
     answer: Mapping[str, Any]
@@ -88,26 +88,26 @@ class Flavour(ABC):
         """True if the server is one of this flavour."""
 
     @abstractmethod
-    def open(self, line: Line, greeting: Greeting) -> None:
+    def open(self, line: RequestLine, greeting: Greeting) -> None:
         """Called once, before the first question: sets `chat` and `name`."""
 
     @abstractmethod
-    def choose(self, line: Line, question: Question) -> Choice:
+    def choose(self, line: RequestLine, question: Question) -> Choice:
         """Chooses one of `question.options`."""
 
     @abstractmethod
-    def decide(self, line: Line, question: Question) -> Choice:
+    def decide(self, line: RequestLine, question: Question) -> Choice:
         """Chooses one of `question.moves`, and one of its options."""
 
     @abstractmethod
-    def write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Written:
+    def write(self, line: RequestLine, ask: dict[str, Any], grammar: Grammar | None, most: int) -> ServerText:
         """Writes a text of at most `most` tokens. `ask` holds the prompt, the stop texts and the sampling."""
 
     def known_count(self, text: str) -> int | None:
         """Counts the tokens of a text from what is cached, without a request."""
         return None
 
-    def count(self, line: Line, text: str) -> int:
+    def count(self, line: RequestLine, text: str) -> int:
         """Counts the tokens of a text by a request to the server."""
         raise NotImplementedError
 

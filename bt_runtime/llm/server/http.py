@@ -28,7 +28,7 @@ SAID = 300  # characters of a server's words in a fault
 _CHUNK = 1 << 16
 
 
-class Server:
+class HttpServer:
     """A server and its limits. `timeout`: seconds for one whole exchange. `key`: its API key; None takes the
     environment's, if meant for this address."""
 
@@ -56,7 +56,7 @@ class Server:
             call.cut()
         return call
 
-    def connect(self, watch: Watch) -> http.client.HTTPConnection:
+    def connect(self, watch: ExchangeWatch) -> http.client.HTTPConnection:
         kind = _Tls if self._at.secure else _Plain
         return kind(self._at.host, self._at.port, watch)
 
@@ -83,7 +83,7 @@ class Server:
             call.cut()
 
 
-class Watch:
+class ExchangeWatch:
     """The remaining time and bytes of one exchange."""
 
     def __init__(self) -> None:
@@ -102,10 +102,10 @@ class Watch:
 class Call:
     """The HTTP connection of one job, reused for its requests."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: HttpServer) -> None:
         self.server = server
         self._lock = threading.Lock()
-        self._watch = Watch()
+        self._watch = ExchangeWatch()
         self._connection: http.client.HTTPConnection | None = None
         self._cut = False
 
@@ -201,7 +201,7 @@ class TooMuch(Exception):
 
 
 class _Plain(http.client.HTTPConnection):
-    def __init__(self, host: str, port: int, watch: Watch) -> None:
+    def __init__(self, host: str, port: int, watch: ExchangeWatch) -> None:
         super().__init__(host, port)
         self.watch = watch
         self.response_class = self._response  # type: ignore[assignment]
@@ -229,7 +229,7 @@ class _Tls(_Plain, http.client.HTTPSConnection):
 class _Source:
     """A socket with the methods that a response reads with."""
 
-    def __init__(self, sock: socket.socket, watch: Watch) -> None:
+    def __init__(self, sock: socket.socket, watch: ExchangeWatch) -> None:
         self.sock, self.watch = sock, watch
 
     def makefile(self, _mode: str) -> io.BufferedReader:
@@ -237,7 +237,7 @@ class _Source:
 
 
 class _Watched(io.RawIOBase):
-    def __init__(self, sock: socket.socket, watch: Watch) -> None:
+    def __init__(self, sock: socket.socket, watch: ExchangeWatch) -> None:
         super().__init__()
         self._sock, self._watch = sock, watch
         self._file = sock.makefile("rb", buffering=0)  # keeps the socket open until the answer is read

@@ -16,10 +16,10 @@ from bt_runtime.llm.decoding.choice import ROOT, Trie, check_apart, combine, end
 from bt_runtime.llm.decoding.token_boundary import Boundary, BoundaryFinder
 from bt_runtime.llm.server import answer, option_end, rollout, served_chat
 from bt_runtime.llm.server.answer import Unanswered
-from bt_runtime.llm.server.flavour import Flavour, Greeting, Setup, Written
+from bt_runtime.llm.server.flavour import Flavour, Greeting, ServerText, Setup
 from bt_runtime.llm.server.option_end import OptionEnd
-from bt_runtime.llm.server.request import Line
-from bt_runtime.llm.server.rollout import Row, Rows, Way
+from bt_runtime.llm.server.request import RequestLine
+from bt_runtime.llm.server.rollout import PathRequest, Rows, TokenRow
 from bt_runtime.llm.server.tokenizer import Tokenizer
 from bt_runtime.types import Choice, Grammar, Question
 
@@ -58,7 +58,7 @@ class LlamaServer(Flavour):
 
     # the prompt
 
-    def open(self, line: Line, greeting: Greeting) -> None:
+    def open(self, line: RequestLine, greeting: Greeting) -> None:
         """Reads the server's template. A server without one uses ChatML by default, so a vocabulary without ChatML's
         tokens means no template."""
         props, chat = greeting.props, self.setup.chat
@@ -87,7 +87,7 @@ class LlamaServer(Flavour):
                     self._steering(line, _bare(part))
         self.end = self._ends(line, props)
 
-    def _ends(self, line: Line, props: Mapping[str, Any]) -> OptionEnd:
+    def _ends(self, line: RequestLine, props: Mapping[str, Any]) -> OptionEnd:
         """Returns the tokens that end this model's text, besides a line break."""
         if self.terminator != "\n" or self.chat is None:
             return OptionEnd()
@@ -98,10 +98,10 @@ class LlamaServer(Flavour):
         known = self._steering(line, "\n".join(dict.fromkeys(names)))
         return OptionEnd(newline, tuple(dict.fromkeys([*after, *(t for t in known if isinstance(t, int))])))
 
-    def tokens(self, line: Line, prompt: str) -> list[int]:
+    def tokens(self, line: RequestLine, prompt: str) -> list[int]:
         """Tokenises a prompt; only the template's parts may become control tokens."""
         content: list[int | str] = []
-        for text, fixed in served_chat.parts(prompt) if self.chat else [served_chat.Part(prompt, False)]:
+        for text, fixed in served_chat.parts(prompt) if self.chat else [served_chat.ChatPart(prompt, False)]:
             for piece in self._steering(line, text) if fixed else [text]:
                 if isinstance(piece, str) and content and isinstance(content[-1], str):
                     content[-1] += piece
@@ -111,7 +111,7 @@ class LlamaServer(Flavour):
         begin = self._begin or []
         return found if begin and found[: len(begin)] == begin else [*begin, *found]
 
-    def _steering(self, line: Line, text: str) -> list[int | str]:
+    def _steering(self, line: RequestLine, text: str) -> list[int | str]:
         """Tokenises a part of the template: control tokens, and between them texts that may merge with what follows."""
         known = self._fixed.get(text)
         if known is None:
@@ -135,16 +135,16 @@ class LlamaServer(Flavour):
         known = self.tokenizer.known.get(text)
         return None if known is None else len(known)
 
-    def count(self, line: Line, text: str) -> int:
+    def count(self, line: RequestLine, text: str) -> int:
         return len(self.tokenizer.tokens(line, text))
 
     # choosing
 
-    def choose(self, line: Line, question: Question) -> Choice:
+    def choose(self, line: RequestLine, question: Question) -> Choice:
         boundary = self._join(line, self.tokens(line, question.prompt), question.options, self.terminator)
         return self._chosen(line, boundary, question, question.options)
 
-    def decide(self, line: Line, question: Question) -> Choice:
+    def decide(self, line: RequestLine, question: Question) -> Choice:
         """Decides a move and its option by one request, when the answer proves that both are the likeliest."""
         names = (*question.moves,)
         before = self.tokens(line, question.prompt)
@@ -165,7 +165,9 @@ class LlamaServer(Flavour):
         rest = rows[len(path) :] if same else ()
         return combine(move, self._chosen(line, options, question, question.moves[move.text], rest), first)
 
-    def _both(self, line: Line, moves: Boundary, then: Sequence[Boundary | None], whole: Sequence[list[int]]) -> Rows:
+    def _both(
+        self, line: RequestLine, moves: Boundary, then: Sequence[Boundary | None], whole: Sequence[list[int]]
+    ) -> Rows:
         """The likeliest move with its likeliest option."""
         if any(b is not None and b.prompt != tokens for b, tokens in zip(then, whole, strict=True)):
             return ()  # tokens merge across the end of a move
@@ -173,7 +175,7 @@ class LlamaServer(Flavour):
         longest = max(moves.trie.longest[ROOT] + (b.trie.longest[ROOT] if b else 0) for b in then)
         return self._rollout(line, moves.prompt, grammar, longest)
 
-    def _join(self, line: Line, before: Sequence[int], options: Sequence[str], end: str) -> Boundary:
+    def _join(self, line: RequestLine, before: Sequence[int], options: Sequence[str], end: str) -> Boundary:
         tokenizer, finished = self.tokenizer, ended(options, end)
         tail = b"".join(tokenizer.pieces[token] for token in before[-_TAIL:]).decode("utf-8", "ignore")
         tokenizer.many(line, [tail, "\n" + tail, "\n", *(tail + option for option in finished)])  # what it will ask for
@@ -189,7 +191,7 @@ class LlamaServer(Flavour):
         return boundary
 
     def _chosen(
-        self, line: Line, boundary: Boundary, question: Question, options: Sequence[str], rows: Rows = ()
+        self, line: RequestLine, boundary: Boundary, question: Question, options: Sequence[str], rows: Rows = ()
     ) -> Choice:
         prompt, trie = boundary
         if question.mode == "greedy":
@@ -201,7 +203,7 @@ class LlamaServer(Flavour):
             return found
         return self._searched(line, boundary, question, options)
 
-    def _proved(self, line: Line, boundary: Boundary, options: Sequence[str], rows: Rows) -> Choice | None:
+    def _proved(self, line: RequestLine, boundary: Boundary, options: Sequence[str], rows: Rows) -> Choice | None:
         prompt, trie = boundary
         quest = rollout.exact(trie, options, ROLLOUTS)
         try:
@@ -213,12 +215,12 @@ class LlamaServer(Flavour):
             found: Choice | None = finished.value
             return found
 
-    def _gone(self, line: Line, prompt: Sequence[int], trie: Trie, way: Way) -> Rows:
+    def _gone(self, line: RequestLine, prompt: Sequence[int], trie: Trie, way: PathRequest) -> Rows:
         most = trie.longest[way.node] - trie.depth[way.node]
         at = [*prompt, *_path(trie, way.node)]
         return self._rollout(line, at, gbnf.of_trie(trie, way.node, way.child), most)
 
-    def _rollout(self, line: Line, prompt: Sequence[int], grammar: str, most: int) -> Rows:
+    def _rollout(self, line: RequestLine, prompt: Sequence[int], grammar: str, most: int) -> Rows:
         """A greedy rollout in the grammar, with the model's own probabilities at each position."""
         ask = {"prompt": prompt, "grammar": grammar, "n_predict": most, "n_probs": NEAR, **_LIKELIEST, **_PLAIN}
         said = line.post("/completion", ask)
@@ -226,7 +228,7 @@ class LlamaServer(Flavour):
         line.note(said, len(prompt), most)
         return [self.end.of(_row(entry)) for entry in told]
 
-    def _searched(self, line: Line, boundary: Boundary, question: Question, options: Sequence[str]) -> Choice:
+    def _searched(self, line: RequestLine, boundary: Boundary, question: Question, options: Sequence[str]) -> Choice:
         """Searches as on a local model; each round takes one or a few requests."""
         prompt, trie = boundary
         if question.mode == "scores":
@@ -241,7 +243,9 @@ class LlamaServer(Flavour):
             choice: Choice = finished.value
             return choice
 
-    def _below(self, line: Line, prompt: Sequence[int], trie: Trie, nodes: Sequence[int]) -> list[Sequence[float]]:
+    def _below(
+        self, line: RequestLine, prompt: Sequence[int], trie: Trie, nodes: Sequence[int]
+    ) -> list[Sequence[float]]:
         most = max(1, min(AT_ONCE, REQUEST // (7 * (len(prompt) + trie.longest[ROOT]))))
         found: list[Sequence[float]] = []
         for start in range(0, len(nodes), most):
@@ -249,7 +253,9 @@ class LlamaServer(Flavour):
             found += self._places(line, [[*prompt, *_path(trie, node)] for node in part], [trie.below[n] for n in part])
         return found
 
-    def _places(self, line: Line, prompts: list[list[int]], wanted: Sequence[Sequence[int]]) -> list[list[float]]:
+    def _places(
+        self, line: RequestLine, prompts: list[list[int]], wanted: Sequence[Sequence[int]]
+    ) -> list[list[float]]:
         """Computes log-probabilities at several places. It raises the wanted tokens' logits so that the server reports
         them, then subtracts the raise."""
         needed = [self.end.needed(tokens) for tokens in wanted]
@@ -275,14 +281,14 @@ class LlamaServer(Flavour):
 
     # writing
 
-    def write(self, line: Line, ask: dict[str, Any], grammar: Grammar | None, most: int) -> Written:
+    def write(self, line: RequestLine, ask: dict[str, Any], grammar: Grammar | None, most: int) -> ServerText:
         prompt = self.tokens(line, ask["prompt"])
         body = {**ask, "prompt": prompt, "n_predict": most, **_PLAIN}
         body["top_k"] = body.get("top_k") or 0
         said = self._constrained(line, body, grammar)
-        return Written(said, said, "content", said.get("stop_type") == "limit", len(prompt))
+        return ServerText(said, said, "content", said.get("stop_type") == "limit", len(prompt))
 
-    def _constrained(self, line: Line, body: dict[str, Any], grammar: Grammar | None) -> dict[str, Any]:
+    def _constrained(self, line: RequestLine, body: dict[str, Any], grammar: Grammar | None) -> dict[str, Any]:
         """Requests constrained text: by llguidance if built in, otherwise by an equal GBNF grammar."""
         if grammar is None:
             return line.post("/completion", body)
@@ -314,7 +320,7 @@ def _path(trie: Trie, node: int) -> list[int]:
     return path[::-1]
 
 
-def _row(entry: Any) -> Row:
+def _row(entry: Any) -> TokenRow:
     if not isinstance(entry, dict):
         raise Unanswered("the answer's `completion_probabilities` has something in it that is not an object", 200)
     top = answer.listed(entry, "top_logprobs")
@@ -323,7 +329,7 @@ def _row(entry: Any) -> Row:
         if not isinstance(one, dict):
             raise Unanswered("the answer's `top_logprobs` has something in it that is not an object", 200)
         likely[answer.whole(one, "id")] = answer.logprob(one)
-    return Row(answer.whole(entry, "id"), answer.logprob(entry), likely, min(likely.values(), default=0.0))
+    return TokenRow(answer.whole(entry, "id"), answer.logprob(entry), likely, min(likely.values(), default=0.0))
 
 
 def _lowered(said: Mapping[str, Any], wanted: Sequence[int], lifted: frozenset[int]) -> list[float]:

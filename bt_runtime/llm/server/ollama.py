@@ -9,7 +9,7 @@ from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.chat_server import ChatServer, Exchange, longest, parts
 from bt_runtime.llm.server.flavour import Greeting
-from bt_runtime.llm.server.request import Line
+from bt_runtime.llm.server.request import RequestLine
 from bt_runtime.llm.server.served_chat import messages
 
 USUAL_CONTEXT = 8192  # where nobody said: its own is 4,096, and it drops what is longer without a word
@@ -22,10 +22,10 @@ class Ollama(ChatServer):
     def knows(cls, greeting: Greeting) -> bool:
         return any(row.get("owned_by") == "library" for row in greeting.models)
 
-    def takes_messages(self, line: Line) -> bool:
+    def takes_messages(self, line: RequestLine) -> bool:
         return True
 
-    def sent(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+    def sent(self, line: RequestLine, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
         options = {name: value for name, value in ask.items() if value not in ([], None)}
         options |= {"num_predict": most, "num_ctx": self.setup.context or USUAL_CONTEXT}
         # it would leave out the oldest without a word; versions that know no such field go on doing so

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bt_runtime.llm.server.rollout import Row
+from bt_runtime.llm.server.rollout import TokenRow
 
 # The texts by which llama.cpp knows a token that ends what a model writes.
 KNOWN = (
@@ -34,7 +34,7 @@ class OptionEnd(NamedTuple):
             found[at] = min(0.0, _sum([found[at], *logprobs[len(tokens) :]]))
         return found
 
-    def of(self, row: Row) -> Row:
+    def of(self, row: TokenRow) -> TokenRow:
         """Reads one position of an answer and adds up the probabilities of all ends. An end that the server did not
         report gets its upper bound; the line break's log-probability is then unknown if that could change it."""
         if not self.others:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 
-class Pool:
+class RequestPool:
     """Runs at most `most` jobs at once, the others in order of arrival. Threads start on demand."""
 
     def __init__(self, most: int, name: str) -> None:

@@ -9,22 +9,22 @@ from typing import Any
 
 from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
-from bt_runtime.llm.server.http import Server
-from bt_runtime.llm.server.retry import TRIES, WAIT, Wait
+from bt_runtime.llm.server.http import HttpServer
+from bt_runtime.llm.server.retry import TRIES, WAIT, RetryWait
 from bt_runtime.types import Spent
 
 WHOLE = 5  # times the time of one exchange, for all exchanges of one answer
 _USUAL_BYTES = 4  # of a token's text, where a server does not count
 
 
-class Line:
+class RequestLine:
     """The requests of one job. They can be cancelled from outside, share one time limit, and count the time and tokens
     used.
 
     What a busy server refuses, and what got lost on the way, is asked for again.
     """
 
-    def __init__(self, server: Server, wait: Wait = WAIT, limit: float = 0.0) -> None:
+    def __init__(self, server: HttpServer, wait: RetryWait = WAIT, limit: float = 0.0) -> None:
         """Creates a request. `limit`: seconds for all its exchanges; by default a multiple of one exchange's
         timeout."""
         self.server, self.spent = server, Spent()

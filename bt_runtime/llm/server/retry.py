@@ -14,7 +14,7 @@ FIRST, MOST = 0.5, 30.0  # seconds until the second try, and between any two; ea
 JITTER = 0.5  # so much of a wait is left to chance: agents that were sent away together do not come back together
 
 
-class Wait(NamedTuple):
+class RetryWait(NamedTuple):
     """How a retry waits: until the end, or until cancelled (then `sleep` returns True)."""
 
     sleep: Callable[[float, threading.Event], bool] = lambda seconds, off: off.wait(seconds)
@@ -28,7 +28,7 @@ class Wait(NamedTuple):
         return usual * (1 - JITTER * self.chance())
 
 
-WAIT = Wait()
+WAIT = RetryWait()
 
 
 def asked_for(header: str | None, date: str | None) -> float | None:

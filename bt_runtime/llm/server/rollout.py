@@ -15,14 +15,14 @@ from bt_runtime.llm.decoding.choice import ROOT, Trie
 from bt_runtime.types import Choice
 
 
-class Way(NamedTuple):
+class PathRequest(NamedTuple):
     """A request for the likeliest path from a node: by this child of it, or by any (-1)."""
 
     node: int = ROOT
     child: int = -1
 
 
-class Row(NamedTuple):
+class TokenRow(NamedTuple):
     """One token of an answer: its log-probability, those of the likeliest alternatives, and a bound for the others."""
 
     token: int
@@ -32,8 +32,8 @@ class Row(NamedTuple):
     exact: bool = True  # False: the log-probability is a lower bound
 
 
-Rows = Sequence[Row]
-Rollouts = Generator[Way, Rows, Choice | None]
+Rows = Sequence[TokenRow]
+Rollouts = Generator[PathRequest, Rows, Choice | None]
 
 
 class Proof:
@@ -46,7 +46,7 @@ class Proof:
         self.total = {ROOT: 0.0}
         self.finished: dict[int, float] = {}
 
-    def take(self, way: Way, rows: Rows) -> bool:
+    def take(self, way: PathRequest, rows: Rows) -> bool:
         """Adds an answer to the proof. Returns False for an answer that left the trie or has unknown probabilities: it
         proves nothing."""
         node = way.node
@@ -64,7 +64,7 @@ class Proof:
             node = child
         return not self.trie.children[node]
 
-    def _branch(self, node: int, row: Row) -> None:
+    def _branch(self, node: int, row: TokenRow) -> None:
         if node in self.seen:
             return
         self.seen.add(node)
@@ -95,14 +95,14 @@ class Proof:
 
 def exact(trie: Trie, options: Sequence[str], most: int) -> Rollouts:
     """Returns the likeliest option once it is proven; None when `most` requests do not prove it."""
-    proof, way = Proof(trie, options), Way()
+    proof, way = Proof(trie, options), PathRequest()
     for _ in range(most):
         if not proof.take(way, (yield way)):
             return None
         if proof.proved:
             return proof.choice()
         _, _, child = heapq.heappop(proof.open)
-        way = Way(trie.parent[child], child)
+        way = PathRequest(trie.parent[child], child)
     return None
 
 

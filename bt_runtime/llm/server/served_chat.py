@@ -23,17 +23,17 @@ Message = dict[str, str]
 Render = Callable[[list[Message]], str]
 
 
-class Part(NamedTuple):
+class ChatPart(NamedTuple):
     text: str
     fixed: bool  # of the template
 
 
-def parts(prompt: str) -> list[Part]:
+def parts(prompt: str) -> list[ChatPart]:
     """Splits a prompt into its texts and the template's parts around them, in order."""
     found = []
     for number, piece in enumerate(re.split(f"{OPEN}([^{OPEN}{CLOSE}]*){CLOSE}", prompt)):
         if piece:
-            found.append(Part(piece, number % 2 == 1))
+            found.append(ChatPart(piece, number % 2 == 1))
     return found
 
 

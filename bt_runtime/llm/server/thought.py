@@ -11,7 +11,7 @@ TOKENS = 2048  # for a thought, besides those of the answer, when nobody says
 EFFORT = "low"  # a decision is short
 
 
-class Parted(NamedTuple):
+class PartedThought(NamedTuple):
     """`thinks`: the message has a thought, or the marks of one."""
 
     answer: str
@@ -19,17 +19,17 @@ class Parted(NamedTuple):
     thinks: bool
 
 
-def parted(message: Mapping[str, Any], text: str) -> Parted:
+def parted(message: Mapping[str, Any], text: str) -> PartedThought:
     """Parts a message, whose `content` is `text`. A thought that is not closed goes to the text's end; its opening mark
     may be missing, because templates put it into the prompt."""
     told = next((said for name in _FIELDS if isinstance(said := message.get(name), str) and said.strip()), "")
     head, close, rest = text.partition(CLOSE)
     if close:
-        return Parted(rest.lstrip("\n"), _joined(told, head.replace(OPEN, "", 1)), True)
+        return PartedThought(rest.lstrip("\n"), _joined(told, head.replace(OPEN, "", 1)), True)
     before, opened, inside = text.partition(OPEN)
     if opened and not before.strip():
-        return Parted("", _joined(told, inside), True)
-    return Parted(text, told.strip(), bool(told))
+        return PartedThought("", _joined(told, inside), True)
+    return PartedThought(text, told.strip(), bool(told))
 
 
 def stopped(text: str, stops: Sequence[str]) -> tuple[str, bool]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
-from bt_runtime.llm.server.request import Line
+from bt_runtime.llm.server.request import RequestLine
 
 MOST_TOKENS = 1_000_000  # of all texts whose tokens are remembered
 MOST_VOCABULARY, MOST_PIECES = 400_000, 16 << 20  # tokens that a server may name, and bytes of all their texts
@@ -21,13 +21,13 @@ class Tokenizer:
         self.pieces: dict[int, bytes] = {}
         self._remembered = self._size = 0
 
-    def tokens(self, line: Line, text: str) -> list[int]:
+    def tokens(self, line: RequestLine, text: str) -> list[int]:
         """The tokens of plain text, none of which is a control token."""
         if text not in self.known:
             self.many(line, [text])
         return self.known[text]
 
-    def many(self, line: Line, texts: Sequence[str]) -> None:
+    def many(self, line: RequestLine, texts: Sequence[str]) -> None:
         """Tokenises all texts in one request, separated by a token that occurs in none."""
         new = [text for text in dict.fromkeys(texts) if text not in self.known]
         for between in range(_BETWEEN if len(new) > 1 else 1):
@@ -42,7 +42,7 @@ class Tokenizer:
             self._remember({text: self.mixed(line, text)})
 
     def mixed(
-        self, line: Line, content: str | Sequence[str | int], begin: bool = False, steer: bool = False
+        self, line: RequestLine, content: str | Sequence[str | int], begin: bool = False, steer: bool = False
     ) -> list[int]:
         """Tokenises a list of texts and tokens. `begin`: the list starts the prompt. `steer`: texts belong to the
         template and may form control tokens."""

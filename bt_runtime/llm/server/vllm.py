@@ -10,7 +10,7 @@ from bt_runtime.llm.server import answer
 from bt_runtime.llm.server.answer import Unanswered
 from bt_runtime.llm.server.chat_server import LONGEST, ChatServer, Exchange, Scored
 from bt_runtime.llm.server.flavour import Greeting
-from bt_runtime.llm.server.request import Line
+from bt_runtime.llm.server.request import RequestLine
 from bt_runtime.types import Grammar
 
 TOP = 20  # probabilities of one place; it refuses more
@@ -34,7 +34,7 @@ class Vllm(ChatServer):
             body |= {"continue_final_message": True, "add_generation_prompt": False}
         return body
 
-    def sent(self, line: Line, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
+    def sent(self, line: RequestLine, prompt: str, ask: Mapping[str, Any], most: int, schema: Any = None) -> Exchange:
         try:
             return super().sent(line, prompt, ask, most, schema)
         except Unanswered as fault:
@@ -43,7 +43,7 @@ class Vllm(ChatServer):
             self.continues = False
             return super().sent(line, prompt, ask, most, schema)
 
-    def option(self, line: Line, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
+    def option(self, line: RequestLine, prompt: str, options: Sequence[str], sample: Mapping[str, Any]) -> Scored:
         ask = {**sample, "structured_outputs": {"choice": [*options]}, "logprobs": True, "top_logprobs": TOP}
         said = self.exchange(line, prompt, ask, LONGEST)
         if (found := said.text.strip()) not in options or said.thought:

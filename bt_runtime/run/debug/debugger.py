@@ -13,8 +13,8 @@ from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.run.debug.debuggable import Debuggable
 from bt_runtime.run.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.run.debug.hook import Hooks, scope_of
-from bt_runtime.run.debug.pause import Hit, Pause, StepOver
-from bt_runtime.run.debug.rule import MOST_RULES, Breakpoint, Force, Rule, breakpoint_of, force_of
+from bt_runtime.run.debug.pause import Pause, PauseHit, StepOver
+from bt_runtime.run.debug.rule import MOST_RULES, Breakpoint, ForcedResult, Rule, breakpoint_of, force_of
 from bt_runtime.run.debug.travel import Travel
 from bt_runtime.run.debug.why import why
 from bt_runtime.run.debug.witness import Witness
@@ -39,7 +39,7 @@ class Debugger(Gate):
         self.pause_of = Pause()
         self.hooks = Hooks(self.engine, self._hit)
         self.replaced: list[Replaced] = []
-        self.hits: list[Hit] = []  # of the tick that was made last
+        self.hits: list[PauseHit] = []  # of the tick that was made last
         self.at = ""  # the node that the last pause was about
         self.stepped: StepOver | None = None
         self.made_again = False  # a journal is being replayed: there is nobody to pause for
@@ -80,8 +80,8 @@ class Debugger(Gate):
         return [rule for rule in self.hooks.rules if isinstance(rule, Breakpoint)]
 
     @property
-    def forces(self) -> list[Force]:
-        return [rule for rule in self.hooks.rules if isinstance(rule, Force)]
+    def forces(self) -> list[ForcedResult]:
+        return [rule for rule in self.hooks.rules if isinstance(rule, ForcedResult)]
 
     # Going on --------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ class Debugger(Gate):
 
     # Changes ---------------------------------------------------------------------------------
 
-    def force(self, path: str, *acts: Json) -> Force:
+    def force(self, path: str, *acts: Json) -> ForcedResult:
         """Forces the results of nodes with this path or pattern, one for each start: "failure", "success", "running",
         [3, "success"]."""
         with self._doing("force", path=path, acts=list(acts)):
@@ -290,7 +290,7 @@ class Debugger(Gate):
         self.hooks.passing.clear()
         self.hooks.may_hold = False
         if self.stepped is not None and (ended := self.stepped.ended()):
-            self.hits.append(Hit(0, path_of(self.stepped.node), ended))
+            self.hits.append(PauseHit(0, path_of(self.stepped.node), ended))
             self.stepped = None
         if self.hits:
             self.pause_of.begin()  # also in the middle of several steps
@@ -319,7 +319,7 @@ class Debugger(Gate):
             if point.moment == "before" and not held:
                 how = f"it was not held: {why}"
             said = f"breakpoint {point.number} ({point.text()}) at {path}"
-            self.hits.append(Hit(point.number, path, f"{said}: {how}" if how else said))
+            self.hits.append(PauseHit(point.number, path, f"{said}: {how}" if how else said))
         if point.once:
             self.hooks.rules = [rule for rule in self.hooks.rules if rule is not point]
             for hook in self.hooks.hooks.values():
@@ -359,7 +359,7 @@ class Debugger(Gate):
         if self.hooks.let_go():
             self._record("pass")
 
-    def _rules(self, rules: list[Breakpoint | Force]) -> None:
+    def _rules(self, rules: list[Breakpoint | ForcedResult]) -> None:
         if len(rules) > MOST_RULES:
             raise BtError(f"there are {MOST_RULES} breakpoints and forced results already", "clear some")
         self.hooks.rules = rules

@@ -11,7 +11,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Halt
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.run.debug.rule import Breakpoint, Force, Matching, Rule
+from bt_runtime.run.debug.rule import Breakpoint, ForcedResult, Matching, Rule
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import INVALID, RUNNING, TRANSPARENT, Node, halt, path_of, reset, segment_of
 from bt_runtime.tree.nodes.reactive import ReactiveFallback, ReactiveSequence
@@ -32,7 +32,7 @@ class Hook:
     def __init__(self, hooks: Hooks, node: Behaviour, path: str) -> None:
         self.hooks, self.node, self.path = hooks, node, path
         self.breaks: list[Breakpoint] = []
-        self.force: Force | None = None
+        self.force: ForcedResult | None = None
         self.left, self.result = 0, Status.FAILURE
         self.answered: Status = node.status
         self.leave = gate_steps(node, self)
@@ -77,7 +77,7 @@ class Hook:
 
     # Forced results --------------------------------------------------------------------------
 
-    def forced(self, force: Force) -> Status:
+    def forced(self, force: ForcedResult) -> Status:
         node = self.node
         if node.status is not RUNNING:
             begun = force.begin()
@@ -181,7 +181,7 @@ class Hooks:
     def _set(self, node: Behaviour, path: str, rules: list[Rule]) -> None:
         hook = self.hooks.get(node) or self.hooks.setdefault(node, Hook(self, node, path))
         hook.breaks = [rule for rule in rules if isinstance(rule, Breakpoint)]
-        force = next((rule for rule in reversed(rules) if isinstance(rule, Force)), None)
+        force = next((rule for rule in reversed(rules) if isinstance(rule, ForcedResult)), None)
         before, hook.force = hook.force, force
         if before is not None and force is not before:
             hook.give_back()

@@ -55,7 +55,7 @@ class Pause:
         return self.until
 
 
-class Hit(NamedTuple):
+class PauseHit(NamedTuple):
     """A breakpoint was reached, or the node has ended that was stepped over."""
 
     number: int  # of the breakpoint; 0: a step

@@ -16,7 +16,7 @@ from bt_runtime.tree.node import Node, path_of
 ANEW = "start the run anew for that"
 
 
-class Part(NamedTuple):
+class ChangedPart(NamedTuple):
     """A node that has changed, with all below it."""
 
     old: NodeSpec
@@ -48,7 +48,7 @@ class Reload:
         self.tree = new
         return made
 
-    def _put(self, path: str, part: Part) -> str:
+    def _put(self, path: str, part: ChangedPart) -> str:
         debugger = debugger_of(self.run)
         made = debugger.replace(path, part.text, by=part.tree.file)
         node = self.run.engine.find(made)
@@ -73,7 +73,7 @@ class Reload:
                 raise BtError(f"{new.first.shown(path)}: this changes {what}", ANEW)
 
 
-def _trees(old: TreeSpec, new: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[Part]:
+def _trees(old: TreeSpec, new: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[ChangedPart]:
     if (id(old), id(new)) in seen:
         return
     seen.add((id(old), id(new)))
@@ -92,31 +92,31 @@ def _same_ports(old: TreeSpec, new: TreeSpec) -> bool:
     return [*old.inputs] == [*new.inputs] and [*old.outputs] == [*new.outputs]
 
 
-def _parts(old: Item, new: Item, tree: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[Part | None]:
+def _parts(old: Item, new: Item, tree: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[ChangedPart | None]:
     """Returns the smallest parts that differ, and unchanged nodes without a text; None when only a larger part can be
     replaced."""
     if not _alike(old, new):
         text = text_of(new.spec, tree)
-        yield Part(old.spec, new.spec, tree, text) if text else None
+        yield ChangedPart(old.spec, new.spec, tree, text) if text else None
         return
-    inner: list[Part | None] = []
+    inner: list[ChangedPart | None] = []
     for (_, one), (_, other) in zip(old.below, new.below, strict=True):
         inner += _parts(one, other, tree, seen)
     if None in inner or (_copies(new.spec) and any(part is not None and part.text for part in inner)):
         text = text_of(new.spec, tree)
-        yield Part(old.spec, new.spec, tree, text) if text else None
+        yield ChangedPart(old.spec, new.spec, tree, text) if text else None
         return
-    yield Part(old.spec, new.spec, tree, "")
+    yield ChangedPart(old.spec, new.spec, tree, "")
     yield from inner
     if old.spec.subtree is not None and new.spec.subtree is not None:
         yield from _trees(old.spec.subtree, new.spec.subtree, seen)
 
 
-def _whole(old: Item, new: Item, tree: TreeSpec) -> Iterator[Part]:
+def _whole(old: Item, new: Item, tree: TreeSpec) -> Iterator[ChangedPart]:
     """Returns the replacement of the whole tree: the text after `root:`, which may be on the same line."""
     at = new.spec.span
     lines = tree.text.splitlines()[at.line - 1 :]
-    yield Part(old.spec, new.spec, tree, "\n".join([lines[0][at.column - 1 :], *lines[1:]]) + "\n")
+    yield ChangedPart(old.spec, new.spec, tree, "\n".join([lines[0][at.column - 1 :], *lines[1:]]) + "\n")
 
 
 def _alike(old: Item, new: Item) -> bool:

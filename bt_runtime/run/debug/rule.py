@@ -9,7 +9,7 @@ from py_trees.common import Status
 from bt_runtime.language.expression import Expression, ExpressionError, compile
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.pattern import matches
-from bt_runtime.run.debug.script import Later, Script, after
+from bt_runtime.run.debug.script import LaterResult, Script, after
 from bt_runtime.types import Json
 
 Moment = Literal["before", "after", "success", "failure", "running", "skipped"]
@@ -34,7 +34,7 @@ class Breakpoint(NamedTuple):
         return f"{self.moment} {self.pattern}{test}"
 
 
-class Force(NamedTuple):
+class ForcedResult(NamedTuple):
     """A forced result: matching nodes follow a script instead of their own behaviour."""
 
     number: int
@@ -42,7 +42,7 @@ class Force(NamedTuple):
     acts: tuple[Json, ...]  # as they were asked for: `failure`, `running`, [3, "success"]
     script: Script
 
-    def begin(self) -> Later:
+    def begin(self) -> LaterResult:
         begun = self.script.begin({})
         if self.script.started > len(self.script.acts):
             self.script.starts.pop()  # of a long run only the count up to the last act matters
@@ -53,7 +53,7 @@ class Force(NamedTuple):
         return f"{self.pattern} is forced: {said}"
 
 
-Rule = Breakpoint | Force
+Rule = Breakpoint | ForcedResult
 
 
 def breakpoint_of(number: int, pattern: str, moment: str, condition: str, once: bool) -> Breakpoint:
@@ -76,7 +76,7 @@ def tested(condition: str) -> Expression | None:
         ) from error
 
 
-def force_of(number: int, pattern: str, acts: tuple[Json, ...]) -> Force:
+def force_of(number: int, pattern: str, acts: tuple[Json, ...]) -> ForcedResult:
     short(pattern, "a pattern")
     if not acts:
         raise BtError("no result is named that is to be forced", f"name one: {', '.join(RESULTS)}")
@@ -84,7 +84,7 @@ def force_of(number: int, pattern: str, acts: tuple[Json, ...]) -> Force:
         raise BtError(
             f"{len(acts):,} results are too many", f"at most {MOST_ACTS}; the last one is given again and again"
         )
-    return Force(number, pattern, acts, Script([act_of(each) for each in acts]))
+    return ForcedResult(number, pattern, acts, Script([act_of(each) for each in acts]))
 
 
 def act_of(act: Json) -> Any:

@@ -17,7 +17,7 @@ Act = Any
 FOR_EVER = -1  # ticks
 
 
-class Later:
+class LaterResult:
     """RUNNING for some ticks, then a result."""
 
     def __init__(self, ticks: int, result: Act) -> None:
@@ -28,8 +28,8 @@ class Later:
         return f"after({self.ticks}, {said(self.result)})"
 
 
-def after(ticks: int, result: Act = SUCCESS) -> Later:
-    return Later(ticks, result)
+def after(ticks: int, result: Act = SUCCESS) -> LaterResult:
+    return LaterResult(ticks, result)
 
 
 def said(act: Act) -> str:
@@ -38,7 +38,7 @@ def said(act: Act) -> str:
         return f"[{', '.join(map(said, act))}]"
     if isinstance(act, BaseException):
         return f"{type(act).__name__}({', '.join(map(literal, act.args))})"
-    return act.name if isinstance(act, Status) else repr(act) if isinstance(act, Later) else literal(act)
+    return act.name if isinstance(act, Status) else repr(act) if isinstance(act, LaterResult) else literal(act)
 
 
 def literal(value: object) -> str:
@@ -62,16 +62,16 @@ class Script:
         self.cancels = 0
         self.polls = 0
 
-    def begin(self, params: dict[str, Json]) -> Later:
+    def begin(self, params: dict[str, Json]) -> LaterResult:
         self.starts.append(params)
         act = self.acts[min(len(self.starts), len(self.acts)) - 1] if self.acts else SUCCESS
         if callable(act) and not isinstance(act, type):
             act = act(**params)
-        if isinstance(act, Later):
-            return Later(FOR_EVER, SUCCESS) if act.result is RUNNING else act
+        if isinstance(act, LaterResult):
+            return LaterResult(FOR_EVER, SUCCESS) if act.result is RUNNING else act
         if act is RUNNING:
-            return Later(FOR_EVER, SUCCESS)
-        return Later(act, SUCCESS) if isinstance(act, int) and not isinstance(act, bool) else Later(0, act)
+            return LaterResult(FOR_EVER, SUCCESS)
+        return LaterResult(act, SUCCESS) if isinstance(act, int) and not isinstance(act, bool) else LaterResult(0, act)
 
     @property
     def started(self) -> int:

@@ -16,7 +16,7 @@ NOTHING: Left = frozenset()
 K = TypeVar("K")
 
 
-class Way(NamedTuple):
+class AutomatonWay(NamedTuple):
     yes: int  # atoms that must hold, as bits
     no: int  # … that must not
     left: Left
@@ -32,10 +32,10 @@ class Automaton:
     def __init__(self, formula: Formula, atoms: Sequence[str]) -> None:
         self.bits = {text: 1 << at for at, text in enumerate(atoms)}
         self.start: Left = frozenset((formula,))
-        self._ways: dict[Left, list[Way]] = {}
+        self._ways: dict[Left, list[AutomatonWay]] = {}
         self._after: dict[tuple[Left, int], list[tuple[Left, frozenset[Formula]]]] = {}
 
-    def ways(self, left: Left) -> list[Way]:
+    def ways(self, left: Left) -> list[AutomatonWay]:
         found = self._ways.get(left)
         if found is None:
             found = self._ways[left] = _least(
@@ -51,7 +51,9 @@ class Automaton:
             self._after[left, bits] = found = list(dict.fromkeys(found))
         return found
 
-    def _unfolded(self, todo: list[Formula], yes: int, no: int, done: Left, left: Left, put_off: Left) -> Iterator[Way]:
+    def _unfolded(
+        self, todo: list[Formula], yes: int, no: int, done: Left, left: Left, put_off: Left
+    ) -> Iterator[AutomatonWay]:
         todo = list(todo)
         while todo:
             formula = todo.pop()
@@ -84,7 +86,7 @@ class Automaton:
                     left = left | {formula}
             if yes & no:
                 return
-        yield Way(yes, no, left, put_off)
+        yield AutomatonWay(yes, no, left, put_off)
 
     @property
     def finite(self) -> bool:
@@ -140,10 +142,10 @@ class Automaton:
         return any(_cycles(edges, at) for at in edges)
 
 
-def _least(ways: list[Way]) -> list[Way]:
+def _least(ways: list[AutomatonWay]) -> list[AutomatonWay]:
     """Removes alternatives that require more than another one."""
 
-    def more(way: Way, other: Way) -> bool:
+    def more(way: AutomatonWay, other: AutomatonWay) -> bool:
         return (way.yes & other.yes == other.yes and way.no & other.no == other.no and other.left <= way.left
                 and other.put_off <= way.put_off)  # fmt: skip
 

@@ -14,7 +14,7 @@ from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.tree.node import Node
 
 
-class Past(NamedTuple):
+class PropertyPast(NamedTuple):
     """What a run has done about a property before."""
 
     left: frozenset[Left]  # what the property still asks
@@ -22,7 +22,7 @@ class Past(NamedTuple):
     since: float | None = None  # since when its clock runs
 
 
-class Answer(NamedTuple):
+class GraftAnswer(NamedTuple):
     """`story` is how the property would be broken, "" when it is not; None: it was not decided in its time. `anyway`:
     the tree may break the property without the graft as well. `rough`: the story leaves parts out."""
 
@@ -42,15 +42,17 @@ class Grafts:
         self.standing = standing
         self.properties = list(properties)
 
-    def check(self, node: Node, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
+    def check(self, node: Node, graft: NodeSpec, past: Mapping[str, PropertyPast]) -> list[GraftAnswer]:
         """The answers for a plan below the node that asks."""
-        return [Answer(each, None if past[each.name].left else "", 0) for each in self.properties]
+        return [GraftAnswer(each, None if past[each.name].left else "", 0) for each in self.properties]
 
-    def insertion(self, parent: Node, index: int | None, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
+    def insertion(
+        self, parent: Node, index: int | None, graft: NodeSpec, past: Mapping[str, PropertyPast]
+    ) -> list[GraftAnswer]:
         """The answers for a node that a person puts below `parent`."""
         return self.check(parent, graft, past)
 
-    def replacement(self, old: Node, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
+    def replacement(self, old: Node, graft: NodeSpec, past: Mapping[str, PropertyPast]) -> list[GraftAnswer]:
         """The answers for a node that a person puts in the place of `old`."""
         return self.check(old, graft, past)
 

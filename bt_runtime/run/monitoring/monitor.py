@@ -12,7 +12,7 @@ from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.expression.call import show
 from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.properties import formula
-from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
+from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, StartsWatch
 from bt_runtime.language.properties.property import LATE, Property
 from bt_runtime.run.monitoring.automaton import Automaton, Left
 from bt_runtime.run.monitoring.standing import Standing
@@ -29,7 +29,10 @@ class Sight:
     """The values that atoms can read after a tick; collected once per tick."""
 
     def __init__(
-        self, run: Run, given: Mapping[tuple[Behaviour, Watch], bool] | None = None, standing: Standing | None = None
+        self,
+        run: Run,
+        given: Mapping[tuple[Behaviour, StartsWatch], bool] | None = None,
+        standing: Standing | None = None,
     ) -> None:
         self.run = run
         self.standing = standing or Standing(run)
@@ -60,11 +63,11 @@ class Sight:
     def scope(self, atom: Atom) -> Mapping[str, Any]:
         return _Scope(self, atom)
 
-    def said(self, watch: Watch) -> str:
+    def said(self, watch: StartsWatch) -> str:
         shown = {status_of(n) for n in self.skills.get(watch.skill, ()) if self.meant(n, watch)}
         return next((word for word in ("running", "success", "failure") if word in shown), "idle")
 
-    def meant(self, node: Any, watch: Watch) -> bool:
+    def meant(self, node: Any, watch: StartsWatch) -> bool:
         """True when the node's last start matches what an atom asks; computed once for each start."""
         if watch.given is None:
             return True
@@ -107,7 +110,7 @@ def _word(status: Any) -> str:
     return "idle" if status is INVALID else str(status.name).lower()
 
 
-class Monitor:
+class PropertyMonitor:
     """Watches one property in one run. `broken` describes how it was broken."""
 
     def __init__(self, property: Property) -> None:
@@ -122,7 +125,7 @@ class Monitor:
         self.begun = False
         self.unread = {name for atom in self.atoms for name in atom.entries}  # entries that were never there
         self.unseen = {path for atom in self.atoms for path in atom.paths}  # … and nodes
-        self.given: dict[tuple[Behaviour, Watch], bool] = {}
+        self.given: dict[tuple[Behaviour, StartsWatch], bool] = {}
 
     def look(self, sight: Sight, over: bool) -> str:
         """Checks after a tick; returns how the property is broken, or "". `over`: no other tick will come."""
@@ -200,4 +203,4 @@ class Monitor:
         return BtError(f"`{text}`: {why}", f"did you mean `{close}`?" if close else f"{what}: {', '.join(known)}")
 
 
-__all__ = ["RUNNING", "Monitor", "Sight", "status_of"]
+__all__ = ["RUNNING", "PropertyMonitor", "Sight", "status_of"]

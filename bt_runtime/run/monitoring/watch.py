@@ -11,8 +11,8 @@ from py_trees.behaviour import Behaviour
 from bt_runtime.events import Grown, Line, PlanRefused, Tick
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
-from bt_runtime.run.monitoring.grafts import Answer, Grafts, Past, prover
-from bt_runtime.run.monitoring.monitor import Monitor, Sight
+from bt_runtime.run.monitoring.grafts import GraftAnswer, Grafts, PropertyPast, prover
+from bt_runtime.run.monitoring.monitor import PropertyMonitor, Sight
 from bt_runtime.run.monitoring.nodes import walk
 from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.tree.changes import unguarded
@@ -32,7 +32,7 @@ class Watched:
     def __init__(self, standing: Standing, properties: tuple[Property, ...]) -> None:
         self.standing = standing
         self.properties = properties
-        self.monitors = [Monitor(each) for each in properties]
+        self.monitors = [PropertyMonitor(each) for each in properties]
         self.checks: Grafts | None = None
 
     @property
@@ -43,25 +43,25 @@ class Watched:
 
     def anew(self) -> None:
         """Begins again: an included tree was started anew."""
-        self.monitors = [Monitor(each) for each in self.properties]
+        self.monitors = [PropertyMonitor(each) for each in self.properties]
 
     @property
-    def past(self) -> dict[str, Past]:
-        return {each.property.name: Past(each.left, each.begun, each.since) for each in self.monitors}
+    def past(self) -> dict[str, PropertyPast]:
+        return {each.property.name: PropertyPast(each.left, each.begun, each.since) for each in self.monitors}
 
 
-class Promises(Protocol):
+class WatchedProperties(Protocol):
     """Properties that somebody else looks at after each tick."""
 
     all: list[Property]
 
-    def monitors_of(self, run: Run) -> list[Monitor]: ...
+    def monitors_of(self, run: Run) -> list[PropertyMonitor]: ...
 
 
 class Watch:
     """The watch over one run. `violations` are the properties that were broken, each with how."""
 
-    def __init__(self, run: Run, promises: Promises | None = None) -> None:
+    def __init__(self, run: Run, promises: WatchedProperties | None = None) -> None:
         """`promises`: what grafts are held against in place of the tree's own properties; it is watched by others."""
         self.run, self.promises = run, promises
         self.whole = Watched(Standing(run), run.spec.properties if promises is None else tuple(promises.all))
@@ -77,7 +77,7 @@ class Watch:
         growth.review, growth.consider = self.review, self.consider
 
     @property
-    def monitors(self) -> list[Monitor]:
+    def monitors(self) -> list[PropertyMonitor]:
         return self.whole.monitors
 
     @property
@@ -133,7 +133,7 @@ class Watch:
                 self.violations[name] = why
                 self.broken(monitor, why, watched.standing)
 
-    def broken(self, monitor: Monitor, why: str, standing: Standing) -> None:
+    def broken(self, monitor: PropertyMonitor, why: str, standing: Standing) -> None:
         of = f" of {standing.above}" if standing.above else ""
         text = f"the property {monitor.property!r}{of} is broken, {why}"
         self.run.context.emit(Line(standing.above or f"/{self.run.spec.name}", "error", text))
@@ -152,7 +152,7 @@ class Watch:
         if self.whole.properties:
             yield self.whole
 
-    def past(self, watched: Watched) -> dict[str, Past]:
+    def past(self, watched: Watched) -> dict[str, PropertyPast]:
         if self.promises is not None:
             watched.monitors = self.promises.monitors_of(self.run)
         return watched.past
@@ -188,7 +188,7 @@ class Watch:
                 if why:
                     raise Refused(why, hint)
 
-    def verdict(self, answer: Answer, standing: Standing, path: str, what: str) -> tuple[str, str]:
+    def verdict(self, answer: GraftAnswer, standing: Standing, path: str, what: str) -> tuple[str, str]:
         """Why a graft is refused, and what to do; "" when it is not."""
         property = answer.property
         of = f"{property!r}{f' of {standing.above}' if standing.above else ''}"

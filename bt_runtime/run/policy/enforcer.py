@@ -38,7 +38,7 @@ from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
     from bt_runtime.run.run import Run
 
 PAGE = "page"  # what a person writes there
@@ -47,7 +47,7 @@ WRITERS = {"": frozenset((WORLD,)), PAGE: frozenset((OPERATOR,))}
 LOOKS = ("infer", "route")  # kinds that see nothing of the world but what their fields say
 
 
-class Enforcer:
+class RunEnforcer:
     """The enforcer of one run."""
 
     def __init__(self, run: Run) -> None:
@@ -128,14 +128,14 @@ class Enforcer:
         own = getattr(world, "label", WORLD)
         return self.policies.world or (frozenset((own,)) if own in LABELS else UNKNOWN)
 
-    def gives(self, name: str, entry: Entry | None, context: Any, output: str = "") -> Labels:
+    def gives(self, name: str, entry: SkillEntry | None, context: Any, output: str = "") -> Labels:
         """Returns the labels of what a skill answers, besides those of what it was given."""
         declared = self.policies.gives(name, output) if name else None
         if declared is not None and (output or not self.policies.parted(name)):
             return declared
         return self.usual(entry, context) | (declared or NOTHING)
 
-    def usual(self, entry: Entry | None, context: Any) -> Labels:
+    def usual(self, entry: SkillEntry | None, context: Any) -> Labels:
         """Returns the labels of what a skill answers that no policy speaks of."""
         impl = entry.impl if entry is not None else "world"
         if impl.startswith("mcp/"):
@@ -146,7 +146,7 @@ class Enforcer:
 
     # What is asked ---------------------------------------------------------------------------
 
-    def refusal(self, by: Any, entry: Entry | None, sentence: str) -> str:
+    def refusal(self, by: Any, entry: SkillEntry | None, sentence: str) -> str:
         """Returns why the action may not start; "" when it may."""
         if by is None:
             return self.told("", sentence, "nobody knows who started it")
@@ -170,7 +170,7 @@ class Enforcer:
         self.run.context.emit(Line(path, "warning", f"{action}: {text}"))
         return text
 
-    def start(self, by: Any, entry: Entry | None, sentence: str) -> Start:
+    def start(self, by: Any, entry: SkillEntry | None, sentence: str) -> Start:
         """Returns an action with the labels of its decision and its values."""
         ledger = self.ledger
         if isinstance(by, SkillNode):
@@ -184,7 +184,7 @@ class Enforcer:
         slots = dict.fromkeys(Sentence(entry.sentence).slots if entry is not None else (), labels)
         return Start(kind.name if kind is not None else "", entry, sentence, labels, slots, by)
 
-    def question(self, by: Any, entry: Entry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
+    def question(self, by: Any, entry: SkillEntry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
         """Returns the question to the person: the sources of the decision and of each value, then the action."""
         return question(self.start(by, entry, sentence), params)
 
@@ -240,5 +240,5 @@ class Enforcer:
 def enforce(run: Run) -> None:
     """Begins to hold a run to its policies, if its trees have any."""
     if run.spec.policies:
-        run.extensions[Enforcer] = made = Enforcer(run)
+        run.extensions[RunEnforcer] = made = RunEnforcer(run)
         run.context.services.policy = made

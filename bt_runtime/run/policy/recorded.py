@@ -14,7 +14,7 @@ from bt_runtime.language.policies.policy import Policies, Policy, Rule
 from bt_runtime.types import Json, JsonValue
 
 
-class PoliciesPart(parts.Part):
+class PoliciesPart(parts.JournalPart):
     def kept(self, run: Recordable, given: Given) -> parts.Kept:
         own = tuple(each for each in run.spec.policies if each.origin == "project")
         return parts.Kept({"policies": json.dumps(as_data(own))}) if own else parts.Kept()

@@ -12,14 +12,14 @@ from bt_runtime.language.policies.policy import Policies
 from bt_runtime.language.sentence import Sentence
 
 if TYPE_CHECKING:
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
 
 
 class Start(NamedTuple):
     """`slots`: the labels of each value; `agent` reads what the skill answers."""
 
     name: str  # of the skill; "" for a sentence of a world that no manifest names
-    entry: Entry | None
+    entry: SkillEntry | None
     sentence: str
     control: Labels  # of the decision that it runs
     slots: Mapping[str, Labels]

@@ -16,7 +16,7 @@ from bt_runtime.tree.nodes.subtree import Subtree
 
 if TYPE_CHECKING:
     from bt_runtime.events import Written
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
     from bt_runtime.tree.blackboard import Scope
 
 LOOKING = (
@@ -36,7 +36,7 @@ class Sources(Protocol):
     policies: Policies
     assignments: Assignments
 
-    def gives(self, name: str, entry: Entry | None, context: Any, output: str = "") -> Labels: ...
+    def gives(self, name: str, entry: SkillEntry | None, context: Any, output: str = "") -> Labels: ...
 
 
 def labels_written(of: Sources, node: Any, written: Written) -> Labels:

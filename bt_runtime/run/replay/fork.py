@@ -21,7 +21,7 @@ from bt_runtime.journal import folder, sources
 from bt_runtime.journal.codec import text
 from bt_runtime.journal.layout import Event, head_sum
 from bt_runtime.journal.reading import Recording
-from bt_runtime.journal.store import Batch, Limits, Store
+from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.replay.dry import Brake, dry_run
@@ -180,9 +180,9 @@ def written(recording: Recording, when: Moment, edits: Edits, runs: Path) -> Pat
         head["seed"] = edits.seed
     told = {key: text(value) for key, value in {**head, "sum": head_sum(head)}.items()}
     path = folder.new_path(runs, name)
-    store = Store(path, Limits(), told)
+    store = JournalStore(path, JournalLimits(), told)
     events = [*recording.events, *_stands(recording, when, edits)]
-    store.commit(Batch(events, list(recording.texts.pieces.values()), ticks, nodes), durable=True)
+    store.commit(RowBatch(events, list(recording.texts.pieces.values()), ticks, nodes), durable=True)
     store.close()
     return path
 

@@ -15,7 +15,7 @@ from bt_runtime.journal.order import STANDING, is_taped
 from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
-from bt_runtime.journal.store import Limits
+from bt_runtime.journal.store import JournalLimits
 from bt_runtime.journal.tape import Difference
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
@@ -37,7 +37,7 @@ def resume(
     skills: Iterable[Any] = (),
     services: dict[str, Any] | None = None,
     clock: Any = None,
-    limits: Limits | None = None,
+    limits: JournalLimits | None = None,
     changed: bool = False,
 ) -> Run:
     """Returns the run in its last state; tick it, or let it spin. A run that had ended stays so: ticks tell its result,
@@ -93,7 +93,7 @@ def finished(recording: Recording) -> bool:
 
 
 def _ended(
-    recording: Recording, around: RecordedWorld, offer: Offer, changed: bool, kept: tuple[Lock, Limits | None]
+    recording: Recording, around: RecordedWorld, offer: Offer, changed: bool, kept: tuple[Lock, JournalLimits | None]
 ) -> tuple[Recorder, dict[str, Any]]:
     """A run whose root has ended asks nothing more; it is rebuilt only for its memory and verdict."""
     memory = refit_memory(recording, offer.memory, changed)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bt_runtime.run.view.feed import Feed as Feed
     from bt_runtime.run.view.live import View as View
-    from bt_runtime.run.view.picture import Picture as Picture
+    from bt_runtime.run.view.picture import PagePicture as Picture
 
 __all__ = ["Feed", "Picture", "View"]
 _ROOMS = {"Feed": "feed", "Picture": "picture", "View": "live"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.run.view.event import Event
-from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.picture import PagePicture
 from bt_runtime.run.view.plain import weight
 from bt_runtime.run.view.readers import Readers
 
@@ -19,7 +19,7 @@ MOST_WEIGHT = 32_000_000  # characters of them, about
 MESSAGE = 2_000_000  # characters of one message to a reader, about; what is left comes with the next
 
 
-class Part(NamedTuple):
+class FeedPart(NamedTuple):
     events: list[Event]
     cursor: int  # ask on from here
     anew: bool  # these do not follow what the reader had
@@ -33,7 +33,7 @@ class Feed(Readers):
         self._weights: deque[int] = deque()
         self._weight = 0
         self._first = 0  # the number of the ring's first event
-        self._before = Picture()
+        self._before = PagePicture()
         self._most = most
         self._fills: tuple[Callable[[], None], ...] = ()
         self._fresh = False  # there is something to be filled in
@@ -88,7 +88,7 @@ class Feed(Readers):
         self._fill()
         super().close()
 
-    def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> Part:
+    def after(self, cursor: int | None, wait: float = 0.0, most: int = 4000) -> FeedPart:
         """Returns the events after the cursor; waits at most `wait` seconds for one. Without a cursor, begins with the
         keyframe."""
         self._fill()
@@ -103,16 +103,16 @@ class Feed(Readers):
                 start = [*self._before.events()] if self._first else []
                 part = self._part(0, most)
                 at = self._first + len(part)
-                return Part([*start, *part], at, True, self.closed and at == last)
+                return FeedPart([*start, *part], at, True, self.closed and at == last)
             events = self._part(cursor - self._first, most)
-            return Part(events, cursor + len(events), False, self.closed and cursor + len(events) == last)
+            return FeedPart(events, cursor + len(events), False, self.closed and cursor + len(events) == last)
 
-    def picture(self) -> Picture:
+    def picture(self) -> PagePicture:
         """Returns the current state."""
         self._fill()
         with self._news:
             events = [*self._before.events(), *self._ring]
-        return Picture(events)
+        return PagePicture(events)
 
     def _part(self, start: int, most: int) -> list[Event]:
         found = self._some(start, most)
@@ -138,16 +138,16 @@ class Latest:
     """The present picture of a feed, updated on demand."""
 
     def __init__(self, feed: Feed) -> None:
-        self.feed, self.picture = feed, Picture()
+        self.feed, self.picture = feed, PagePicture()
         self.cursor: int | None = None
         self.closed = False
 
-    def now(self, wait: float = 0.0) -> Picture:
+    def now(self, wait: float = 0.0) -> PagePicture:
         """Waits so many seconds for something new."""
         while True:
             part = self.feed.after(self.cursor, wait)
             if part.anew:
-                self.picture = Picture()
+                self.picture = PagePicture()
             for event in part.events:
                 self.picture.take(event)
             self.cursor, self.closed, wait = part.cursor, part.closed, 0.0

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from bt_runtime.journal.glance import BROKEN, CRASHED, DAMAGED, RUNNING, Fault
 from bt_runtime.language.project.address import LOOPBACK
 from bt_runtime.run.view.page import asset
-from bt_runtime.run.view.server import Server, Stream
+from bt_runtime.run.view.server import PageStream, Server
 from bt_runtime.run.view.table import Row, Table
 from bt_runtime.types import Json
 
@@ -17,7 +17,7 @@ BAD = (CRASHED, BROKEN, DAMAGED)
 ABOUT = ""  # the key of the row that tells of the list itself
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """Brings the rows of a list, and answers for its runs. `Runs` does so for journals on this machine.
 
     A source puts a `run_row` into `table` whenever something of a run has changed, and `about_row` under the key
@@ -26,7 +26,7 @@ class Source(Protocol):
     @property
     def table(self) -> Table: ...
 
-    def feed(self, key: str) -> Stream | None:
+    def feed(self, key: str) -> PageStream | None:
         """Returns the events of the page of one run; None for an unknown key. May raise BtError, which is shown."""
 
     def command(self, name: str, given: dict[str, Any]) -> Any:
@@ -69,7 +69,7 @@ def alarm_of(state: str, *, quiet: float, stuck: float = STUCK, asking: bool = F
     return "stuck" if quiet > stuck else ""
 
 
-def serve(source: Source, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False) -> Server:
+def serve(source: RowSource, *, host: str = LOOPBACK, port: int = 0, anyone: bool = False) -> Server:
     """Serves the list and the pages of its runs. Whoever made the source closes it."""
     return Server(source.table, source.command, host=host, port=port, anyone=anyone, assets=assets,
                   streams=source.feed)  # fmt: skip

@@ -21,7 +21,7 @@ from bt_runtime.run.view.ace import ace_folder
 from bt_runtime.run.view.feed import Feed
 from bt_runtime.run.view.plain import clipped
 from bt_runtime.run.view.server import Server
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from bt_runtime.tree.describe.gist import worded
 from bt_runtime.types import Json
 
@@ -39,7 +39,7 @@ class View:
         self.run = run
         self.feed, self.anyone = Feed(), anyone
         self.server = Server(self.feed, self.command, host=host, port=port, anyone=anyone)
-        self.watch = Watch(run, self.feed)
+        self.watch = RunWatch(run, self.feed)
         self.extra: dict[str, Callable[[Mapping[str, Json]], Json]] = {}  # commands of the caller, such as an editor's
         self.written: dict[tuple[str, str], tuple[Json, Json]] = {}  # entries: the value before, and the one from here
         person = getattr(run.context.services.person, "inner", run.context.services.person)  # behind a journal's

@@ -52,7 +52,7 @@ class Spot:
         self.begun, self.ended, self.total, self.last, self.began, self.since, self.tick, self.acted = counts
 
 
-class Picture:
+class PagePicture:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self.spots: dict[int, Spot] = {}
         self.told: dict[int, deque[Event]] = {}  # of each agent

@@ -38,7 +38,7 @@ def events_of(path: Path) -> Iterator[Event]:
     if path.suffix in foreign():
         yield from _reader(path.suffix)(path)
         return
-    yield from Reader(path).more()
+    yield from JournalReader(path).more()
 
 
 def _reader(suffix: str) -> Callable[[Path], Iterable[Event]]:
@@ -58,7 +58,7 @@ def _lines(path: Path) -> Iterator[Event]:
         raise BtError(f"{path} is not a file of events: {error}", "name a run of `btr runs list`") from error
 
 
-class Reader:
+class JournalReader:
     """Reads a journal from its beginning, and then what was added since."""
 
     def __init__(self, path: Path) -> None:
@@ -198,10 +198,10 @@ def untagged(value: Json) -> Json:
     return untagged(value["v"])
 
 
-class Following:
+class JournalFollowing:
     """Feeds what another process writes, from a thread, until the run has ended or `close` is called."""
 
-    def __init__(self, reader: Reader, feed: Feed) -> None:
+    def __init__(self, reader: JournalReader, feed: Feed) -> None:
         self.reader, self.feed = reader, feed
         self.over = threading.Event()
         feed.put(*reader.more())

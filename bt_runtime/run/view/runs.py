@@ -19,7 +19,7 @@ from bt_runtime.run.replay.why import why_recorded
 from bt_runtime.run.view.branches import branches
 from bt_runtime.run.view.feed import Feed
 from bt_runtime.run.view.listing import ABOUT, STUCK, about_row, alarm_of, run_row
-from bt_runtime.run.view.recorded import Following, Reader, events_of
+from bt_runtime.run.view.recorded import JournalFollowing, JournalReader, events_of
 from bt_runtime.run.view.table import Row, Table
 from bt_runtime.types import Json
 
@@ -50,7 +50,7 @@ class Runs:
                 self.keys.setdefault(place, str(next(self.numbers)))  # known before anybody looks
         self.left_out = 0
         self.over = threading.Event()
-        self.opened = Opened(self.path)
+        self.opened = OpenedRuns(self.path)
         self._thread = threading.Thread(target=self._watch, name="bt-view-runs", daemon=True)
 
     def start(self) -> Runs:
@@ -182,12 +182,12 @@ def _journals(place: Path) -> Iterator[Path]:
     return (p for p in place.glob(f"*{SUFFIX}") if p.is_file()) if place.is_dir() else iter(())
 
 
-class Opened:
+class OpenedRuns:
     """The streams of the runs whose pages are open. A stream is made when it is first asked for."""
 
     def __init__(self, path: Callable[[str], Path | None]) -> None:
         self.path = path
-        self.feeds: dict[str, tuple[Feed, Following | None]] = {}  # the latest asked for is the last
+        self.feeds: dict[str, tuple[Feed, JournalFollowing | None]] = {}  # the latest asked for is the last
         self.idle: dict[str, float] = {}  # since when nobody reads
         self.lock = threading.Lock()
 
@@ -234,10 +234,10 @@ class Opened:
             following.close()
 
 
-def _stream(path: Path) -> tuple[Feed, Following | None]:
+def _stream(path: Path) -> tuple[Feed, JournalFollowing | None]:
     feed = Feed(most=None)
-    if path.suffix == SUFFIX and (reader := Reader(path)).live:
-        return feed, Following(reader, feed)
+    if path.suffix == SUFFIX and (reader := JournalReader(path)).live:
+        return feed, JournalFollowing(reader, feed)
     feed.put(*events_of(path))
     feed.close()
     return feed, None

@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlsplit
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import address
 from bt_runtime.language.project.address import LOOPBACK
-from bt_runtime.run.view.feed import Part
+from bt_runtime.run.view.feed import FeedPart
 from bt_runtime.run.view.page import POLICY, asset
 from bt_runtime.run.view.web_socket import REFUSED, WebSocket, accepted
 from bt_runtime.types import Json
@@ -42,12 +42,12 @@ MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those o
 GUEST = 15.0  # seconds that one has for a request and its answer, and between two
 _LOG = logging.getLogger(__name__)
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
-Streams = Callable[[str], "Stream | None"]  # the stream of the run that a page names
+Streams = Callable[[str], "PageStream | None"]  # the stream of the run that a page names
 Api = Callable[[str, str, bytes], tuple[int, Json]]  # method, path and body → status and answer
 Assets = Callable[[str], tuple[bytes, str] | None]  # the file at a URL path, and its content type
 
 
-class Stream(Protocol):
+class PageStream(Protocol):
     """What a page's events come from: a `Feed`, or a table."""
 
     @property
@@ -55,7 +55,7 @@ class Stream(Protocol):
     def enter(self) -> None: ...
     def leave(self) -> None: ...
     def left(self, seconds: float) -> bool: ...
-    def after(self, cursor: int | None, wait: float = 0.0) -> Part: ...
+    def after(self, cursor: int | None, wait: float = 0.0) -> FeedPart: ...
     def close(self) -> None: ...
 
 
@@ -63,7 +63,7 @@ class Server:
     """A web server in its own thread, which starts when the object is made."""
 
     def __init__(
-        self, feed: Stream | None, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0,
+        self, feed: PageStream | None, command: Command | None = None, *, host: str = LOOPBACK, port: int = 0,
         anyone: bool = False, assets: Assets = asset, streams: Streams | None = None, most_body: int = MOST_BODY,
         api: Api | None = None, token: str = "",
     ) -> None:  # fmt: skip
@@ -293,7 +293,7 @@ class _Handler(BaseHTTPRequestHandler):
             finally:
                 feed.leave()
 
-    def _asked_for(self, query: dict[str, list[str]]) -> tuple[Stream | None, int, str]:
+    def _asked_for(self, query: dict[str, list[str]]) -> tuple[PageStream | None, int, str]:
         """Returns the stream that a reader wants, or None with a status and the reason."""
         if not self._trusted(query.get("token", [""])[0]) or self._foreign():
             return None, 403, "the token is missing or wrong"
@@ -318,7 +318,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Sec-WebSocket-Accept", accepted(key))
         self.end_headers()
 
-    def _stream(self, feed: Stream, page: WebSocket | None, cursor: int | None) -> None:
+    def _stream(self, feed: PageStream, page: WebSocket | None, cursor: int | None) -> None:
         if page is None:
             self.send_response(200)
             self._headers("text/event-stream")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from bt_runtime.run.view.event import Event
-from bt_runtime.run.view.feed import Part
+from bt_runtime.run.view.feed import FeedPart
 from bt_runtime.run.view.readers import Readers
 from bt_runtime.types import Json
 
@@ -40,7 +40,7 @@ class Table(Readers):
                 self._gone, self._first = {}, self._version
             self._news.notify_all()
 
-    def after(self, cursor: int | None, wait: float = 0.0) -> Part:
+    def after(self, cursor: int | None, wait: float = 0.0) -> FeedPart:
         """Returns the rows that changed after the cursor; waits at most `wait` seconds for one."""
         with self._news:
             if wait and cursor == self._version and not self.closed:
@@ -52,7 +52,7 @@ class Table(Readers):
                 [] if anew else [{"k": "gone", "id": key} for key, at in self._gone.items() if at > since]
             )
             events = [{"k": "now", "wall": self._now()}, *gone, *rows] if anew or rows or gone else []
-            return Part(events, self._version, anew, self.closed)
+            return FeedPart(events, self._version, anew, self.closed)
 
     def watched(self, seconds: float) -> bool:
         """Waits until a viewer reads."""

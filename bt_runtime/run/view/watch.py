@@ -39,7 +39,7 @@ class _Part(NamedTuple):
     tick: Tick | None
 
 
-class Watch:
+class RunWatch:
     """Listens to a run from its creation until `detach`."""
 
     def __init__(self, run: Run, feed: Feed) -> None:

@@ -14,7 +14,7 @@ from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.kinds.shape import DRAFT, SCALAR, Schema, closed
 from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.project import disk, packaged
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 
 CODE = "BT062"  # of every fault in a world's file
 TEXT: Schema = {"type": SCALAR}  # a number may stand where a text does
@@ -27,18 +27,18 @@ def by_name(each: Schema) -> Schema:
     return {"type": "object", "additionalProperties": each}
 
 
-def check_of(what: str, fields: Schema, needed: Iterable[str] = ()) -> Check:
+def check_of(what: str, fields: Schema, needed: Iterable[str] = ()) -> DocumentCheck:
     """Returns the check for one type of content file. `what` names the type in messages, such as "a house"; `fields`
     are its properties, `needed` the required ones."""
     version = {"enum": [1], "errorMessage": "this reader knows version 1"}
     known = closed({"version": version, "about": OPEN, **fields}, ("version", *needed))
-    return Check({"$schema": DRAFT, "type": "object", **known}, CODE, what)
+    return DocumentCheck({"$schema": DRAFT, "type": "object", **known}, CODE, what)
 
 
 class Content:
     """Holds a file's data, the source position of each value, and the faults found so far."""
 
-    def __init__(self, document: source.Document, check: Check) -> None:
+    def __init__(self, document: source.Document, check: DocumentCheck) -> None:
         self.name, self.text = document.name, document.text
         self.places = DataPlaces(document.sound(), document.name)
         self.data: Any = self.places.root.data()
@@ -63,13 +63,13 @@ class Content:
         return self
 
 
-def read_yaml(path: Path, check: Check) -> Content:
+def read_yaml(path: Path, check: DocumentCheck) -> Content:
     """Reads a file and checks it against its schema."""
     return Content(source.read(path), check).sound()
 
 
 _LISTS: Schema = {"type": ["array", "object"], "items": TEXT, "additionalProperties": TEXTS}
-_WORDS = Check(
+_WORDS = DocumentCheck(
     {"$schema": DRAFT, "type": "object", "properties": {"version": {"enum": [1]}}, "additionalProperties": _LISTS},
     CODE, "a file of words",
 )  # fmt: skip

@@ -55,7 +55,7 @@ class Words:
         return found
 
 
-class Index:
+class TextIndex:
     """Builds an index of texts, numbered from 1 in order; it keeps numbers only."""
 
     def __init__(self) -> None:

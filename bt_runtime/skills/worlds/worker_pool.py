@@ -35,7 +35,7 @@ class Plays(NamedTuple):
     folder: str = "TMPDIR"  # the variable that names the folder in which it may write, besides TMPDIR
 
 
-class Worker:
+class GameWorker:
     """A process and the owner of its current episode."""
 
     def __init__(self, plays: Plays) -> None:
@@ -88,13 +88,13 @@ def _end(process: subprocess.Popen[bytes], answers: BinaryIO, sock: socket.socke
     shutil.rmtree(folder, ignore_errors=True)
 
 
-class Pool:
+class WorkerPool:
     """Shares worker processes among games. A game keeps its worker while there are enough; else the longest idle one is
     reassigned."""
 
     def __init__(self, bound: int, plays: Plays) -> None:
         self.bound, self.plays = bound, plays
-        self.workers: list[Worker] = []
+        self.workers: list[GameWorker] = []
         self._changed = threading.Condition()
 
     def play(self, owner: object, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class Pool:
 
         threading.Thread(target=load, name=f"btr-{self.plays.world.lower()}", daemon=True).start()
 
-    def _free(self, owner: object, steal: bool = True) -> Worker | None:
+    def _free(self, owner: object, steal: bool = True) -> GameWorker | None:
         """Returns a free worker: the owner's own, an unowned one, a new one, or another owner's idle one. None while
         the owner's worker is busy."""
         self._forget([w for w in self.workers if w.owner is None and w.process.poll() is not None])
@@ -135,7 +135,7 @@ class Pool:
         if free is None and len(self.workers) >= self.bound:
             self._forget([w for w in self.workers if not w.busy and w.process.poll() is not None])
         if free is None and len(self.workers) < self.bound:
-            free = Worker(self.plays)
+            free = GameWorker(self.plays)
             self.workers.append(free)
         if free is None and idle and steal:
             free = min(idle, key=lambda w: w.used)
@@ -143,12 +143,12 @@ class Pool:
             free.owner = owner
         return free
 
-    def _forget(self, dead: Sequence[Worker]) -> None:
+    def _forget(self, dead: Sequence[GameWorker]) -> None:
         for worker in dead:
             worker.end()
         self.workers = [w for w in self.workers if w.end.alive]
 
-    def _asked(self, worker: Worker, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    def _asked(self, worker: GameWorker, asked: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         try:
             return worker.ask(asked, seconds)
         finally:

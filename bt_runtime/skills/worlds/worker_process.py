@@ -13,14 +13,14 @@ from typing import Any, NoReturn, Protocol
 from bt_runtime.language.project import orphan
 
 
-class Engine(Protocol):
+class GameEngine(Protocol):
     game: Any  # what it plays; None: whatever it is asked is set up anew
 
     def play(self, problem: str, goal: str, done: Sequence[str], act: str | None) -> Mapping[str, Any]:
         """Returns the state after `done`, and after `act` when there is one."""
 
 
-def answer(engine: Engine, asked: Mapping[str, Any]) -> dict[str, Any]:
+def answer(engine: GameEngine, asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return dict(engine.play(asked["problem"], asked["goal"], asked["done"], asked["act"]))
     except (Exception, SystemExit) as problem:  # an engine may leave by sys.exit
@@ -28,7 +28,7 @@ def answer(engine: Engine, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"fault": f"{type(problem).__name__}: {problem}"}
 
 
-def serve(sock: socket.socket, make: Callable[[], Engine]) -> None:
+def serve(sock: socket.socket, make: Callable[[], GameEngine]) -> None:
     """Answers requests until the parent closes the socket."""
     engine = None
     with sock, sock.makefile("rwb") as line:
@@ -38,7 +38,7 @@ def serve(sock: socket.socket, make: Callable[[], Engine]) -> None:
             line.flush()
 
 
-def main(make: Callable[[], Engine]) -> NoReturn:
+def main(make: Callable[[], GameEngine]) -> NoReturn:
     """Serves requests. The command's last argument is the number of the socket."""
     orphan.heed()
     with redirect_stdout(sys.stderr):

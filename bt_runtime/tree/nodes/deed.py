@@ -11,7 +11,7 @@ from bt_runtime.language import ports
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.skills.activity import Activity
-from bt_runtime.skills.answer import Ended
+from bt_runtime.skills.answer import EndedAnswer
 from bt_runtime.skills.crash import crash_of
 from bt_runtime.skills.words import raised
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, Node
@@ -54,12 +54,12 @@ class Deed(Activity):
     def quiet(self) -> bool:
         return False
 
-    def poll(self) -> Ended | None:
+    def poll(self) -> EndedAnswer | None:
         node = self.node
         try:
             if node.status is not RUNNING:
                 self.check()
-                done: Ended | None = node.answered() if instant(self.kind) else None
+                done: EndedAnswer | None = node.answered() if instant(self.kind) else None
                 if done is not None:
                     return done
                 node.initialise()
@@ -69,12 +69,12 @@ class Deed(Activity):
             node.status = FAILURE
             with suppress(Exception):
                 node.terminate(FAILURE)  # it may have begun to move
-            return Ended(FAILURE, None, why)
+            return EndedAnswer(FAILURE, None, why)
         if node.status is RUNNING:
             return None
         node.terminate(node.status)
-        found: Ended | None = node.last
-        return found or Ended(node.status, None, node.feedback_message)
+        found: EndedAnswer | None = node.last
+        return found or EndedAnswer(node.status, None, node.feedback_message)
 
     def check(self) -> None:
         for name, value in self.node.spec.values.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from py_trees.common import Status
 
 from bt_runtime.events import SkillEnded
-from bt_runtime.skills.answer import Ended, ended, tested
+from bt_runtime.skills.answer import EndedAnswer, ended, tested
 from bt_runtime.skills.forms import instantly
 from bt_runtime.skills.skill import refuse_slow
 from bt_runtime.tree.gates import Call, Gate, Gates
@@ -58,14 +58,14 @@ class InstantNode(SkillNode):
     def form_of(self, target: object) -> Form:
         return super().form_of(target) if hasattr(target, "poll") else instantly
 
-    def answered(self) -> Ended | None:
+    def answered(self) -> EndedAnswer | None:
         """Calls the skill for an agent; None when its start may be held up."""
         self.ready()
         if self.slow:
             return None
         return self.read(self.gated(**self.params()))
 
-    def read(self, value: object) -> Ended:
+    def read(self, value: object) -> EndedAnswer:
         return (tested if self.entry.test else ended)(value, self.declared)
 
     def gated(self, **params: Json) -> object:

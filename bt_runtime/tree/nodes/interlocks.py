@@ -15,14 +15,14 @@ from bt_runtime.events import SkillEnded
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Pending, Wrapping, refused
-from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.skills.forms import lingers
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.gates import Start
 
 if TYPE_CHECKING:
-    from bt_runtime.language.entry import Entry
+    from bt_runtime.language.entry import SkillEntry
     from bt_runtime.tree.context import Context
     from bt_runtime.types import Json
 
@@ -33,10 +33,10 @@ NOBODY = "Nobody is there to allow it."
 class Enforcer(Protocol):
     """Holds a run to its policies. `by` is the node that starts an action, or the agent that chose it."""
 
-    def refusal(self, by: object, entry: Entry | None, sentence: str) -> str:
+    def refusal(self, by: object, entry: SkillEntry | None, sentence: str) -> str:
         """Returns why the action may not start; "" when it may. From then on `by` has heard what the action gives."""
 
-    def question(self, by: object, entry: Entry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
+    def question(self, by: object, entry: SkillEntry | None, sentence: str, params: Mapping[str, Json] | None) -> str:
         """Returns the question to a person, with the sources of the decision and of each value."""
 
     def offers(self, agent: object, name: str, sentence: str) -> bool:
@@ -62,7 +62,7 @@ def started(action: Action, start: Start) -> Activity:
     return start()
 
 
-def guarded(context: Context, entry: Entry, target: object, by: Any) -> bool:
+def guarded(context: Context, entry: SkillEntry, target: object, by: Any) -> bool:
     """True when locks, policies or permission stand before this skill of a node."""
     return (
         bool(entry.uses)
@@ -89,9 +89,9 @@ class Noticed(Wrapping):
     def quiet(self) -> bool:
         return self.inner.quiet()
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         done = self.inner.poll()
-        if isinstance(done, Ended):
+        if isinstance(done, EndedAnswer):
             self.action.context.emit(SkillEnded(self.action.sentence, done.status, done.value, done.feedback))
         return done
 
@@ -114,7 +114,7 @@ def requirement(action: Action, start: Start) -> Activity:
     return Required(action, entry, start())
 
 
-def unmet(context: Context, entry: Entry) -> str:
+def unmet(context: Context, entry: SkillEntry) -> str:
     """Returns why the skill's `requires` does not hold now; "" when it does. A condition that cannot be computed does
     not hold. Its names are entries of the run's outermost tree: no included tree and no graft can stand in for them."""
     if entry.requires is None:
@@ -131,13 +131,13 @@ class Required(Wrapping):
 
     wakes = False  # the entries may change without a word: it is polled again soon
 
-    def __init__(self, action: Action, entry: Entry, inner: Activity) -> None:
+    def __init__(self, action: Action, entry: SkillEntry, inner: Activity) -> None:
         self.action, self.entry, self.inner = action, entry, inner
 
     def quiet(self) -> bool:
         return not unmet(self.action.context, self.entry) and self.inner.quiet()
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         why = unmet(self.action.context, self.entry)
         if not why:
             return self.inner.poll()
@@ -169,7 +169,7 @@ class Locked(Wrapping):
     def quiet(self) -> bool:
         return self.inner.quiet()
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         locks = self.action.context.resources
         if self.pending:
             blocker = locks.blocker((*self.uses, *self.own))
@@ -183,7 +183,7 @@ class Locked(Wrapping):
             if not self.lingers:
                 self._leave()
             raise
-        if isinstance(done, Ended):
+        if isinstance(done, EndedAnswer):
             self.over = True
             self._leave()
         return done
@@ -238,7 +238,7 @@ def policy(action: Action, start: Start) -> Activity:
     return Policed(action, entry, enforcer, start()) if entry is not None and entry.follow else start()
 
 
-def _enforced(context: Context, entry: Entry | None, by: Any) -> bool:
+def _enforced(context: Context, entry: SkillEntry | None, by: Any) -> bool:
     looks = entry is not None and entry.test and not getattr(by, "chosen", False)
     return context.services.policy is not None and not looks
 
@@ -246,7 +246,7 @@ def _enforced(context: Context, entry: Entry | None, by: Any) -> bool:
 class Policed(Wrapping):
     """Asks the policies before each change that a running skill follows. A refused one leaves it what it has."""
 
-    def __init__(self, action: Action, entry: Entry, enforcer: Enforcer, inner: Activity) -> None:
+    def __init__(self, action: Action, entry: SkillEntry, enforcer: Enforcer, inner: Activity) -> None:
         self.action, self.entry, self.enforcer, self.inner = action, entry, enforcer, inner
 
     def follow(self, values: dict[str, object]) -> None:
@@ -272,7 +272,7 @@ def permission(action: Action, start: Start) -> Activity:
     return AsksPerson(action, entry, partial(_counted, action, entry, start))
 
 
-def limited(entry: Entry) -> bool:
+def limited(entry: SkillEntry) -> bool:
     """True when each start is checked, which disables the fast path."""
     return entry.agent_options.confirm or entry.agent_options.at_most is not None
 
@@ -281,12 +281,12 @@ def allows(answer: str) -> bool:
     return answer.casefold().partition(" ")[0].strip(".,!;") in YES
 
 
-def left(context: Context, entry: Entry) -> bool:
+def left(context: Context, entry: SkillEntry) -> bool:
     """True when the skill may be started now: its `requires` holds, and `at_most` is not reached."""
     return not unmet(context, entry) and _remains(context, entry)
 
 
-def _remains(context: Context, entry: Entry) -> bool:
+def _remains(context: Context, entry: SkillEntry) -> bool:
     most = entry.agent_options.at_most
     return most is None or _starts(context)[_key(entry)] < most
 
@@ -296,7 +296,7 @@ class AsksPerson(Wrapping):
 
     STATE = ("question", "until")
 
-    def __init__(self, action: Action, entry: Entry, start: Start) -> None:
+    def __init__(self, action: Action, entry: SkillEntry, start: Start) -> None:
         self.context, self.entry, self.start = action.context, entry, start
         services, asked = self.context.services, f"May I {action.sentence}? (yes or no)"
         if services.policy is not None:
@@ -306,7 +306,7 @@ class AsksPerson(Wrapping):
         self.until = self.context.clock.now() + entry.agent_options.patience
         self.inner = Pending()
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         if self.pending:
             answer = self.question.poll()
             if answer is None and self.context.clock.now() < self.until:
@@ -330,7 +330,7 @@ class AsksPerson(Wrapping):
         (self.question if self.pending else self.inner).cancel(reason)
 
 
-def _counted(action: Action, entry: Entry, start: Start) -> Activity:
+def _counted(action: Action, entry: SkillEntry, start: Start) -> Activity:
     """Counts the start where it is allowed: while a person was asked, others may have used up the rest."""
     if not _remains(action.context, entry):
         return _spent(entry)
@@ -338,7 +338,7 @@ def _counted(action: Action, entry: Entry, start: Start) -> Activity:
     return start()
 
 
-def _spent(entry: Entry) -> Activity:
+def _spent(entry: SkillEntry) -> Activity:
     return refused(f"It may be done {_times(entry.agent_options.at_most)} in one run, and was.")
 
 
@@ -347,7 +347,7 @@ def _starts(context: Context) -> Counter[tuple[str, str]]:
     return context.whole.services.starts
 
 
-def _key(entry: Entry) -> tuple[str, str]:
+def _key(entry: SkillEntry) -> tuple[str, str]:
     return entry.impl, entry.sentence
 
 

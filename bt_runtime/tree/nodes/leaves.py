@@ -57,7 +57,7 @@ class Set(Node):
         return SUCCESS
 
 
-class Unset(Node):
+class UnsetEntries(Node):
     def update(self) -> Status:
         self.scope.remove(self.spec.values["entry"])
         return SUCCESS

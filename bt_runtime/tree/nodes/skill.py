@@ -14,12 +14,12 @@ from py_trees.common import Status
 
 from bt_runtime.events import Feedback, Notice, SkillEnded, WorldActed
 from bt_runtime.language import impls, ports
-from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, Entry
+from bt_runtime.language.entry import ELSEWHERE, WORLD_SKILL, SkillEntry
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.sentence import sentence_of
 from bt_runtime.skills.activity import Activity, Done
-from bt_runtime.skills.answer import Ended, News, ended
+from bt_runtime.skills.answer import EndedAnswer, News, ended
 from bt_runtime.skills.forms import InThread, OfSkill, form_of
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node, Reader, reader
@@ -45,7 +45,7 @@ class SkillNode(Node):
     CACHES: ClassVar[tuple[str, ...]] = ("form", "constant", "readers", "literals", "quick", "plain", "_sentence")
     activity: Activity | None = None
     form: Form | None = None  # of the target, once it was started
-    last: Ended | None = None  # how its last start ended
+    last: EndedAnswer | None = None  # how its last start ended
     target: Any = None
     constant: dict[str, Json] | None = None  # the parameters, when all of them are literals
     readers: tuple[Input, ...] | None = None  # of the computed parameters, after the first start
@@ -63,7 +63,7 @@ class SkillNode(Node):
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)
-        self.entry: Entry = spec.kind.data["entry"]
+        self.entry: SkillEntry = spec.kind.data["entry"]
         self.taken = [f for f in spec.kind.fields if not f.writes and f.name in spec.values]
         self.written = [f for f in spec.kind.fields if f.writes and f.name in spec.values]
         self.dynamic = dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
@@ -299,7 +299,7 @@ class SkillNode(Node):
             self.look(activity)
         return self.heard(activity, activity.poll())
 
-    def heard(self, activity: Activity, done: Ended | News | None) -> Status:
+    def heard(self, activity: Activity, done: EndedAnswer | News | None) -> Status:
         """Takes what a poll has answered; returns the node's status."""
         if done is None or isinstance(done, News):
             if done is not None:
@@ -362,7 +362,7 @@ class SkillNode(Node):
             if extra:
                 self.doubt("extra", f"gave `{'`, `'.join(extra[:5])}`, which is none of its outputs")
 
-    def keep_last(self, done: Ended) -> None:
+    def keep_last(self, done: EndedAnswer) -> None:
         """Writes the final outputs; warns about a success without any requested output."""
         self.keep(done.value, done.status is FAILURE)
         if done.status is SUCCESS and not self.gave:
@@ -380,7 +380,7 @@ class SkillNode(Node):
             activity.cancel(self.context.halting.reason)
 
 
-def act(world: Actor, sentence: str, context: Context, entry: Entry | None = None, by: object = None) -> Activity:
+def act(world: Actor, sentence: str, context: Context, entry: SkillEntry | None = None, by: object = None) -> Activity:
     """Acts the sentence that an agent chose in a world."""
     action = Action(context, world, entry, by, sentence)
     return started(action, partial(_act, action))

@@ -25,7 +25,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class RoomThing:
     id: str
     kind: str
     at: Point
@@ -39,15 +39,15 @@ class Thing:
 class Room:
     name: str
     scene: str  # kitchen, living room, bedroom, bathroom
-    things: tuple[Thing, ...]
+    things: tuple[RoomThing, ...]
     stands: tuple[tuple[float, float], ...]  # x, z of every place where the robot can stand
     start: tuple[float, float, float] = (0.0, 0.0, 0.0)  # x, z, turn in degrees
     about: str = field(default="", compare=False)
 
-    def thing(self, thing_id: str) -> Thing | None:
+    def thing(self, thing_id: str) -> RoomThing | None:
         return next((t for t in self.things if t.id == thing_id), None)
 
-    def contents(self, thing_id: str) -> list[Thing]:
+    def contents(self, thing_id: str) -> list[RoomThing]:
         return [t for t in self.things if t.parent == thing_id]
 
     def to_json(self) -> dict[str, Json]:
@@ -56,18 +56,18 @@ class Room:
         return {**rest, "things": things, "stands": self.stands, "start": self.start}
 
 
-_THING = tuple(f.name for f in fields(Thing))
+_THING = tuple(f.name for f in fields(RoomThing))
 
 
 def from_json(data: Mapping[str, Json]) -> Room:
-    things = tuple(Thing(**{**thing, "at": Point(*thing["at"])}) for thing in data["things"])
+    things = tuple(RoomThing(**{**thing, "at": Point(*thing["at"])}) for thing in data["things"])
     check_containment(things)
     stands = tuple((float(x), float(z)) for x, z in data["stands"])
     x, z, turn = data["start"]
     return Room(data["name"], data["scene"], things, stands, (x, z, turn), data.get("about", ""))
 
 
-def check_containment(things: Sequence[Thing]) -> None:
+def check_containment(things: Sequence[RoomThing]) -> None:
     """Raises for a thing inside itself, because a search for it would not end."""
     parents = {thing.id: thing.parent for thing in things}
     if len(parents) < len(things):
@@ -99,7 +99,7 @@ def spread(parent: Point, index: int) -> Point:
     return Point(round(x, 3), round(parent.y + 0.05, 3), round(z, 3))
 
 
-def stands_of(size: tuple[float, float], things: Sequence[Thing]) -> tuple[tuple[float, float], ...]:
+def stands_of(size: tuple[float, float], things: Sequence[RoomThing]) -> tuple[tuple[float, float], ...]:
     """Returns every grid point of the floor that no furniture occupies."""
     solid = [t.at for t in things if t.parent is None and t.kind in kinds.FURNITURE]
     columns, rows = int(size[0] / GRID), int(size[1] / GRID)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_envs.alfred import kinds
-from bt_envs.alfred.room import Point, Room, Thing, make_id
+from bt_envs.alfred.room import Point, Room, RoomThing, make_id
 from bt_envs.alfred.support import support
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.content import read_json
@@ -99,7 +99,7 @@ def room_of(row: Row, layout: Mapping[str, Json]) -> Room:
     for thing_id, at in _things(row).items():
         kind = kinds.id_kind(thing_id)
         parent = parents.get(thing_id) or support(kind, at, furniture)
-        things.append(Thing(thing_id, kind, at, parent))
+        things.append(RoomThing(thing_id, kind, at, parent))
     things = [_in_dish(thing, things, parents) for thing in things]
     start = row["scene"]["init_action"]
     number = row["scene"]["scene_num"]
@@ -120,7 +120,7 @@ def _things(row: Row) -> dict[str, Point]:
     return {**named, **found}
 
 
-def _in_dish(thing: Thing, things: list[Thing], parents: Mapping[str, str]) -> Thing:
+def _in_dish(thing: RoomThing, things: list[RoomThing], parents: Mapping[str, str]) -> RoomThing:
     """True for a spoon with a cup at the same position: it is in the cup, unless the plan says otherwise."""
     dishes = [t for t in things if t.kind in kinds.MOVABLE_RECEPTACLES and t.id != thing.id]
     near = (t for t in dishes if t.at.flat(thing.at) < INSIDE and abs(t.at.y - thing.at.y) < 0.15)
@@ -144,7 +144,7 @@ class _Places:
     """The furniture of a scene, as far as the data names it."""
 
     def __init__(self, views: Mapping[str, Json], present: Json) -> None:
-        self.fixed: list[Thing] = []
+        self.fixed: list[RoomThing] = []
         self.stands: set[tuple[float, float]] = set()
         for object_id, (x, z, _, _) in views.items():
             self.add(object_id)
@@ -158,7 +158,7 @@ class _Places:
         if all(t.id != object_id for t in self.fixed):
             kind = kinds.id_kind(object_id)
             x, y, z = (float(part) for part in object_id.split("|")[1:4])
-            self.fixed.append(Thing(object_id, kind, Point(x, y, z)))
+            self.fixed.append(RoomThing(object_id, kind, Point(x, y, z)))
         return object_id
 
     def learn(self, plan: Json) -> dict[str, str]:

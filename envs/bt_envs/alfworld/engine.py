@@ -23,8 +23,8 @@ class Engine:
         from alfworld.info import ALFRED_PDDL_PATH, ALFRED_TWL2_PATH
 
         self.domain, self.grammar = (_text(path) for path in (ALFRED_PDDL_PATH, ALFRED_TWL2_PATH))
-        self.games: list[Game] = []  # the one played last is last
-        self.game: Game | None = None  # what it plays; None after a fault: that one is left behind
+        self.games: list[LoadedGame] = []  # the one played last is last
+        self.game: LoadedGame | None = None  # what it plays; None after a fault: that one is left behind
 
     def play(self, problem: str, goal: str, done: Sequence[str], act: str | None) -> dict[str, Any]:
         """The state after `done`, and after `act` when there is one."""
@@ -34,7 +34,7 @@ class Engine:
         self.games.append(self.game)
         return self.game.play(done, act)
 
-    def _fit(self, of: tuple[str, str], done: Sequence[str]) -> Game:
+    def _fit(self, of: tuple[str, str], done: Sequence[str]) -> LoadedGame:
         """The game with most of these commands behind it and no others, or else one that is set up."""
         on_the_way = [game for game in self.games if game.of == of and game.done == list(done[: len(game.done)])]
         if on_the_way:
@@ -46,13 +46,13 @@ class Engine:
         self.games.remove(game)
         return game if game.of == of else self._loaded(of)
 
-    def _loaded(self, of: tuple[str, str]) -> Game:
+    def _loaded(self, of: tuple[str, str]) -> LoadedGame:
         problem, goal = of
         words = self.grammar.replace("UNKNOWN GOAL", spoken(goal))
-        return Game(of, {"pddl_domain": self.domain, "grammar": words, "pddl_problem": problem})
+        return LoadedGame(of, {"pddl_domain": self.domain, "grammar": words, "pddl_problem": problem})
 
 
-class Game:
+class LoadedGame:
     """One loaded game, and the commands that led to its state."""
 
     def __init__(self, of: tuple[str, str], told: Mapping[str, str]) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from random import Random
 
 from bt_envs.alfred import kinds, trials
-from bt_envs.alfred.room import Room, Thing
+from bt_envs.alfred.room import Room, RoomThing
 from bt_envs.alfred.support import support
 from bt_envs.alfworld.game import KINDS, TREATED, Aim
-from bt_envs.alfworld.invent import Book, Home, book, tasks, written
+from bt_envs.alfworld.invent import Home, SceneBook, book, tasks, written
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import packaged
 from bt_runtime.types import Json, Task
@@ -71,13 +71,13 @@ def _home(room: Room, views: Mapping[str, Json]) -> Home:
     )
 
 
-def _under(thing: Thing, room: Room) -> str | None:
+def _under(thing: RoomThing, room: Room) -> str | None:
     """The furniture below a thing, also when the thing lies in a cup there."""
     parent = room.thing(thing.parent) if thing.parent is not None else None
     return None if parent is None else parent.id if parent.kind in kinds.FURNITURE else _under(parent, room)
 
 
-def _nearest(room: Room, place: Thing) -> str:
+def _nearest(room: Room, place: RoomThing) -> str:
     """Returns the standing place nearest to a thing, turned to it, for things without a view in the layout."""
     x, z = min(room.stands, key=lambda spot: (spot[0] - place.at.x) ** 2 + (spot[1] - place.at.z) ** 2)
     right, ahead = place.at.x - x, place.at.z - z
@@ -94,7 +94,7 @@ def _id(said: str) -> str:
     return "".join(_SIGNS.get(sign, sign) for sign in said)
 
 
-def _holding(home: Home, aim: Aim) -> Book:
+def _holding(home: Home, aim: Aim) -> SceneBook:
     """Returns what each piece of furniture can hold: as in invented homes, and besides what the task puts there."""
     known = book(packaged("envs") / "alfworld" / "homes.yaml")
     holds = {kind: set(known.holds.get(kind, ())) for kind in home.places.values()}
@@ -105,7 +105,7 @@ def _holding(home: Home, aim: Aim) -> Book:
     return known._replace(holds={kind: frozenset(things) for kind, things in holds.items()})
 
 
-def _winnable(known: Book, home: Home, aim: Aim) -> bool:
+def _winnable(known: SceneBook, home: Home, aim: Aim) -> bool:
     """True when the room holds everything that the goal names, and the thing can be treated as the goal says."""
     things = Counter(kind for kind, _ in home.things.values())
     treatment = TREATED.get(aim.kind)

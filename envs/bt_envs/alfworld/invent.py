@@ -31,16 +31,16 @@ _CHECK = check_of(
 )
 
 
-class Room(NamedTuple):
+class InventedRoom(NamedTuple):
     furniture: Mapping[str, tuple[int, int]]
     things: Mapping[str, tuple[int, int]]
 
 
-class Book(NamedTuple):
+class SceneBook(NamedTuple):
     holds: Mapping[str, frozenset[str]]  # receptacle → things
     opens: frozenset[str]
     able: Mapping[str, frozenset[str]]  # heatable … → things
-    rooms: Mapping[str, Room]
+    rooms: Mapping[str, InventedRoom]
 
 
 class Home(NamedTuple):
@@ -57,14 +57,16 @@ tasks = partial(word_lists, "alfworld/tasks")
 
 
 @lru_cache(maxsize=4)
-def book(path: Path) -> Book:
+def book(path: Path) -> SceneBook:
     found = read_yaml(path, _CHECK).data
     groups, able = ({name: texts(each) for name, each in found.get(key, {}).items()} for key in ("groups", "able"))
     places = found["receptacles"]
     holds = {kind: _spread(texts(fields["holds"]), groups, path) for kind, fields in places.items()}
     opens = frozenset(kind for kind, fields in places.items() if fields.get("opens"))
     rooms = {
-        name: Room(*({kind: _range(each, path) for kind, each in room[key].items()} for key in Room._fields))
+        name: InventedRoom(
+            *({kind: _range(each, path) for kind, each in room[key].items()} for key in InventedRoom._fields)
+        )
         for name, room in found["rooms"].items()
     }
     strange = [kind for room in rooms.values() for kind in room.furniture if kind not in holds]
@@ -72,7 +74,7 @@ def book(path: Path) -> Book:
         raise BtError(f"{path}: rooms are furnished with {strange or 'nothing'}", "name it under `receptacles`")
     if any(sum(high for _, high in room.furniture.values()) > FURNITURE for room in rooms.values()):
         raise BtError(f"{path}: a room has more than {FURNITURE} pieces of furniture", "give it fewer")
-    return Book(holds, opens, {name: _spread(able.get(name, ()), groups, path) for name in _ABLE}, rooms)
+    return SceneBook(holds, opens, {name: _spread(able.get(name, ()), groups, path) for name in _ABLE}, rooms)
 
 
 def _spread(named: Sequence[str], groups: Mapping[str, tuple[str, ...]], path: Path) -> frozenset[str]:
@@ -107,7 +109,7 @@ def task(split: Split, seed: int, kind: str, number: int) -> Task:
     raise BtError(f"no room of {path} has a task `{kind}` for {split}", "give its rooms more things and furniture")
 
 
-def _home(known: Book, room: Room, rng: Random) -> Home:
+def _home(known: SceneBook, room: InventedRoom, rng: Random) -> Home:
     places = {make_id(kind, rng): kind for kind, span in room.furniture.items() for _ in range(rng.randint(*span))}
     lying = {}
     for kind, span in room.things.items():
@@ -130,7 +132,7 @@ def make_id(kind: str, rng: Random) -> str:
     return f"{kind.removesuffix('basin')}_bar_{where}_bar_{kind}" if kind.endswith("basin") else f"{kind}_bar_{where}"
 
 
-def goals_of(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
+def goals_of(known: SceneBook, home: Home, kind: str) -> Iterator[tuple[str, str]]:
     """Returns the kinds of things and places with a goal that is not reached yet, but reachable."""
     kinds = sorted({thing for thing, _ in home.things.values()})
     places = sorted(set(home.places.values()))
@@ -144,7 +146,7 @@ def goals_of(known: Book, home: Home, kind: str) -> Iterator[tuple[str, str]]:
             yield from ((thing, p) for p in places if enough and thing in known.holds[p] and p not in lying)
 
 
-def written(name: str, known: Book, home: Home, aim: Aim, said: str) -> Task:
+def written(name: str, known: SceneBook, home: Home, aim: Aim, said: str) -> Task:
     """Writes an invented home as a task with its PDDL problem. `said` is the goal, with {o} for the object and {r}
     for the receptacle."""
     lines = [f"(define (problem {name.replace('-', '_')})", "(:domain alfred)", "(:objects", "agent1 - agent"]

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import child
-from bt_runtime.skills.worlds.worker_pool import Plays, Pool
+from bt_runtime.skills.worlds.worker_pool import Plays, WorkerPool
 
 
 @lru_cache(maxsize=8)
-def shared(bound: int) -> Pool:
+def shared(bound: int) -> WorkerPool:
     """Returns the pool that all worlds with this number of workers share in this process."""
     Extra("alfworld", "ALFWorld").need("textworld", "alfworld")
-    return Pool(bound, Plays("ALFWorld", child.python("bt_envs.alfworld.engine"), "ALFWORLD_DATA"))
+    return WorkerPool(bound, Plays("ALFWorld", child.python("bt_envs.alfworld.engine"), "ALFWORLD_DATA"))

@@ -12,7 +12,7 @@ from bt_envs.alfworld.refusal import FEEDBACKS, told
 from bt_envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.text_world import TextWorld, one_of
-from bt_runtime.skills.worlds.worker_pool import Pool
+from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.types import TASK, Observation, Task, Verdict
 
 _ALWAYS = ("help", "inventory", "look")
@@ -42,7 +42,7 @@ class AlfWorld(TextWorld):
         " held.",
     )
 
-    def __init__(self, pool: Pool, view: str = "papers", feedback: str = "terse") -> None:
+    def __init__(self, pool: WorkerPool, view: str = "papers", feedback: str = "terse") -> None:
         """Creates a world. `view`: papers (the papers' wording), react (without the arrivals) or engine (the
         engine's wording).
         `feedback`: terse ("Nothing happens.") or detailed (AutoPlan's reasons)."""

@@ -34,7 +34,7 @@ class Driver(Protocol):
 
 
 @dataclass
-class State:
+class SimulatorState:
     """The simulator's whole state, as a snapshot stores it."""
 
     task: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class State:
 
 
 class Simulator:
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: SimulatorState) -> None:
         self.state = state
         self.speed = self.turning = 0.0
         self.driver: Driver | None = None
@@ -223,9 +223,9 @@ class Simulator:
     @classmethod
     def loads(cls, kept: bytes) -> Simulator:
         found: Json = json.loads(kept)
-        if not isinstance(found, Mapping) or found.keys() != asdict(State()).keys():
+        if not isinstance(found, Mapping) or found.keys() != asdict(SimulatorState()).keys():
             raise ValueError("it has other parts")
-        return cls(State(**found))
+        return cls(SimulatorState(**found))
 
 
 def _from(cell: int, x: float, y: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from py_trees.common import Status
 from bt_envs.field import ground, services
 from bt_envs.field.ground import DOCK, PLACES
 from bt_envs.field.servers import SERVERS
-from bt_envs.field.simulator import AT, Simulator, State
+from bt_envs.field.simulator import AT, Simulator, SimulatorState
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json, Observation, Task, Verdict
 
@@ -48,7 +48,7 @@ class Field:
     instant = True  # a sentence is acted in its own time: nobody waits for the wheels
 
     def __init__(self) -> None:
-        self.simulator = Simulator(State())
+        self.simulator = Simulator(SimulatorState())
         self.own_clock: OwnTime | None = None  # the run's, where it is not the machine's time
         self._task: Task | None = None
         self._drawn: tuple[float, Json] = (-1.0, None)
@@ -62,7 +62,7 @@ class Field:
             if not {start, *data["goals"]} <= PLACES.keys() or speed < 0:
                 raise ValueError("a place or a speed that there is not")
             at = PLACES[start]
-            state = State(data, x=at.x, y=at.y, yaw=at.yaw or 0.0, docked=start == DOCK)
+            state = SimulatorState(data, x=at.x, y=at.y, yaw=at.yaw or 0.0, docked=start == DOCK)
             state.battery = float(data.get("battery", 1.0))
             simulator = Simulator(state)
             simulator.look()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bt_envs.house.catalogue import Catalogue, Furniture
-from bt_envs.house.layout import Fixture, House, Room, along_walls, build
+from bt_envs.house.layout import Fixture, House, HouseRoom, along_walls, build
 from bt_runtime.language.faults.diagnostic import nearest
 from bt_runtime.skills.worlds.content import OPEN, TEXT, Content, by_name, check_of, read_yaml
 
@@ -24,7 +24,7 @@ def read_home(path: Path, catalogue: Catalogue) -> tuple[House, str]:
     """Reads the house in a file and the split whose tasks the house serves."""
     content = read_yaml(path, CHECK)
     found = content.data
-    rooms: list[Room] = []
+    rooms: list[HouseRoom] = []
     fixtures: list[Fixture] = []
     numbers: Counter[str] = Counter()
     for text, line in found["rooms"].items():
@@ -37,11 +37,11 @@ def read_home(path: Path, catalogue: Catalogue) -> tuple[House, str]:
     return build(str(found.get("house", path.stem)), rooms, fixtures), str(found.get("split", "train"))
 
 
-def _room(text: str, content: Content) -> Room:
+def _room(text: str, content: Content) -> HouseRoom:
     named = _ROOM.fullmatch(text.strip())
     if named is None:
         raise content.fault(f"room `{text}` has no number", f"write `{text} 1`", "rooms", text)
-    return Room(named[1], int(named[2]))
+    return HouseRoom(named[1], int(named[2]))
 
 
 def _pieces(room: str, line: str, catalogue: Catalogue, content: Content) -> Iterator[Furniture]:

@@ -40,7 +40,7 @@ class Fixture:
         return f"{self.furniture.name} {self.number}"
 
 
-class Room(NamedTuple):
+class HouseRoom(NamedTuple):
     kind: str  # "bedroom"
     number: int
 
@@ -52,7 +52,7 @@ class Room(NamedTuple):
 @dataclass(frozen=True)
 class House:
     name: str
-    rooms: tuple[Room, ...]
+    rooms: tuple[HouseRoom, ...]
     fixtures: tuple[Fixture, ...]
     near: tuple[tuple[int, ...], ...]  # for each fixture: itself and what is close to it in the same room
     glance: tuple[tuple[int, ...], ...]  # for each room: what is seen from its middle
@@ -67,7 +67,7 @@ class House:
 
 
 def build(
-    name: str, rooms: Sequence[Room], fixtures: Iterable[Fixture], close: Iterable[Sequence[int]] | None = None
+    name: str, rooms: Sequence[HouseRoom], fixtures: Iterable[Fixture], close: Iterable[Sequence[int]] | None = None
 ) -> House:
     """Builds a house. `close` lists pairs of close fixtures, for a house without positions."""
     placed = tuple(fixtures)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.shape import Schema, closed
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.skills.worlds.content import CODE, TEXT, TEXTS, by_name, check_of, texts
 from bt_runtime.skills.worlds.phrases import capital
 from bt_runtime.types import Json
@@ -74,7 +74,7 @@ _FIELDS: Schema = {
 }
 # a file of rules, and of the tasks under them
 CHECK = check_of("what heats, cools and cleans", _FIELDS, ("usual", "appliances", "held_out", "kinds"))
-IN_TASK = Check(_RULES, CODE, "house rules")
+IN_TASK = DocumentCheck(_RULES, CODE, "house rules")
 
 
 def read_rules(data: Mapping[str, Any], catalogue: Catalogue, taps: Mapping[str, str]) -> Rules:

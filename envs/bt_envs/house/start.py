@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_envs.house.catalogue import Catalogue, described
-from bt_envs.house.layout import Box, Fixture, House, Room, build
+from bt_envs.house.layout import Box, Fixture, House, HouseRoom, build
 from bt_envs.house.state import InitialThing, State, begin
 from bt_runtime.language.faults.diagnostic import BtError
 
@@ -17,7 +17,7 @@ def house_of(data: Mapping[str, Any], catalogue: Catalogue) -> House:
 
     `rooms` lists names; `fixtures` lists class, room, centre and size. `described` defines classes that the
     catalogue lacks. `close` lists pairs of neighbouring fixtures, for data without positions."""
-    rooms = [Room(name.rpartition(" ")[0], int(name.rpartition(" ")[2])) for name in data["rooms"]]
+    rooms = [HouseRoom(name.rpartition(" ")[0], int(name.rpartition(" ")[2])) for name in data["rooms"]]
     numbers: Counter[str] = Counter()
     fixtures = []
     unknown = data.get("described", {})

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from bt_envs.thor import facts
 from bt_envs.thor.full import FullView
-from bt_envs.thor.goals import Goal, State, verdict
+from bt_envs.thor.goals import Goal, GoalState, verdict
 from bt_envs.thor.hands import Hands
 from bt_envs.thor.partial import PartialView
 from bt_envs.thor.stage import Frame, Stage
@@ -51,7 +51,7 @@ class Episode:
     def verdict(self) -> Verdict:
         if self.goal is None:
             return Verdict(0, 0)
-        return verdict(self.goal, State(self.hands.objects, self.hands.held, self.hands.tracked))
+        return verdict(self.goal, GoalState(self.hands.objects, self.hands.held, self.hands.tracked))
 
     def survey(self) -> dict[str, Any]:
         """The full state, for oracles: every object, what is held, the objects' names, and the robot's possible

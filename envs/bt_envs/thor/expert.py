@@ -17,7 +17,7 @@ Sentences = Iterator[str]
 LOOKS = 12  # places to look from before giving up on seeing a thing
 
 
-class Expert:
+class ThorExpert:
     def __init__(self, world: Thor) -> None:
         self.world = world
         self.truth: Mapping[str, Any] = {}

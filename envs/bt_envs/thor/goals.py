@@ -36,13 +36,13 @@ def from_alfred(task_type: str, params: Mapping[str, Json]) -> Goal:
     )
 
 
-class State(NamedTuple):
+class GoalState(NamedTuple):
     objects: Mapping[str, Object]
     held: str | None
     tracked: Tracked
 
 
-def verdict(goal: Goal, state: State) -> Verdict:
+def verdict(goal: Goal, state: GoalState) -> Verdict:
     """Returns the number of met goal conditions, and of all; success is all of them."""
     targets = [e for e in _of(state, goal.object) if e["pickupable"] and (is_slice(e) or not goal.sliced)]
     checks = list(CONDITIONS[goal.type](goal, state, targets))
@@ -52,7 +52,7 @@ def verdict(goal: Goal, state: State) -> Verdict:
     return Verdict(sum(checks), len(checks))
 
 
-def _of(state: State, kind: str) -> list[Object]:
+def _of(state: GoalState, kind: str) -> list[Object]:
     return [e for e in state.objects.values() if kind and kinds.whole(e["objectType"]) == kind]
 
 
@@ -61,32 +61,32 @@ def _inside(things: Sequence[Object], receptacles: Sequence[Object]) -> list[Obj
     return [thing for thing in things if thing["objectId"] in ids]
 
 
-def _parents(goal: Goal, state: State) -> list[Object]:
+def _parents(goal: Goal, state: GoalState) -> list[Object]:
     return [e for e in _of(state, goal.parent) if e["receptacle"]]
 
 
-def _simple(goal: Goal, state: State, targets: Sequence[Object]) -> list[bool]:
+def _simple(goal: Goal, state: GoalState, targets: Sequence[Object]) -> list[bool]:
     return [bool(_inside(targets, _parents(goal, state)))]
 
 
-def _two(goal: Goal, state: State, targets: Sequence[Object]) -> list[bool]:
+def _two(goal: Goal, state: GoalState, targets: Sequence[Object]) -> list[bool]:
     most = max((len(_inside(targets, [r])) for r in _parents(goal, state)), default=0)
     return [most >= 1, most >= 2]
 
 
-def _in_light(goal: Goal, state: State, targets: Sequence[Object]) -> list[bool]:
+def _in_light(goal: Goal, state: GoalState, targets: Sequence[Object]) -> list[bool]:
     lit = any(e["isToggled"] and e["visible"] for e in _of(state, goal.toggle))
     return [state.held in {t["objectId"] for t in targets}, lit]
 
 
-def _movable(goal: Goal, state: State, targets: Sequence[Object]) -> list[bool]:
+def _movable(goal: Goal, state: GoalState, targets: Sequence[Object]) -> list[bool]:
     carriers = _of(state, goal.movable)
     placed = _inside(carriers, _parents(goal, state))
     return [bool(_inside(targets, carriers)), bool(placed), bool(_inside(targets, placed))]
 
 
-def _treated(which: Callable[[Tracked], set[str]]) -> Callable[[Goal, State, Sequence[Object]], list[bool]]:
-    def conditions(goal: Goal, state: State, targets: Sequence[Object]) -> list[bool]:
+def _treated(which: Callable[[Tracked], set[str]]) -> Callable[[Goal, GoalState, Sequence[Object]], list[bool]]:
+    def conditions(goal: Goal, state: GoalState, targets: Sequence[Object]) -> list[bool]:
         placed = {t["objectId"] for t in _inside(targets, _parents(goal, state))}
         treated = {t["objectId"] for t in targets} & which(state.tracked)
         return [bool(placed), bool(treated), bool(placed & treated)]
@@ -94,7 +94,7 @@ def _treated(which: Callable[[Tracked], set[str]]) -> Callable[[Goal, State, Seq
     return conditions
 
 
-CONDITIONS: Mapping[str, Callable[[Goal, State, Sequence[Object]], list[bool]]] = {
+CONDITIONS: Mapping[str, Callable[[Goal, GoalState, Sequence[Object]], list[bool]]] = {
     "pick_and_place_simple": _simple,
     "pick_two_obj_and_place": _two,
     "look_at_obj_in_light": _in_light,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bt_envs.alfred import kinds
-from bt_envs.thor.expert import Expert, Sentences
+from bt_envs.thor.expert import Sentences, ThorExpert
 from bt_envs.thor.goals import Goal
 from bt_envs.thor.world import Thor
 from bt_runtime.types import Task
@@ -16,7 +16,7 @@ SURFACES = ("CounterTop", "DiningTable", "SideTable", "CoffeeTable", "Desk", "Dr
 
 def solve(world: Thor, task: Task) -> Iterator[str]:
     """Solves a task by ALFRED's plan if the task has one. Reads the world only when the first sentence is requested."""
-    expert = Expert(world)
+    expert = ThorExpert(world)
     plan = task.data.get("plan")
     yield from follow(expert, plan) if plan else Planner(expert, Goal(**task.data["goal"])).sentences()
 
@@ -24,7 +24,7 @@ def solve(world: Thor, task: Task) -> Iterator[str]:
 class Planner:
     """Plans from the goal and the full state."""
 
-    def __init__(self, expert: Expert, goal: Goal) -> None:
+    def __init__(self, expert: ThorExpert, goal: Goal) -> None:
         self.expert = expert
         self.goal = goal
         self.used: set[str] = set()  # things already put where they belong
@@ -117,7 +117,7 @@ class Planner:
         return min(expert.of(self.goal.parent), key=unfit, default=None)
 
 
-def follow(expert: Expert, plan: Sequence[Mapping[str, Any]]) -> Sentences:
+def follow(expert: ThorExpert, plan: Sequence[Mapping[str, Any]]) -> Sentences:
     """Follows ALFRED's steps in order; a step includes the walk to its place. Ends at a step about an object that is
     not in this room."""
     treat = {
@@ -139,7 +139,7 @@ def follow(expert: Expert, plan: Sequence[Mapping[str, Any]]) -> Sentences:
         yield from does(target)
 
 
-def _known(expert: Expert, target: str) -> str | None:
+def _known(expert: ThorExpert, target: str) -> str | None:
     """Returns `target` if the room holds the object. For a missing slice, returns another slice, preferably of the
     original object; otherwise None."""
     if target in expert.objects:

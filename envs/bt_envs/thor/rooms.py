@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bt_envs.alfred import kinds
-from bt_envs.alfred.room import Point, Room, Thing, make_id, spread, stands_of
+from bt_envs.alfred.room import Point, Room, RoomThing, make_id, spread, stands_of
 from bt_runtime.language import project, source
 from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.kinds.shape import Schema, closed
@@ -47,12 +47,12 @@ _FIELDS: Schema = {
 CHECK = check_of("a room", _FIELDS, ("scene", "size", "furniture"))
 
 
-class _Reader:
+class _RoomReader:
     """Collects faults with their place while the furniture of a room is put together."""
 
     def __init__(self, content: Content) -> None:
         self.content = content
-        self.things: list[Thing] = []
+        self.things: list[RoomThing] = []
 
     def known(self, kind: str, *at: str | int) -> bool:
         if kind in kinds.ALL:
@@ -61,11 +61,11 @@ class _Reader:
         self.content.fault(f"no kind of thing is called `{kind}`", f"did you mean `{guess}`?" if guess else "", *at)
         return False
 
-    def add(self, kind: str, at: Point, parent: str | None = None, open: bool = False) -> Thing:
+    def add(self, kind: str, at: Point, parent: str | None = None, open: bool = False) -> RoomThing:
         taken = {t.id for t in self.things}
         while make_id(kind, at) in taken:
             at = Point(round(at.x + 0.05, 3), at.y, at.z)
-        thing = Thing(make_id(kind, at), kind, at, parent, open)
+        thing = RoomThing(make_id(kind, at), kind, at, parent, open)
         self.things.append(thing)
         return thing
 
@@ -91,7 +91,7 @@ def _room(document: source.Document) -> Room:
     content = Content(document, CHECK)
     if "" in content.wrong or "furniture" in content.wrong:
         content.sound()
-    data, reader = content.data, _Reader(content)
+    data, reader = content.data, _RoomReader(content)
     for i, piece in enumerate(data["furniture"]):
         for kind, fields in piece.items():
             reader.piece(i, kind, fields)

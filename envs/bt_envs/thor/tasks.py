@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from bt_envs.alfred import kinds, trials
-from bt_envs.alfred.room import Room, Thing, place
+from bt_envs.alfred.room import Room, RoomThing, place
 from bt_envs.thor.episode import Episode
 from bt_envs.thor.goals import TYPES, Goal, from_alfred
 from bt_envs.thor.stage import SceneStage
@@ -142,7 +142,7 @@ def _count(room: Room, kind: str) -> int:
 def _parents(room: Room, carried: str, spaces: int) -> list[str]:
     """Returns the kinds of furniture of which one piece can hold this many of these things."""
 
-    def free(piece: Thing) -> bool:
+    def free(piece: RoomThing) -> bool:
         return kinds.room_for(piece.kind) - sum(t.parent == piece.id for t in room.things) >= spaces
 
     pieces = [t for t in room.things if t.kind in kinds.FURNITURE and kinds.fits(carried, t.kind) and free(t)]

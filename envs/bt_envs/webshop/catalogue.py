@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from bt_runtime.skills.worlds.content import word_lists
 from bt_runtime.skills.worlds.index_file import Indexed
-from bt_runtime.skills.worlds.ranking import TABLE, Index, Words, ranked
+from bt_runtime.skills.worlds.ranking import TABLE, TextIndex, Words, ranked
 
 FOUND = 50  # products that a search ranks
 _TABLES = f"CREATE TABLE product (id INTEGER PRIMARY KEY, asin TEXT NOT NULL UNIQUE, data TEXT NOT NULL); {TABLE}"
@@ -36,7 +36,7 @@ class Product(NamedTuple):
         return " ".join([self.title, self.description, *self.bullets[:1], options]).lower()
 
 
-class Catalogue(Indexed):
+class ShopCatalogue(Indexed):
     table = "product"
 
     def __init__(self, base: sqlite3.Connection) -> None:
@@ -56,7 +56,7 @@ class Catalogue(Indexed):
 
     @staticmethod
     def fill(base: sqlite3.Connection, rows: Iterable[Product]) -> None:
-        index, seen = Index(), set()
+        index, seen = TextIndex(), set()
         with base:
             base.executescript(_TABLES)
             for product in rows:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import count
 from random import Random
 
-from bt_envs.webshop.catalogue import Catalogue, Product, known
+from bt_envs.webshop.catalogue import Product, ShopCatalogue, known
 from bt_envs.webshop.files import asked, below
 from bt_runtime.types import Task
 
@@ -21,8 +21,8 @@ def products(split: str, number: int) -> tuple[Product, ...]:
 
 
 @lru_cache(maxsize=8)
-def catalogue(split: str, number: int) -> Catalogue:
-    return Catalogue.of(products(split, number))
+def catalogue(split: str, number: int) -> ShopCatalogue:
+    return ShopCatalogue.of(products(split, number))
 
 
 def _product(rng: Random, split: str, number: int) -> Product:

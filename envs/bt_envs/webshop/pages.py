@@ -14,7 +14,7 @@ SUBS = ("Description", "Features", "Reviews")
 Visible = list[tuple[str, bool]]  # a text, and whether it is a button
 
 
-class Page(NamedTuple):
+class ShopPage(NamedTuple):
     """The user's position in the shop."""
 
     instruction: str
@@ -57,12 +57,12 @@ class Page(NamedTuple):
         return [*dict.fromkeys((*buttons[0], *values, *buttons[1]))]
 
 
-def shown(page: Page, view: View, items: int) -> str:
+def shown(page: ShopPage, view: View, items: int) -> str:
     """Renders a page. `items`: the number of products that the wrappers show of a results page."""
     return _wrapped(page, items) if view in ("react", "adapt") else _own(page, view)
 
 
-def _wrapped(page: Page, items: int) -> str:
+def _wrapped(page: ShopPage, items: int) -> str:
     if page.at == "index":
         return f"Webshop \nInstruction:  \n{page.instruction} \n[Search] "
     above, below = ("".join(f"[{t}] \n" if button else f"{t} \n" for t, button in part) for part in page.parts(items))
@@ -74,7 +74,7 @@ def _wrapped(page: Page, items: int) -> str:
     return text.removesuffix("\n") if page.at == "item" else text
 
 
-def _own(page: Page, view: View) -> str:
+def _own(page: ShopPage, view: View) -> str:
     """Formats a page as a list of what is visible; the rich form marks buttons."""
     above, below = page.parts()
     options = [row for name, values in page.options.items() for row in ((name, False), *((v, True) for v in values))]

@@ -12,7 +12,7 @@ ALIKE = 85  # of 100
 NO_LIMIT = 1_000_000.0
 
 
-class Goal(NamedTuple):
+class ShopGoal(NamedTuple):
     product: Product  # what it was made from
     attributes: tuple[str, ...]
     options: tuple[str, ...]  # the values wanted
@@ -26,7 +26,7 @@ def alike(one: str, other: str) -> bool:
     return round(ratio) > ALIKE
 
 
-def reward(bought: Product, chosen: Mapping[str, str], goal: Goal) -> float:
+def reward(bought: Product, chosen: Mapping[str, str], goal: ShopGoal) -> float:
     """Returns a purchase's reward, from 0 to 1."""
     attributes = sum(_has(bought, each) for each in goal.attributes)
     given = [_coloured(value) for value in chosen.values()]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_envs.webshop import files, invent
-from bt_envs.webshop.catalogue import FOUND, Catalogue
+from bt_envs.webshop.catalogue import FOUND, ShopCatalogue
 from bt_envs.webshop.pages import PAGE
 from bt_envs.webshop.world import WebShop
 from bt_runtime.language.faults.diagnostic import BtError
@@ -91,5 +91,5 @@ SUITE = WebShopSuite()
 
 
 @lru_cache(maxsize=2)
-def catalogue_at(shop: files.Shop, changed: int, index: str) -> Catalogue:
-    return Catalogue.at(place_of(shop.items, index, "webshop"), files.products(shop))
+def catalogue_at(shop: files.Shop, changed: int, index: str) -> ShopCatalogue:
+    return ShopCatalogue.at(place_of(shop.items, index, "webshop"), files.products(shop))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args
 
-from bt_envs.webshop.catalogue import Catalogue
-from bt_envs.webshop.pages import BACK, BUY, NEXT, PREV, SUBS, Page, View, shown
-from bt_envs.webshop.reward import NO_LIMIT, Goal, reward
+from bt_envs.webshop.catalogue import ShopCatalogue
+from bt_envs.webshop.pages import BACK, BUY, NEXT, PREV, SUBS, ShopPage, View, shown
+from bt_envs.webshop.reward import NO_LIMIT, ShopGoal, reward
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.text_world import TextWorld, listed, one_of
 from bt_runtime.types import Observation, Task, Verdict
@@ -27,21 +27,21 @@ class WebShop(TextWorld):
         "- Buying ends the task: it can be done once.",
     )
 
-    def __init__(self, catalogue_of: Callable[[Task], Catalogue], view: str = "adapt", items: int = 3) -> None:
+    def __init__(self, catalogue_of: Callable[[Task], ShopCatalogue], view: str = "adapt", items: int = 3) -> None:
         """Creates a world. `view`: adapt, react (their wrappers' text), text or text_rich (WebShop's own).
         `items`: the number of products that the wrappers show of a results page."""
         one_of(view, get_args(View), "view of the shop", "views")
         self._catalogue_of, self._items = catalogue_of, items
         self._view: View = view  # type: ignore[assignment]
-        self._shop: Catalogue | None = None
-        self._page = Page("")
+        self._shop: ShopCatalogue | None = None
+        self._page = ShopPage("")
         self._words = ""
         self._score: float | None = None
 
     def begin(self, task: Task) -> Observation:
         """Begins a task. `task.data`: instruction, asin, attributes, options, limit, and what `catalogue_of` needs."""
         shop = self._catalogue_of(task)
-        goal, page = _goal(task, shop), Page(str(task.data["instruction"]))
+        goal, page = _goal(task, shop), ShopPage(str(task.data["instruction"]))
         self._shop, self._task, self.goal = shop, task, goal
         self._page, self._words, self._score = page, "", None
         return self.look()
@@ -86,7 +86,7 @@ class WebShop(TextWorld):
     def _search(self, words: str) -> Observation:
         assert self._shop is not None
         self._words = words
-        self._page = Page(self._page.instruction, "results", 1, tuple(self._shop.search(words)))
+        self._page = ShopPage(self._page.instruction, "results", 1, tuple(self._shop.search(words)))
         return self.look()
 
     def _click(self, value: str) -> Observation:
@@ -96,7 +96,7 @@ class WebShop(TextWorld):
             self._score = reward(page.item, page.chosen, self.goal)
             return self._sold()
         if value == BACK:
-            self._page, self._words = Page(page.instruction), ""
+            self._page, self._words = ShopPage(page.instruction), ""
         elif value == NEXT:
             self._page = page._replace(number=page.number + 1)
         elif value == PREV:
@@ -164,10 +164,10 @@ class WebShop(TextWorld):
         self._score = kept["score"]
 
 
-def _goal(task: Task, shop: Catalogue) -> Goal:
+def _goal(task: Task, shop: ShopCatalogue) -> ShopGoal:
     product = shop.product(str(task.data["asin"]))
     if product is None:
         way = "name the file of products it was made from"
         raise BtError(f"the shop of `{task.id}` sells no {task.data['asin']}", way)
     limit = float(str(task.data.get("limit", NO_LIMIT)))
-    return Goal(product, listed(task.data["attributes"]), listed(task.data["options"]), limit)
+    return ShopGoal(product, listed(task.data["attributes"]), listed(task.data["options"]), limit)

@@ -31,7 +31,7 @@ from bt_runtime.language.project import child, packaged
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.plugins import Wanted
 from bt_runtime.skills.worlds import worker_pool
-from bt_runtime.skills.worlds.worker_pool import Pool
+from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.testing import SUCCESS
 from tests.support.alfworld_engine import DOUBLE
 from tests.support.oracles import acting, expanding, goal_of, planning, ways
@@ -47,7 +47,7 @@ def no_games(monkeypatch):
 
 @pytest.fixture
 def workers():
-    made = Pool(2, DOUBLE)
+    made = WorkerPool(2, DOUBLE)
     yield made
     made.close()
 

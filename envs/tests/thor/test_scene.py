@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_envs.alfred.room import Point, Room, Thing, from_json
+from bt_envs.alfred.room import Point, Room, RoomThing, from_json
 from bt_envs.thor.actions import HANDLERS, act
 from bt_envs.thor.rooms import read_room
 from bt_envs.thor.scene import Refusal, Scene
@@ -137,6 +137,6 @@ def test_a_malformed_action_is_refused(action: dict[str, Any]) -> None:
 
 def test_a_room_where_a_thing_is_inside_itself_is_refused() -> None:
     """It would be looked for without end."""
-    things = tuple(Thing(i, "Box", Point(0, 0, 0), parent) for i, parent in (("a", "b"), ("b", "a")))
+    things = tuple(RoomThing(i, "Box", Point(0, 0, 0), parent) for i, parent in (("a", "b"), ("b", "a")))
     with pytest.raises(ValueError, match="inside itself"):
         from_json(Room("loop", "kitchen", things, ((0, 0),)).to_json())

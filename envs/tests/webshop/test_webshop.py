@@ -12,8 +12,8 @@ pytest.importorskip("rapidfuzz")
 pytest.importorskip("snowballstemmer")
 
 from bt_envs.webshop import files
-from bt_envs.webshop.catalogue import Catalogue, Product
-from bt_envs.webshop.reward import Goal, alike, of_kind, reward
+from bt_envs.webshop.catalogue import Product, ShopCatalogue
+from bt_envs.webshop.reward import ShopGoal, alike, of_kind, reward
 from bt_envs.webshop.suite import SUITE, catalogue_at
 from bt_runtime import BtError, Run, load
 from bt_runtime.agents import ScriptedModel
@@ -186,7 +186,7 @@ def test_a_purchase_is_scored_by_kind_attributes_options_and_price():
     table = Product(
         "A", "Oak Table", "$50", 50, "tables", "Home › Tables", nouns=("oak", "table"), attributes=("easy to clean",)
     )
-    goal = Goal(table, ("easy to clean",), ("red",), 60)
+    goal = ShopGoal(table, ("easy to clean",), ("red",), 60)
     assert reward(table, {"color": "bright red"}, goal) == 1 and reward(table, {}, goal) == pytest.approx(2 / 3)
     assert reward(table._replace(value=70), {"color": "red"}, goal) == pytest.approx(2 / 3)
     assert of_kind(Product("B", "Lamp", nouns=("lamp",)), table) == 0
@@ -205,10 +205,10 @@ def test_lengths_are_rounded_as_the_index_keeps_them(length, kept):
 def test_an_index_is_read_again_and_a_bad_one_is_told(tmp_path):
     shelf = [Product(f"B{i:09}", f"Table {i}") for i in range(5)]
     path = tmp_path / "shop.index"
-    assert len(Catalogue.at(path, iter(shelf))) == len(Catalogue.at(path, iter(()))) == 5
+    assert len(ShopCatalogue.at(path, iter(shelf))) == len(ShopCatalogue.at(path, iter(()))) == 5
     path.write_bytes(b"no index" * 200)
     with pytest.raises(BtError) as caught:
-        Catalogue.at(path, iter(shelf))
+        ShopCatalogue.at(path, iter(shelf))
     assert "delete it" in caught.value.hint
 
 

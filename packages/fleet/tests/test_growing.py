@@ -19,7 +19,7 @@ from bt_fleet.store import record
 from bt_fleet.store.task import Task
 from bt_runtime.journal import Recording
 from bt_runtime.journal.folder import is_live
-from bt_runtime.run.view.recorded import Reader
+from bt_runtime.run.view.recorded import JournalReader
 from packages.fleet.tests.threads import until
 
 
@@ -49,7 +49,7 @@ def test_a_copy_grows_while_its_run_goes_on_elsewhere(tmp_path: Path, monkeypatc
 
             tick(2)
             grows = growing.Growing(fleet, "t", tmp_path / "copy.btr")
-            reader = Reader(grows.path)
+            reader = JournalReader(grows.path)
             assert reader.live and [*reader.more()]
             count = tick(4)
             until(lambda: len(Recording(grows.path).events) == count)

@@ -11,7 +11,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_fleet.server.server import Server
-from bt_fleet.shared.board import Board, Refused
+from bt_fleet.shared.board import Board, RefusedWrite
 from bt_fleet.shared.locks import Locks
 from bt_fleet.shared.member import Member
 from bt_fleet.shared.sharing import Sharing
@@ -77,7 +77,7 @@ def test_an_included_tree_shares_the_entry_of_the_whole_run(two: tuple[Member, M
 def test_of_two_writes_at_once_the_first_stands(two: tuple[Member, Member]) -> None:
     """The second robot knew an older revision: it is told, and takes the value that stands."""
     one, other = two
-    refused: list[Refused] = []
+    refused: list[RefusedWrite] = []
     other.board.refusals.append(refused.append)
     other.board.write("gate", "b")
     until(lambda: "gate" in one.board.known and not other.board.writes("gate"))

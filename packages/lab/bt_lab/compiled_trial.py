@@ -23,7 +23,7 @@ DECISIONS = 200  # of one episode
 MEANS = ("decisions", "written", "computed", "steps")
 
 
-class Account(NamedTuple):
+class SideResults(NamedTuple):
     """One side's results: goals reached with an interval, means per episode, and goals reached without a model."""
 
     name: str
@@ -39,7 +39,7 @@ class Account(NamedTuple):
 
 @dataclass(slots=True)
 class Trial:
-    sides: tuple[Account, Account]
+    sides: tuple[SideResults, SideResults]
     pairs: Comparison
     left_out: int  # tasks that a run had had
 
@@ -115,10 +115,10 @@ def paired(
         return tried(tree, traces, wanted, models, heard=heard, tasks=tasks).to_json()
 
 
-def _account(name: str, outcomes: Iterable[Outcome]) -> Account:
+def _account(name: str, outcomes: Iterable[Outcome]) -> SideResults:
     told = list(outcomes)
     reached = [each for each in told if each.success]
     _, low, high = wilson(len(reached), len(told))
     means = {field: sum(getattr(each, field) for each in told) / len(told) for field in MEANS}
     alone = sum(not each.decisions for each in reached)
-    return Account(name, len(reached), low, high, alone=alone, **means)
+    return SideResults(name, len(reached), low, high, alone=alone, **means)

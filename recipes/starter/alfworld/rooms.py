@@ -10,7 +10,7 @@ from random import Random
 
 from bt_envs.alfworld import invent
 from bt_envs.alfworld.game import Aim
-from bt_envs.alfworld.invent import Book, Home, Room
+from bt_envs.alfworld.invent import Home, InventedRoom, SceneBook
 from bt_runtime.skills.worlds.registry import in_split
 from bt_runtime.types import Task
 
@@ -19,7 +19,7 @@ _SKEW, _WIDE = 1.7, 4  # most rooms have few pieces of a kind, some have very ma
 
 
 @lru_cache(maxsize=1)
-def furnished() -> Book:
+def furnished() -> SceneBook:
     return invent.book(_BOOK)
 
 
@@ -43,7 +43,7 @@ def _rarer(goals: Sequence[tuple[str, str]], rng: Random) -> tuple[str, str]:
     return rng.choice([goal for goal in goals if goal[by] == kind])
 
 
-def _home(known: Book, room: Room, rng: Random) -> Home:
+def _home(known: SceneBook, room: InventedRoom, rng: Random) -> Home:
     """Things lie by the kind of furniture first: of twenty cabinets each holds less than one of two countertops."""
     furniture = room.furniture.items()
     places = {invent.make_id(kind, rng): kind for kind, span in furniture for _ in range(_count(span, rng))}

@@ -14,7 +14,7 @@ from typing import Any
 from bt_envs.alfworld.game import KINDS, TREATED, Fact, kind_of, parts, read
 from bt_envs.alfworld.suite import AlfWorldSuite
 from bt_envs.alfworld.world import AlfWorld
-from bt_runtime.skills.worlds.worker_pool import Plays, Pool
+from bt_runtime.skills.worlds.worker_pool import Plays, WorkerPool
 from bt_runtime.types import World
 
 _ABLE = re.compile(r"\((cleanable|heatable|coolable|toggleable|pickupable|isreceptacleobject|sliceable) ([^)]+)\)")
@@ -23,7 +23,7 @@ _USED = {treatment.verb: treatment for treatment in TREATED.values()}
 _STATES = {"ishot": "hot", "iscool": "cool", "isclean": "clean"}
 
 
-class Rules(Pool):
+class Rules(WorkerPool):
     """One game at a time for every world that asks."""
 
     def __init__(self) -> None:

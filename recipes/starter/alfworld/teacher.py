@@ -16,7 +16,7 @@ from typing import NamedTuple
 from bt_envs.alfworld.game import kind_of
 from bt_envs.alfworld.invent import book
 from bt_envs.alfworld.refusal import USED
-from bt_runtime.agents.story import EXPAND, Step
+from bt_runtime.agents.story import EXPAND, StoryStep
 from bt_runtime.language.project import packaged
 from recipes.starter.alfworld.rooms import furnished
 from recipes.starter.policy import Policy, Thinks, played
@@ -86,7 +86,7 @@ class Agent(Thinks):
         self.hands_on = role(seen.system) == "executor"  # then somebody plans it
         room = _ROOM.search(seen.opening)
         self.places: list[str] = _NAMED.findall(room[1]) if room else []
-        self.step = Step("think", "")
+        self.step = StoryStep("think", "")
         self.here, self.held = "", ""
         self.sight: dict[str, list[str]] = {}  # what was seen at a place that is open
         self.treated: set[tuple[str, str]] = set()
@@ -96,7 +96,7 @@ class Agent(Thinks):
 
     # what happened ------------------------------------------------------------------------------------------
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: StoryStep) -> None:
         self.step = step
         if step.move == "act":
             self._read(step.observation)

@@ -14,7 +14,7 @@ from bt_envs.house.chores import heard
 from bt_envs.house.notes import is_a
 from bt_envs.house.rules import PROCESSES
 from bt_envs.house.world import TERSE
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from recipes.starter.guide import appliance_facts as facts
 from recipes.starter.guide.appliance_facts import BRING, FIND, Guide, Known
 from recipes.starter.house.hands import content, home_of
@@ -255,7 +255,7 @@ class Follower(Node):
             self.pending = ""
         return True
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: StoryStep) -> None:
         super()._note(step)
         if step.move != "act":
             return

@@ -14,7 +14,7 @@ from random import Random
 from bt_envs.hotpotqa.wiki import Wiki
 from bt_envs.hotpotqa.world import HotpotQA
 from bt_lab.distill.documents import Document
-from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
+from bt_runtime.agents.story import ACT, EXPAND, THINK, StoryStep
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task, World
 from recipes.starter.drills import Sheet
@@ -138,14 +138,14 @@ class Reader(Thinks):
 
     def __init__(self, seen: Seen, asked: Asked) -> None:
         self.seen, self.asked = seen, asked
-        self.step = Step("think", "")
+        self.step = StoryStep("think", "")
         found = _OPEN.search(seen.opening)
         self.open = found[1] if found else ""
 
     def answer(self) -> str:
         return played(self._policy(), self.seen.steps, self._note)[0]
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: StoryStep) -> None:
         self.step = step
         searched = _SEARCH.fullmatch(step.text) if step.move == "act" else None
         if searched and not step.observation.startswith((_MISSING, _NO_ACT)):

@@ -9,7 +9,7 @@ from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_envs.house.notes import Notes, is_a
 from bt_envs.house.state import HANDS
 from bt_envs.house.suite import Content, load_content
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.skills.worlds.phrases import plural
 from recipes.starter.policy import Policy, Thinks
 
@@ -43,7 +43,7 @@ class Hands(Thinks):
         self.catalogue: Catalogue = content().catalogue
         self.notes = Notes()
         self.notes.read(opening, "")
-        self.step = Step("think", "")  # the last one that was made
+        self.step = StoryStep("think", "")  # the last one that was made
         self.running: set[str] = set()
         self.brought: list[tuple[str, str]] = []  # (thing, place) of what was put down
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from bt_envs.house.notes import is_a
 from bt_runtime.agents import autoplan
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.skills.worlds.phrases import plural
 from bt_runtime.tree.budget import Budget
@@ -65,7 +65,7 @@ class Node(Hands):
     def answer(self) -> Line:
         return played(self._policy(), self.seen.steps, self._note)[0]
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: StoryStep) -> None:
         self.step = step
         if step.move == "act" and not step.text.startswith(RECALL):
             verb, name = _verb(step.text)

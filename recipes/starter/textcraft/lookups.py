@@ -15,7 +15,7 @@ from bt_envs.textcraft.recipes import Book, Recipe
 from bt_envs.textcraft.world import TextCraft
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import THINK, Step, written
+from bt_runtime.agents.story import THINK, StoryStep, written
 from bt_runtime.agents.surroundings import DONE, FAILURE
 from bt_runtime.types import Task
 from recipes.starter.drills import Sheet
@@ -83,7 +83,7 @@ def _late(recipe: Recipe, book: Book, scene: Scene) -> float:
 
 def _carried_out(sheet: Sheet, prompt: str, world: TextCraft, most: int) -> None:
     """So many lines at most: the thought and what is done first, or all of it, as often as it takes."""
-    steps: list[Step] = []
+    steps: list[StoryStep] = []
     while len(steps) < most:
         said = teacher(read(prompt + written(steps)), [*world.skills(), DONE, FAILURE])
         text = said.partition(" ")[2]
@@ -92,7 +92,9 @@ def _carried_out(sheet: Sheet, prompt: str, world: TextCraft, most: int) -> None
         sheet.answer(f"{said}\n")
         if text in (DONE, FAILURE):
             return
-        steps.append(Step("think", text) if said.startswith(THINK) else Step("act", text, world.act(text).text))
+        steps.append(
+            StoryStep("think", text) if said.startswith(THINK) else StoryStep("act", text, world.act(text).text)
+        )
         _, _, heard = steps[-1].written().partition("\n")
         sheet.say(f"{heard}\n")
 

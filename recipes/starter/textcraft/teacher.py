@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from bt_envs.textcraft.recipes import Ingredient, counted
-from bt_runtime.agents.story import ACT, EXPAND, THINK, Step
+from bt_runtime.agents.story import ACT, EXPAND, THINK, StoryStep
 from bt_runtime.language.faults.diagnostic import BtError
 from recipes.starter.house.teacher import LESSON, REFLECTS
 from recipes.starter.seen import Role, Seen, role
@@ -28,7 +28,7 @@ class Looked(Exception):
         self.bag = bag
 
 
-Program = Generator[str, Step, None]
+Program = Generator[str, StoryStep, None]
 
 
 def teacher(seen: Seen, sentences: Sequence[str]) -> str:
@@ -121,14 +121,14 @@ def _handed_on(work: Work, role: Role, last: str) -> str:
     return "\n".join([EXPAND, "sequence:", *(f"- {part}" for part in work.parts(last))])
 
 
-def _get(need: Need) -> Generator[str, Step, str]:
+def _get(need: Need) -> Generator[str, StoryStep, str]:
     """Gives the item that came: for a kind, one of it."""
     step = yield f"{ACT} get {need.amount} {need.name}"
     came = counted(step.text.removeprefix("get "))
     return came.item if came else need.name
 
 
-def _replayed(program: Program, steps: Sequence[Step], scene: Scene, role: Role) -> str:
+def _replayed(program: Program, steps: Sequence[StoryStep], scene: Scene, role: Role) -> str:
     """Goes through what was done so far: what the program says goes on, what it does not say is passed over."""
     line, shaken = next(program), False
     named = {need.item for recipe in scene.recipes for need in recipe.needs} | scene.products
@@ -146,11 +146,11 @@ def _replayed(program: Program, steps: Sequence[Step], scene: Scene, role: Role)
 
 def _past_thoughts(program: Program, line: str, role: Role) -> str:
     while role == "acts" and line.startswith(THINK):
-        line = program.send(Step("think", ""))
+        line = program.send(StoryStep("think", ""))
     return line
 
 
-def _same(line: str, step: Step, named: set[str]) -> bool:
+def _same(line: str, step: StoryStep, named: set[str]) -> bool:
     """Is this step what the line says? For a kind any of its items will do: one that no recipe names. A thought in the
     place of another is not argued with: what is done next is what matters."""
     if step.move == "think":
@@ -166,7 +166,7 @@ def _same(line: str, step: Step, named: set[str]) -> bool:
     return wanted is not None and came is not None and wanted.amount == came.amount and came.item not in named
 
 
-def _possible(act: str, sentences: Sequence[str], steps: Sequence[Step], scene: Scene) -> str:
+def _possible(act: str, sentences: Sequence[str], steps: Sequence[StoryStep], scene: Scene) -> str:
     """The act itself; for a kind one of its items; otherwise a look into the bag, and at last failure."""
     if act in sentences:
         return act

@@ -13,7 +13,7 @@ from bt_envs.thor.goals import TYPES, Goal
 from bt_envs.thor.tasks import LAMPS, NEEDS, SLICED, generate
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt, system_text
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Tree, load
 from bt_runtime.skills.worlds.registry import open_world
@@ -148,7 +148,7 @@ def sheet(seed: int, number: int) -> Document:
             paper.answer(f"{answer}\n")
             if answer.startswith("Think:"):
                 paper.say("OK.\n")
-            seen = seen._replace(steps=(Step("think", answer.removeprefix("Think: ")),))
+            seen = seen._replace(steps=(StoryStep("think", answer.removeprefix("Think: ")),))
     find = f"find and pick up {a(rng.choice(sorted(kinds.PICKUPABLE)))}"
     paper.say(f"Your task is to: {find}\n")
     paper.answer(f"{teacher(Seen(moves, find, opening, ()), ())}\n")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from bt_envs.alfred import kinds
 from bt_envs.thor.goals import Goal
 from bt_envs.thor.tasks import LAMPS
-from bt_runtime.agents.story import EXPAND, Step
+from bt_runtime.agents.story import EXPAND, StoryStep
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
 from recipes.starter.steps import ORDER, written
@@ -59,7 +59,7 @@ class Agent(Thinks):
         self.off, self.at = "", list[str]()  # where not to look, and where alone
         room = _SIGHT.search(seen.opening)
         self.places = names_in(room[1]) if room else []
-        self.step = Step("think", "")
+        self.step = StoryStep("think", "")
         self.here, self.held = "", ""
         self.sight: list[str] = []
         self.met: list[str] = []  # all that was ever in sight, in that order
@@ -76,7 +76,7 @@ class Agent(Thinks):
     def answer(self) -> str:
         return played(self._policy(), self.seen.steps, self._note)[0]
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: StoryStep) -> None:
         self.step = step
         if step.move != "act":
             return

@@ -11,7 +11,7 @@ from bt_envs.alfred.room import Room
 from bt_envs.thor.goals import Goal
 from bt_envs.thor.tasks import LAMPS
 from bt_lab.distill.documents import Document
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.types import Task, World
 from recipes.starter.drills import Sheet
 from recipes.starter.seen import Seen
@@ -70,7 +70,7 @@ def _gone(paper: Sheet, world: World, seen: Seen, told: dict[str, Told], most: i
         opening, _, text = answer.partition(": ")
         heard = world.act(text).text if opening == "Act" else ""
         paper.say(f"{heard or 'OK.'}\n")
-        seen = seen._replace(steps=(*seen.steps, Step("act" if heard else "think", text, heard)))
+        seen = seen._replace(steps=(*seen.steps, StoryStep("act" if heard else "think", text, heard)))
     paper.say("\n")
     _, holding, name = world.look().text.rpartition("I am holding ")
     return name.partition(" ")[0] if holding else ""
@@ -78,7 +78,7 @@ def _gone(paper: Sheet, world: World, seen: Seen, told: dict[str, Told], most: i
 
 def _passed(answer: str, seen: Seen, rng: Random) -> str:
     """On to the next place of the list, in place of what is to be done with what is in sight."""
-    last = seen.steps[-1] if seen.steps else Step("think", "")
+    last = seen.steps[-1] if seen.steps else StoryStep("think", "")
     if not answer.startswith(_TAKES) or not last.text.startswith("go to ") or rng.random() >= _PASSED:
         return ""
     listed = next((step.text for step in reversed(seen.steps) if step.move == "think"), "")

@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from random import Random
 from typing import Any
 
-from bt_envs.webshop.catalogue import Catalogue, Product
+from bt_envs.webshop.catalogue import Product, ShopCatalogue
 from bt_envs.webshop.world import WebShop
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Task
@@ -51,7 +51,7 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
         )
 
 
-def _one(catalogue: Catalogue) -> Any:
+def _one(catalogue: ShopCatalogue) -> Any:
     return lambda task: catalogue
 
 
@@ -68,7 +68,7 @@ def _tree(name: str) -> Tree:
 # A shop -------------------------------------------------------------------------------------------------------
 
 
-def made(rng: Random, name: str, items: int = 3) -> tuple[Catalogue, Task, Order]:
+def made(rng: Random, name: str, items: int = 3) -> tuple[ShopCatalogue, Task, Order]:
     """A shop, and an instruction for one of the products that the first page will show."""
     words = data.read("webshop/shop_words")
     letter, plain = rng.choice("ABCFGHJKLMNPQRSUVWXYZ"), rng.random() < _PLAIN
@@ -87,7 +87,7 @@ def made(rng: Random, name: str, items: int = 3) -> tuple[Catalogue, Task, Order
         near = max(3, int(at.value) + rng.randint(-60, 60))
         price = near if rng.random() < 0.4 else rng.randint(5, 320)
         products.insert(rng.randint(0, len(products)), maker.product(thing, has, price, chosen))
-    shop = Catalogue.of(products)
+    shop = ShopCatalogue.of(products)
     asin, limit = _within(rng, shop.search(" ".join([*wanted, thing, *chosen.values()]))[:items], wanted, chosen)
     text = _instruction(words, rng, thing, wanted, chosen, limit)
     given = {"instruction": text, "asin": asin, "attributes": wanted, "options": [*chosen.values()], "limit": limit}

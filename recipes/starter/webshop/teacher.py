@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bt_envs.webshop.pages import BACK, BUY, PREV
-from bt_runtime.agents.story import EXPAND, Step
+from bt_runtime.agents.story import EXPAND, StoryStep
 from bt_runtime.types import Task
 from recipes.starter.policy import Policy, Thinks, played
 from recipes.starter.seen import Seen, role
@@ -72,7 +72,7 @@ class Agent(Thinks):
         self.seen, self.order = seen, order
         self.expands = "think, act, expand" in seen.system
         self.hands_on = role(seen.system) == "executor"  # then somebody plans it
-        self.step = Step("think", "")
+        self.step = StoryStep("think", "")
         self.at, self.number = "index", 1
         self.products: list[tuple[str, float]] = []  # that the page shows
         self.judged, self.fit, self.open = False, "", ""
@@ -83,7 +83,7 @@ class Agent(Thinks):
 
     # what happened ------------------------------------------------------------------------------------------
 
-    def note(self, step: Step) -> None:
+    def note(self, step: StoryStep) -> None:
         self.step = step
         if step.move == "think" and (fine := _FINE.findall(step.text)):
             self.judged, self.fit = True, fine[-1]

@@ -6,12 +6,12 @@ import pytest
 
 import bt_runtime as bt
 from bt_envs.house.state import HANDS
-from bt_runtime.agents.backchain.limits import Limits
+from bt_runtime.agents.backchain.limits import FactLimits
 from bt_runtime.agents.backchain.offered import known_by
 from bt_runtime.agents.backchain.operator import operators
 from bt_runtime.agents.backchain.planning import planned
 from bt_runtime.agents.backchain.relevant import NoPlan
-from bt_runtime.agents.backchain.step import Step
+from bt_runtime.agents.backchain.step import PlanStep
 from bt_runtime.agents.backchain.tree_text import Head
 from bt_runtime.clock import Manual
 from bt_runtime.events import SkillEnded
@@ -20,7 +20,7 @@ from bt_runtime.plugins import Kind, open_suite
 from bt_runtime.skills.worlds.registry import open_world
 from tests.agents.backchain.skill_sets import Act, Case, case, done, true
 
-ONE_PLACE = Limits([(1, ["near {x}"])])
+ONE_PLACE = FactLimits([(1, ["near {x}"])])
 
 
 def house_kinds() -> list[Kind]:
@@ -87,10 +87,10 @@ def test_where_one_fact_of_a_form_ends_another_a_plan_is_found_exactly_when_a_se
 
 def test_two_hands_hold_two_things() -> None:
     """A goal of three things held at once is refused; the third pick-up of a plan comes after a put-down."""
-    limits = Limits([(2, ["holding {x}", "hand free"])])
+    limits = FactLimits([(2, ["holding {x}", "hand free"])])
     state = frozenset({"hand free"})
     for thing in "ab":
-        state = limits.after(Step("take", (), ("hand free",), (f"holding {thing}",)), state)
+        state = limits.after(PlanStep("take", (), ("hand free",), (f"holding {thing}",)), state)
     assert state == {"holding a", "holding b"}
     assert limits.exceeded(["holding a", "holding b", "hand free"])
     assert not limits.exceeded(["holding a", "hand free", "not holding b"])

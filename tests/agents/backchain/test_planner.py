@@ -8,10 +8,10 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.agents.backchain.operator import Operator, operators
-from bt_runtime.agents.backchain.planning import Planned, planned
-from bt_runtime.agents.backchain.relevant import Bound, NoPlan, TooLarge
-from bt_runtime.agents.backchain.shape import Need, chained, reaches, shaped
-from bt_runtime.agents.backchain.step import Step
+from bt_runtime.agents.backchain.planning import FoundPlan, planned
+from bt_runtime.agents.backchain.relevant import Bound, NoPlan, SearchTooLarge
+from bt_runtime.agents.backchain.shape import NeededFacts, chained, reaches, shaped
+from bt_runtime.agents.backchain.step import PlanStep
 from bt_runtime.agents.backchain.tree_text import Head, written
 from bt_runtime.language.tidy import tidy
 from bt_runtime.types import Observation
@@ -21,7 +21,7 @@ SETS = int(os.environ.get("SETS", "200"))  # `make plans` tries 1,000
 CHUNKS = 10
 
 
-def plan_of(made: Case) -> Planned | None:
+def plan_of(made: Case) -> FoundPlan | None:
     try:
         return planned(made.goal, operators(made.kinds), made.given)
     except NoPlan:
@@ -113,7 +113,7 @@ def op(name: str, needs: str = "", brings: str = "", cost: float = 1.0) -> Opera
     return Operator(name, {}, tuple(filter(None, needs.split(", "))), tuple(brings.split(", ")), cost)
 
 
-def names(found: Planned) -> list[str]:
+def names(found: FoundPlan) -> list[str]:
     return [step.skill for step in found.steps]
 
 
@@ -157,18 +157,18 @@ def test_facts_that_exclude_each_other_are_no_plan() -> None:
 def test_the_search_ends_at_its_bound_and_says_so() -> None:
     """A bound that is reached is told apart from a goal without a plan."""
     every = [op(f"do_{i}", f"f{i}" if i else "", f"f{i + 1}") for i in range(30)]
-    with pytest.raises(TooLarge):
+    with pytest.raises(SearchTooLarge):
         planned(["f30"], every, bound=Bound(sets=5))
-    with pytest.raises(TooLarge):
+    with pytest.raises(SearchTooLarge):
         planned(["f30"], every, bound=Bound(steps=5))
     assert len(planned(["f10"], every).steps) == 10
 
 
 def test_a_shape_that_does_not_reach_the_goal_is_refused_by_its_rehearsal() -> None:
     """`reaches` plays the needs: a step without what it needs, or a goal that is undone, is found."""
-    step = Step("go", (), ("key",), ("here",))
-    assert not reaches([Need(("here",), step)], ["here"], frozenset())
-    assert reaches([Need(("here",), step)], ["here"], frozenset({"key"}))
+    step = PlanStep("go", (), ("key",), ("here",))
+    assert not reaches([NeededFacts(("here",), step)], ["here"], frozenset())
+    assert reaches([NeededFacts(("here",), step)], ["here"], frozenset({"key"}))
     assert shaped(["here"], [step], frozenset({"key"}))[0].step == step
 
 

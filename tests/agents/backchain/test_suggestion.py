@@ -12,7 +12,7 @@ from bt_author.cli import skills as command
 from bt_author.edit.skill_keys import with_fact, with_param
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.backchain.said import effects
-from bt_runtime.agents.backchain.seen import Done, bound_of, ended_by, form_of, needs_of
+from bt_runtime.agents.backchain.seen import SeenAction, bound_of, ended_by, form_of, needs_of
 from bt_runtime.cli import main
 from bt_runtime.language import manifest
 from bt_runtime.language.agent_options import formless
@@ -202,9 +202,9 @@ def test_runs_show_what_an_action_needs_and_which_other_ends_it(
     assert [key for key in made if "not" in key[2]] == [("stain", "brings", "not {load} is washed")]
 
 
-def iron(good: bool, washed: bool = True, *since: str) -> Done:
+def iron(good: bool, washed: bool = True, *since: str) -> SeenAction:
     held = ("x is washed",) if washed else ()
-    return Done("iron", {"load": "x"}, good, frozenset(held), dict.fromkeys(held, since))
+    return SeenAction("iron", {"load": "x"}, good, frozenset(held), dict.fromkeys(held, since))
 
 
 CLEAR = [*[iron(True)] * 3, *[iron(False, False)] * 2]
@@ -215,7 +215,7 @@ CLEAR = [*[iron(True)] * 3, *[iron(False, False)] * 2]
     [(CLEAR, True), ([*CLEAR, iron(True, False)], False), (CLEAR[1:], False), (CLEAR[:-1], False),
      ([*CLEAR, iron(False)], True)],
 )  # fmt: skip
-def test_a_need_takes_successes_with_it_and_failures_alone_without_it(acts: list[Done], told: bool) -> None:
+def test_a_need_takes_successes_with_it_and_failures_alone_without_it(acts: list[SeenAction], told: bool) -> None:
     assert bool([*needs_of("iron", acts, ["{load} is washed"])]) == told
 
 
@@ -226,7 +226,7 @@ STAINED = [iron(True), *[iron(False, True, "stain")] * 2]
     ("acts", "told"),
     [(STAINED, ["stain"]), ([*STAINED, iron(True, True, "stain")], []), (STAINED[1:], []), (STAINED[:-1], [])],
 )
-def test_an_action_ends_a_fact_when_what_needs_it_always_fails_after(acts: list[Done], told: list[str]) -> None:
+def test_an_action_ends_a_fact_when_what_needs_it_always_fails_after(acts: list[SeenAction], told: list[str]) -> None:
     assert [other for other, _ in ended_by(acts, "iron", "{load} is washed")] == told
 
 

@@ -10,11 +10,11 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.backchain.ground import Fact, relevant
+from bt_runtime.agents.backchain.ground import GroundFact, relevant
 from bt_runtime.agents.backchain.meaning import again, all_of, fitting
 from bt_runtime.agents.backchain.shown import example_goals
 from bt_runtime.agents.backchain.wording import meant, named, parts
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.journal import replay
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Choice, Question
@@ -157,7 +157,7 @@ class Scorer(ScriptedModel):
 
     def ask(self, question: Question) -> Any:
         told = self.scores(question)
-        return Answered(Choice(question.options[0], told.index(max(told)), max(told), 1.0, told))
+        return ScriptedAnswer(Choice(question.options[0], told.index(max(told)), max(told), 1.0, told))
 
 
 def test_what_an_action_scores_when_nothing_is_said_is_taken_off(house: Greenhouse) -> None:
@@ -304,7 +304,7 @@ def test_what_stands_behind_then_is_brought_about_after_the_rest(house: Greenhou
 
 
 def test_examples_are_other_goals_the_same_for_each_seed() -> None:
-    facts = [Fact(f"{name} is watered", f"water {name}", "{plant} is watered") for name in "abcdefghij"]
+    facts = [GroundFact(f"{name} is watered", f"water {name}", "{plant} is watered") for name in "abcdefghij"]
     shown = example_goals(facts, "Water a.", 6, seed=3)
     assert shown == example_goals(facts, "Water a.", 6, seed=3) != example_goals(facts, "Water a.", 6, seed=4)
     acts = [act for _, act in shown]
@@ -330,7 +330,7 @@ def test_a_value_is_named_by_whole_words_the_longer_before_the_shorter_and_a_kin
 
 @pytest.mark.rule("want", 3)
 def test_of_many_facts_those_that_the_goal_names_are_offered() -> None:
-    facts = [Fact(f"box {n} is open", f"open box {n}", "") for n in range(500)]
+    facts = [GroundFact(f"box {n} is open", f"open box {n}", "") for n in range(500)]
     kept = relevant(facts, "Open box 499 and box 3.", 10)
     assert len(kept) == 10 and {facts[3], facts[499]} <= {*kept} and kept == sorted(kept, key=facts.index)
 
@@ -339,7 +339,7 @@ def test_a_plural_means_the_things_of_its_kind_and_a_number_so_many_of_them() ->
     things = ["apple 1", "apple 2", "apple 3", "cup 1", "water glass 1", "wine glass 1", "wine glass 2"]
     slots = {"thing": things, "place": ["fridge 1", "table 1"]}
     facts = [
-        Fact(
+        GroundFact(
             f"{thing} in {place}", f"put {thing} in {place}", "{thing} in {place}", (("thing", thing), ("place", place))
         )
         for thing in slots["thing"]
@@ -367,7 +367,9 @@ def test_a_plural_is_spelled_as_english_spells_it() -> None:
 
 
 def test_a_thing_named_by_itself_is_treated_as_the_one_before() -> None:
-    facts = [Fact(f"{n} on table 1", f"put {n}", "{t} on table 1", (("t", n),)) for n in ("cup 1", "jug 1", "jug 2")]
+    facts = [
+        GroundFact(f"{n} on table 1", f"put {n}", "{t} on table 1", (("t", n),)) for n in ("cup 1", "jug 1", "jug 2")
+    ]
     last, part = facts[:1], parts("a cup and a jug")[1]
     assert [fact.said for fact in again(last, part, facts)] == ["jug 1 on table 1"]
     assert again(last, parts("break the jug")[0], facts) == []
@@ -381,7 +383,7 @@ class Says:
 
     def ask(self, question: str) -> Any:
         self.asked.append(question)
-        return Answered(self.answer)
+        return ScriptedAnswer(self.answer)
 
 
 def confirmed(house: Greenhouse, person: Any, **more: Any) -> bt.Run:

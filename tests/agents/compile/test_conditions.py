@@ -14,7 +14,7 @@ from bt_runtime.agents.compile import report
 from bt_runtime.agents.compile.compiling import Compiled, of_traces
 from bt_runtime.agents.compile.condition import heard_forms
 from bt_runtime.agents.compile.goal import Goal
-from bt_runtime.agents.compile.steps import Story
+from bt_runtime.agents.compile.steps import AgentStory
 from bt_runtime.agents.compile.trace import Life
 from tests.agents.compile.bench import STATES, UNSEEN, Bench, Rule, Told, rule, trace
 from tests.agents.compile.pantry import Nobody, played
@@ -95,7 +95,7 @@ def test_the_report_names_what_is_left_to_the_agent(tmp_path: Path) -> None:
 
 def test_a_condition_is_read_from_any_line_and_sentence() -> None:
     """The goal's values are slots, and numbers are open; what looks like a slot is passed over."""
-    story = Story(Life("/", ""), Goal("", {"bike": "red bike"}), [])
+    story = AgentStory(Life("/", ""), Goal("", {"bike": "red bike"}), [])
     told = heard_forms("found: 8 copies\nIt hangs. The chain of the red bike is dry.\n<b>no</b>", story)
     assert {"found: <number> copies", "It hangs.", "The chain of the {it.bike} is dry."} <= {*told}
     assert not any("b>" in each for each in told)

@@ -17,11 +17,11 @@ from bt_runtime.language.header import CHECK as HEAD
 from bt_runtime.language.manifest import CHECK as MANIFEST
 from bt_runtime.language.project_file import CHECK as PROJECT
 from bt_runtime.language.project_file import SETTINGS
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from tests.language.kinds.bend import bend
 
 ROOT = Path(__file__).parents[3]
-SAMPLES: dict[str, tuple[Check, Any]] = {
+SAMPLES: dict[str, tuple[DocumentCheck, Any]] = {
     "head": (HEAD, {
         "version": 1, "tree": "t", "about": None, "skills": ["house"], "root": None,
         "inputs": {"room": "string", "n": {"type": "integer", "default": 3, "choices": [3, 4], "about": "count"}},

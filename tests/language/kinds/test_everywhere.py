@@ -18,7 +18,7 @@ from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.plugins import Field, Kind
 from bt_runtime.run.debug.debugger import debugger_of
-from bt_runtime.run.debug.script import Later
+from bt_runtime.run.debug.script import LaterResult
 from bt_runtime.run.view.event import started
 from bt_runtime.run.view.render import FORMS, draw, sketch
 from bt_runtime.skills.skill import kind_of
@@ -176,7 +176,7 @@ def test_what_a_parent_says_of_its_children_is_what_it_does(kind: Kind) -> None:
     for _ in range(40):
         ends = [SUCCESS, FAILURE]
         acts = {
-            name: [Later(draw_of.randrange(3), draw_of.choice(ends)) for _ in range(30)]
+            name: [LaterResult(draw_of.randrange(3), draw_of.choice(ends)) for _ in range(30)]
             for name in ("s0", "s1", "s2", "last") if name in text_of(kind)
         }  # fmt: skip
         with Trial(tree_of(kind), skills=acts) as trial:

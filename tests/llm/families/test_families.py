@@ -22,7 +22,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("numpy")
 
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.language.project import child
 from bt_runtime.llm import Chat
 from tests.llm.families.files import FAMILIES, MISSING, ROOT, make, models
@@ -192,14 +192,14 @@ def test_what_was_computed_of_a_conversation_serves_its_next_step(tmp_path):
     if find_spec("llama_cpp") is None:
         pytest.skip("needs the llm extra")
     from bt_runtime.llm.local.model import LocalModel
-    from bt_runtime.llm.settings import Settings
+    from bt_runtime.llm.settings import WorkerSettings
 
     path = make(tmp_path / "phi.gguf", FAMILIES["Phi-3.5"])
-    seen: dict[int, list[Step]] = {agent: [] for agent in range(8)}
-    with LocalModel(Settings(str(path), threads=1, lanes=1)) as model:
+    seen: dict[int, list[StoryStep]] = {agent: [] for agent in range(8)}
+    with LocalModel(WorkerSettings(str(path), threads=1, lanes=1)) as model:
         for number in range(30):
-            thought = Step("think", f"The cup may be in cupboard {number}, since it is not here.")
-            act = Step(
+            thought = StoryStep("think", f"The cup may be in cupboard {number}, since it is not here.")
+            act = StoryStep(
                 "act", f"open cupboard {number}", f"You open cupboard {number}. In it there are a plate and 2 mugs."
             )
             prompts = [

@@ -8,11 +8,11 @@ import sys
 from typing import Any
 
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.llm import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.llama import C, Weights, begin
-from bt_runtime.llm.local.write import Guide, allowed_tokens
+from bt_runtime.llm.local.write import GrammarGuide, allowed_tokens
 from bt_runtime.types import Grammar
 from tests.llm.families.tokens_story import STEPS, SYSTEM, TODAY
 
@@ -35,7 +35,7 @@ class Steering:
 
     def of(self, chat: Chat, says: str) -> list[int]:
         """Whatever says it: the world, the person, the model."""
-        steps = [Step("think", says), Step("act", says, says)]
+        steps = [StoryStep("think", says), StoryStep("act", says, says)]
         text = agent_prompt(SYSTEM, says, says, steps, notes=[says]).text(chat)
         return [token for token in self.weights.tokens(text, True, True) if self.steers(token)]
 
@@ -48,7 +48,7 @@ class Steering:
 
 def barred(weights: Weights) -> list[str]:
     """The tokens that end what a model writes, and that a complete text under a grammar does not let through."""
-    matcher = Guide(weights).start(Grammar("regex", "[a-z ]+"))
+    matcher = GrammarGuide(weights).start(Grammar("regex", "[a-z ]+"))
     matcher.consume_tokens(weights.tokens("find the cup"))
     allowed = {*map(int, allowed_tokens(matcher, weights.size))}
     return [shown(weights, token) for token in weights.enders if token not in allowed]

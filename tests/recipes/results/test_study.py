@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bt_lab.optimise.setup import Setup as Optimised
+from bt_lab.optimise.setup import OptimiseSetup as Optimised
 from bt_lab.optimise.setup import draw
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Strategy

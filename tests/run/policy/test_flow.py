@@ -13,7 +13,7 @@ from bt_runtime.cli import main
 from bt_runtime.events import Labelled, Line, PlanRefused
 from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.policies.label import ASSISTED, LABELS
-from bt_runtime.run.policy.enforcer import Enforcer
+from bt_runtime.run.policy.enforcer import RunEnforcer
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 
@@ -91,7 +91,7 @@ root:
 def test_without_a_policy_nothing_is_followed() -> None:
     """A tree without policies has no enforcer, and no listener of one."""
     with bt.Run(bt.load("version: 1\ntree: t\nroot: {succeed: {}}\n")) as made:
-        assert made.context.services.policy is None and Enforcer not in made.extensions
+        assert made.context.services.policy is None and RunEnforcer not in made.extensions
         assert not made.context.stream.wanted(Labelled)
 
 
@@ -252,4 +252,4 @@ def test_what_is_written_from_outside_the_tree_has_its_writers_label(by: str, la
     with bt.Run(bt.load(HEAD + "root: {log: '{room}{mail}'}", skills=[unlock, read])) as made:
         board = made.context.blackboard
         board.write(board.root, {"room": "hall"}, by)
-        assert made.extensions[Enforcer].ledger.entry(made.blackboard, "room") == labels
+        assert made.extensions[RunEnforcer].ledger.entry(made.blackboard, "room") == labels

@@ -10,7 +10,7 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Line, PlanRefused
-from bt_runtime.run.policy.enforcer import Enforcer
+from bt_runtime.run.policy.enforcer import RunEnforcer
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 
@@ -74,7 +74,7 @@ def test_a_port_of_an_included_tree_has_the_labels_of_what_it_is_given(
         status, refused, made = run(tmp_path / "t.yaml")
         assert status is result and bool(refused[:1]) is True
         assert ("outside" in str(refused[0])) is (result is FAILURE)
-        labels = made.extensions[Enforcer].ledger.entry(made.blackboard, "back")
+        labels = made.extensions[RunEnforcer].ledger.entry(made.blackboard, "back")
         assert ("outside" in labels) is (result is FAILURE)
 
 

@@ -14,7 +14,7 @@ from bt_runtime.events import Asked, Line
 from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.memory import Episodes
 from bt_runtime.memory.experience import Experience, judged
-from bt_runtime.run.policy.enforcer import Enforcer
+from bt_runtime.run.policy.enforcer import RunEnforcer
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 
@@ -67,7 +67,7 @@ def one_run(answers: list[str], **more: Any) -> tuple[Any, dict[str, frozenset[s
     with bt.Run(tree, model=ScriptedModel(answers), **more) as run:
         run.listen(lambda line: refused.append(line.text), Line)
         status = run.spin(ticks=50)
-        labels = {node.path: of for node, of in run.extensions[Enforcer].ledger.agents.items()}
+        labels = {node.path: of for node, of in run.extensions[RunEnforcer].ledger.agents.items()}
     return status, labels, refused
 
 

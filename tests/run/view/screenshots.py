@@ -14,7 +14,7 @@ from bt_runtime.run.view import Feed
 from bt_runtime.run.view.listing import serve
 from bt_runtime.run.view.page import whole
 from bt_runtime.run.view.runs import Runs
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from tests.run.view.browser import Browser
 from tests.run.view.many import pair, variety
 from tests.run.view.scenes import craft_run, depot_run, field_run, house_run, wide_tree
@@ -102,7 +102,7 @@ def spinning(run: Run):
 def recorded(run: Run, file: Path, seconds: float = 30) -> None:
     feed = Feed(most=None)
     with run:
-        watch = Watch(run, feed)
+        watch = RunWatch(run, feed)
         run.spin(seconds=seconds)
         watch.end(run.status)
     file.write_text(whole(feed.after(None, most=10**9).events), encoding="utf-8")

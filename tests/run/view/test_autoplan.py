@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from bt_lab.optimise.loop import optimise
-from bt_lab.optimise.setup import Setup, draw
+from bt_lab.optimise.setup import OptimiseSetup, draw
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.picture import PagePicture
 from bt_runtime.run.view.recorded import events_of
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from packages.lab.tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.pictures import as_it_is, as_shown
 
-SETUP = Setup("textcraft", "depth 1", batch=2, validation=1, seed=1)
+SETUP = OptimiseSetup("textcraft", "depth 1", batch=2, validation=1, seed=1)
 
 
 def test_the_page_shows_the_same_live_and_recorded_and_nothing_of_the_loop_is_missing(tmp_path):
@@ -23,14 +23,14 @@ def test_the_page_shows_the_same_live_and_recorded_and_nothing_of_the_loop_is_mi
 
     def watch(run):
         stack = ExitStack()
-        watching = Watch(run, feed)
+        watching = RunWatch(run, feed)
         stack.callback(lambda: (watching.end(run.status), shapes.append(as_it_is(run))))
         return stack
 
     model = ScriptedModel(Learner([*aside, *batches[0]]))
     optimise(SETUP, tmp_path / "p", 1, model=model, journal=tmp_path / "runs", watch=watch)
     (file,) = (tmp_path / "runs").glob("*.btr")
-    live, shown = feed.picture(), Picture(events_of(file))
+    live, shown = feed.picture(), PagePicture(events_of(file))
     assert as_shown(live) == as_shown(shown) == shapes[0]
     for picture in (live, shown):
         told = [event for events in picture.told.values() for event in events]

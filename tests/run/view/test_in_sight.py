@@ -13,7 +13,7 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.view import Feed
 from bt_runtime.run.view.page import whole
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from bt_runtime.testing import coverage
 from tests.run.view.browser import Browser, missing
 
@@ -117,7 +117,7 @@ def recorded(run: Run, file: Path) -> str:
     """Spins a run to its end; returns the address of its page as one file."""
     feed = Feed(most=None)
     with run:
-        watch = Watch(run, feed)
+        watch = RunWatch(run, feed)
         run.spin()
         watch.end(run.status)
     file.write_text(whole(feed.after(None, most=10**9).events))

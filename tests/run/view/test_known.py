@@ -14,9 +14,9 @@ from bt_runtime.clock import Manual
 from bt_runtime.events import Crash, Line
 from bt_runtime.journal import Recording
 from bt_runtime.run.view import Feed
-from bt_runtime.run.view.picture import Picture, Spot
-from bt_runtime.run.view.recorded import Reader
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.picture import PagePicture, Spot
+from bt_runtime.run.view.recorded import JournalReader
+from bt_runtime.run.view.watch import RunWatch
 from tests.run.view.scenes import depot_run
 
 TREE = """\
@@ -32,15 +32,15 @@ root:
 """
 
 
-def watched(run: Run, ticks: int) -> Picture:
+def watched(run: Run, ticks: int) -> PagePicture:
     feed = Feed(most=None)
-    watch = Watch(run, feed)
+    watch = RunWatch(run, feed)
     run.spin(ticks=ticks)
     watch.end(run.status)
     return feed.picture()
 
 
-def at(picture: Picture, kind: str) -> Spot:
+def at(picture: PagePicture, kind: str) -> Spot:
     return next(s for s in picture.in_order() if s.row[3] == kind)
 
 
@@ -70,14 +70,14 @@ def test_labels_ports_and_writers_are_told(tmp_path):
 def test_how_often_and_how_long_a_node_ran_is_counted():
     clock, feed = Manual(), Feed(most=None)
     with Run(load(ROUNDS), clock=clock) as run:
-        Watch(run, feed)
+        RunWatch(run, feed)
         for _ in range(6):
             run.tick()
             clock.advance(0.5)
         picture = feed.picture()
     wait = at(picture, "wait")
     assert (wait.begun, wait.ended, wait.last, wait.total) == (2, 2, 1.0, 2.0)
-    again = Picture(picture.events())
+    again = PagePicture(picture.events())
     assert at(again, "wait").counts() == wait.counts(), "a picture of everything before says the same"
 
 
@@ -86,7 +86,7 @@ def test_a_crash_is_told_before_what_it_caused_with_its_traceback_live_and_recor
     with depot_run(tmp_path, hz=200, journal=tmp_path / "runs") as run:
         run.listen(lambda event: order.append(type(event).__name__), Crash, Line)
         live, file = watched(run, 200), run.journal.path
-    recorded = Picture(Reader(file).more())
+    recorded = PagePicture(JournalReader(file).more())
     assert order[order.index("Crash") + 1] == "Line"
     for picture in (live, recorded):
         crash = next(line for line in picture.lines if line["k"] == "crash")
@@ -119,7 +119,7 @@ def test_a_failed_root_says_which_test_failed_and_with_which_values(tmp_path):
     why = "`n > limit` does not hold: n is 2, limit is 3"
     with Run(load(FAILS), inputs={"n": 2}, journal=tmp_path / "runs") as run:
         live, file = watched(run, 3), run.journal.path
-    for picture in (live, Picture(Reader(file).more())):
+    for picture in (live, PagePicture(JournalReader(file).more())):
         assert (picture.latest["over"]["path"], picture.latest["over"]["why"]) == ("/t/1", why)
         assert f"failed at /t/1: {why}" in screen(picture, 20, 120, False)
     [(_, result)] = Recording(file).of("result")
@@ -131,7 +131,7 @@ def test_who_was_halted_by_whom_and_why_is_told_of_each_node():
     clock = Manual()
     with Run(load(text), clock=clock) as run:
         feed = Feed(most=None)
-        Watch(run, feed)
+        RunWatch(run, feed)
         run.tick()
         clock.advance(2)
         run.tick()
@@ -144,7 +144,7 @@ def test_entries_that_are_gone_are_gone_from_the_page_and_from_the_recording(tmp
     text = "version: 1\ntree: t\nroot:\n  sequence:\n    - set: {a: 1, b: 2}\n    - unset: a\n    - wait: 9\n"
     with Run(load(text), clock=Manual(), journal=tmp_path / "runs") as run:
         live, file = watched(run, 1), run.journal.path
-    for picture in (live, Picture(Reader(file).more())):
+    for picture in (live, PagePicture(JournalReader(file).more())):
         assert set(picture.board) == {("", "b")}
 
 
@@ -152,7 +152,7 @@ def test_an_entry_tells_its_writer_and_what_it_was():
     clock = Manual()
     with Run(load(ROUNDS), clock=clock) as run:
         feed = Feed(most=None)
-        Watch(run, feed)
+        RunWatch(run, feed)
         run.tick()
         picture = feed.picture()
         assert picture.board["", "n"]["by"] == at(picture, "set").id
@@ -187,7 +187,7 @@ def test_a_person_writes_an_entry_from_the_page_and_the_journal_says_so(tmp_path
         file = run.journal.path
     [written] = [body for _, body in Recording(file).of("write")]
     assert (written["name"], written["value"], written["by"]) == ("n", 5, "page")
-    assert Picture(Reader(file).more()).board["", "n"]["by"] == "page"
+    assert PagePicture(JournalReader(file).more()).board["", "n"]["by"] == "page"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from bt_runtime import BtError
 from bt_runtime.cli.running.view import side_by_side
 from bt_runtime.journal.glance import Fault
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.listing import ABOUT, Source, about_row, alarm_of, run_row, serve
-from bt_runtime.run.view.server import Stream
+from bt_runtime.run.view.listing import ABOUT, RowSource, about_row, alarm_of, run_row, serve
+from bt_runtime.run.view.server import PageStream
 from bt_runtime.run.view.table import Table
 from tests.run.view.browser import missing
 from tests.run.view.test_server import ask, events
@@ -32,7 +32,7 @@ class Robots:
         })  # fmt: skip
         self.page = Feed([{"k": "start", "run": "amr-1", "tree": "patrol", "wall": 1.0, "t": 0.0}])
 
-    def feed(self, key: str) -> Stream | None:
+    def feed(self, key: str) -> PageStream | None:
         return self.page if key == "amr-1" else None
 
     def command(self, name: str, given: dict[str, Any]) -> Any:
@@ -44,7 +44,7 @@ class Robots:
 
 @pytest.fixture
 def served():
-    source: Source = Robots()
+    source: RowSource = Robots()
     server = serve(source)
     try:
         yield server, source

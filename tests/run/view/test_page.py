@@ -15,8 +15,8 @@ from bt_runtime.events import Answered, Tick
 from bt_runtime.run.view import Feed
 from bt_runtime.run.view.afterwards import ask
 from bt_runtime.run.view.page import whole
-from bt_runtime.run.view.picture import Picture
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.picture import PagePicture
+from bt_runtime.run.view.watch import RunWatch
 from tests.run.view.browser import Browser, missing
 from tests.run.view.scenes import HOSTILE, craft_run, depot_run, hostile_run, house_run, reasoning_run, wide_tree
 from tests.support.pictures import as_it_is
@@ -51,7 +51,7 @@ def shown(browser: Browser):
 
 def recording(run: Run, ticks: int = 500) -> list:
     feed = Feed(most=None)
-    watch = Watch(run, feed)
+    watch = RunWatch(run, feed)
     run.spin(ticks=ticks)
     watch.end(run.status)
     return feed.after(None, most=10**9).events
@@ -322,7 +322,7 @@ def test_the_page_folds_events_as_python_does(browser, file):
         events = json.loads(json.dumps(recording(run)))
     browser.open(file(events))
     browser.until("window.btr && btr.history.last > 50")
-    picture = Picture(events)
+    picture = PagePicture(events)
     head = browser.js(FOLDED)
     board = [[scope, name, event["value"]] for (scope, name), event in picture.board.items()]
     assert sorted(map(told, head["board"])) == sorted(map(told, board))

@@ -12,9 +12,9 @@ from bt_runtime.clock import Manual
 from bt_runtime.events import Line
 from bt_runtime.journal.codec import patch, patched
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.picture import PagePicture
 from bt_runtime.run.view.plain import MOST_TEXT, plain
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from tests.run.view.scenes import house_run, wide_tree
 from tests.support.pictures import as_it_is, as_shown
 
@@ -22,7 +22,7 @@ from tests.support.pictures import as_it_is, as_shown
 def test_after_every_tick_the_picture_is_the_tree_with_its_grafts_and_cleared_results():
     with house_run(clock=Manual()) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         grown = len(list(run.nodes()))
         for _ in range(60):
             run.tick()
@@ -49,7 +49,7 @@ def test_results_that_a_new_round_clears_without_a_word_are_cleared_in_the_pictu
     clock = Manual()
     with Run(load(LOOP), clock=clock) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         for _ in range(20):
             run.tick()
             assert as_shown(feed.picture()) == as_it_is(run)
@@ -60,7 +60,7 @@ def test_a_replaced_an_inserted_and_a_removed_node_are_shown_where_they_stand():
     clock = Manual()
     with Run(load(LOOP.replace("- wait: 0.01", "- {wait: {seconds: 5, name: pause}}")), clock=clock) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         run.tick()
         run.replace("/loop/0/pause", "wait: {seconds: 7, name: other}")
         run.tick()
@@ -74,10 +74,10 @@ def test_a_replaced_an_inserted_and_a_removed_node_are_shown_where_they_stand():
 def test_a_picture_says_itself_in_events_that_add_up_to_the_same():
     with house_run(clock=Manual()) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         run.spin(ticks=50)
         first = feed.picture()
-        again = Picture(json.loads(json.dumps(list(first.events()))))
+        again = PagePicture(json.loads(json.dumps(list(first.events()))))
         assert as_shown(again) == as_shown(first) and again.tick == first.tick
         for part in ("board", "goals", "prompts"):
             assert getattr(again, part) == getattr(first, part), part
@@ -88,25 +88,25 @@ def test_a_reader_that_comes_late_or_is_slow_sees_what_one_sees_that_was_there_a
     clock = Manual()
     with Run(load(wide_tree(6, 4)), clock=clock) as run:
         feed = Feed(most=50)
-        Watch(run, feed)
-        early, cursor = Picture(), None
-        slow, slow_cursor = Picture(), None
+        RunWatch(run, feed)
+        early, cursor = PagePicture(), None
+        slow, slow_cursor = PagePicture(), None
         for tick in range(300):
             run.tick()
             clock.advance(0.01)
             part = feed.after(cursor)
-            early, cursor = (Picture(part.events) if part.anew else _on(early, part.events)), part.cursor
+            early, cursor = (PagePicture(part.events) if part.anew else _on(early, part.events)), part.cursor
             if tick in (0, 100, 200):
                 part = feed.after(slow_cursor)
-                slow, slow_cursor = (Picture(part.events) if part.anew else _on(slow, part.events)), part.cursor
-        late = Picture(feed.after(None).events)
+                slow, slow_cursor = (PagePicture(part.events) if part.anew else _on(slow, part.events)), part.cursor
+        late = PagePicture(feed.after(None).events)
         part = feed.after(slow_cursor)
-        slow = Picture(part.events) if part.anew else _on(slow, part.events)
+        slow = PagePicture(part.events) if part.anew else _on(slow, part.events)
         assert part.anew  # it had fallen behind the ring
         assert as_shown(early) == as_shown(late) == as_shown(slow) == as_it_is(run)
 
 
-def _on(picture: Picture, events: list) -> Picture:
+def _on(picture: PagePicture, events: list) -> PagePicture:
     for event in events:
         picture.take(event)
     return picture
@@ -126,7 +126,7 @@ def test_a_watcher_that_has_gone_leaves_nothing_behind():
     feed = Feed()
     with house_run(clock=Manual()) as run:
         listeners = run.context.stream.count
-        watch = Watch(run, feed)
+        watch = RunWatch(run, feed)
         run.tick()
         watch.detach()
         watch.detach()

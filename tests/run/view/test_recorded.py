@@ -18,10 +18,10 @@ from bt_runtime.journal.tape import Tape
 from bt_runtime.language.loader import Loader
 from bt_runtime.run.view.event import SIGNS
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.picture import Picture
-from bt_runtime.run.view.recorded import Following, Reader, events_of, kept
+from bt_runtime.run.view.picture import PagePicture
+from bt_runtime.run.view.recorded import JournalFollowing, JournalReader, events_of, kept
 from bt_runtime.run.view.teller import Teller
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from bt_runtime.tree.engine import Engine
 from tests.run.view.scenes import craft_run, house_run
 from tests.support.pictures import as_it_is, as_shown
@@ -32,7 +32,7 @@ def recorded(tmp_path):
     """A run in a house: its journal, and what one saw that looked on."""
     with house_run(journal=tmp_path / "runs", clock=Manual()) as run:
         feed = Feed(most=None)
-        watch = Watch(run, feed)
+        watch = RunWatch(run, feed)
         run.spin(ticks=500)
         watch.end(run.status)
         shape = as_it_is(run)
@@ -40,7 +40,7 @@ def recorded(tmp_path):
     return path, feed.picture(), shape
 
 
-def told(picture: Picture):
+def told(picture: PagePicture):
     """What agents told, by goal: the numbers of nodes differ between the two."""
     return sorted(
         (picture.goals[id]["goal"], [(e["what"], e.get("text"), e.get("observation")) for e in events])
@@ -50,7 +50,7 @@ def told(picture: Picture):
 
 def test_a_recorded_run_adds_up_to_what_one_saw_that_looked_on(recorded):
     file, live, _ = recorded
-    shown = Picture(events_of(file))
+    shown = PagePicture(events_of(file))
     assert as_shown(shown) == as_shown(live)
     assert told(shown) == told(live)
     assert shown.latest["world"]["picture"] == live.latest["world"]["picture"]
@@ -75,10 +75,10 @@ def test_a_run_is_followed_while_another_part_of_the_program_writes_it(tmp_path)
         for _ in range(10):
             run.tick()
         run.journal.tape.writer.durable().wait(60)
-        reader = Reader(run.journal.path)
+        reader = JournalReader(run.journal.path)
         assert reader.live
         feed = Feed(most=None)
-        follow = Following(reader, feed)
+        follow = JournalFollowing(reader, feed)
         try:
             assert feed.picture().tick == 10 and "over" not in feed.picture().latest
             run.spin(ticks=300)
@@ -105,7 +105,7 @@ def test_nodes_that_make_way_for_others_are_gone_from_the_recording_too(tmp_path
         shape = [(path, SIGNS[node.status]) for (path, _), node in zip(as_it_is(run), run.nodes(), strict=True)]
         path = run.journal.path
         run.journal.close()
-    assert [p for p, _ in as_shown(Picture(events_of(path)))] == [p for p, _ in shape]
+    assert [p for p, _ in as_shown(PagePicture(events_of(path)))] == [p for p, _ in shape]
 
 
 def test_a_recorded_run_is_shown_without_loading_its_tree_or_opening_a_run(recorded, monkeypatch):
@@ -116,7 +116,7 @@ def test_a_recorded_run_is_shown_without_loading_its_tree_or_opening_a_run(recor
 
     for room in (Loader, Engine, Run):
         monkeypatch.setattr(room, "__init__", never)
-    shown = Picture(events_of(recorded[0]))
+    shown = PagePicture(events_of(recorded[0]))
     assert as_shown(shown) == recorded[2]
     assert {spot.row[4] for spot in shown.spots.values()} > {"agent", "control"}
     assert all(spot.row[6] for spot in shown.spots.values() if spot.row[3] in ("agent", "tree"))
@@ -146,12 +146,12 @@ def test_a_journal_that_does_not_tell_shapes_is_shown_by_its_table_of_nodes(tmp_
         shapes.append((run.journal.path, as_it_is(run)))
         run.journal.close()
     for path, shape in shapes:
-        shown = Picture(events_of(path))
+        shown = PagePicture(events_of(path))
         assert as_shown(shown) == shape
         assert {
             (spot.row[4], spot.row[6], spot.feedback) for spot in shown.spots.values() if spot.row[3] != "tree"
         } == {("", "", "")}
-    goals = Picture(events_of(shapes[0][0])).goals.values()
+    goals = PagePicture(events_of(shapes[0][0])).goals.values()
     assert len(goals) > 3 and all(event["goal"] for event in goals)  # told by the agents' ends
 
 
@@ -162,7 +162,7 @@ INNER = "sequence: [{succeed: }, {wait: {seconds: 3, name: inner, when: 1 < 2}}]
 def test_a_journal_whose_nodes_stand_in_a_circle_is_shown_to_an_end():
     rows = [[n, above, f"n{n}", "wait", "leaf", "", ""] for n, above in ((1, 2), (2, 1), (3, 3), (4, 2))]
     order = {"1": [2, 1], "2": [1, 4, 4], "3": [3], "4": [1]}
-    teller, picture = Teller(), Picture()
+    teller, picture = Teller(), PagePicture()
     for told in (
         [("shape", {"add": rows, "gone": [7], "order": order})],
         [("shape", {"add": rows, "gone": [2, 2], "order": order})],
@@ -196,13 +196,13 @@ def test_events_that_were_kept_are_shown_again_even_if_the_last_line_was_cut_off
     with craft_run(clock=Manual()) as run:
         feed = Feed()
         feed.keep = lambda event: kept(path, event)
-        watch = Watch(run, feed)
+        watch = RunWatch(run, feed)
         run.spin(ticks=50)
         watch.end(run.status)
         live = as_it_is(run)
     with path.open("a") as out:
         out.write('{"k": "tick", "t": 9')
-    picture = Picture(events_of(path))
+    picture = PagePicture(events_of(path))
     assert as_shown(picture) == live and picture.latest["world"]["picture"]["is"] == "bag"
 
 
@@ -216,7 +216,7 @@ def test_looking_on_changes_nothing_in_what_is_recorded(make, tmp_path):
     def entries(look: bool, folder):
         with make(journal=folder, clock=Manual()) as run:
             if look:
-                Watch(run, Feed())
+                RunWatch(run, Feed())
             run.spin(ticks=500)
             path = run.journal.path
         with closing(sqlite3.connect(path)) as connection:

@@ -15,9 +15,9 @@ from bt_runtime import BtError, Run, load
 from bt_runtime.clock import Manual
 from bt_runtime.run.view.event import Event
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.picture import Picture
-from bt_runtime.run.view.recorded import Reader, events_of
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.picture import PagePicture
+from bt_runtime.run.view.recorded import JournalReader, events_of
+from bt_runtime.run.view.watch import RunWatch
 from bt_runtime.tree.describe.gist import family_of, gist
 from bt_runtime.tree.node import path_of
 from tests.run.view.scenes import house_run
@@ -104,7 +104,7 @@ def disturb(rng: random.Random, run: Run) -> None:
         pass  # it cannot stand there
 
 
-def seen(picture: Picture) -> dict[str, Any]:
+def seen(picture: PagePicture) -> dict[str, Any]:
     """All that a page can show, but for the time: a live run has its own clock."""
     return {
         "tree": as_shown(picture),
@@ -135,7 +135,7 @@ def _unnumbered(event: Event) -> Event:
 
 def by_tick(events: Iterator[Event]) -> dict[int, dict[str, Any]]:
     """What stands when a tick has been told, with what happened until the next."""
-    found, picture = {0: {}}, Picture()
+    found, picture = {0: {}}, PagePicture()
     for event in events:
         picture.take(event)
         if event["k"] == "tick":
@@ -155,7 +155,7 @@ def says(run: Run) -> list[tuple[str, str, str, str]]:
     return [(path_of(node), family_of(node), gist(node), node.feedback_message) for node in run.nodes()]
 
 
-def shown(picture: Picture) -> list[tuple[str, str, str, str]]:
+def shown(picture: PagePicture) -> list[tuple[str, str, str, str]]:
     return [
         (at, s.row[4], s.row[6], s.feedback) for (at, _), s in zip(as_shown(picture), picture.in_order(), strict=True)
     ]
@@ -171,9 +171,9 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
     rng, clock, feed, live = random.Random(seed), Manual(), Feed(most=None), {}
     text = f"version: 1\ntree: t\nblackboard: {{n: {{type: integer, default: 0}}}}\nroot:\n  {plan(rng, 4)}\n"
     with Run(load(text), clock=clock, journal=tmp_path / "runs") as run:
-        Watch(run, feed)
-        reader = Reader(run.journal.path)
-        top = Picture(reader.more())
+        RunWatch(run, feed)
+        reader = JournalReader(run.journal.path)
+        top = PagePicture(reader.more())
         for _ in range(30):
             number = run.tick().number
             clock.advance(0.01)
@@ -196,7 +196,7 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
 def test_agents_their_goals_prompts_what_they_tell_and_spend_and_their_world_are_the_same_at_every_tick(tmp_path):
     feed, live = Feed(most=None), {}
     with house_run(clock=Manual(), journal=tmp_path / "runs") as run:
-        Watch(run, feed)
+        RunWatch(run, feed)
         while (tick := run.tick()).running:
             live[tick.number] = seen(feed.picture())
         file = run.journal.path
@@ -219,7 +219,7 @@ def test_an_entry_that_was_taken_away_is_shown_neither_live_nor_of_its_journal(t
     (tmp_path / "t.yaml").write_text(text)
     clock, feed, live = Manual(), Feed(most=None), {}
     with Run(load(tmp_path / "t.yaml"), clock=clock, journal=tmp_path / "runs") as run:
-        Watch(run, feed)
+        RunWatch(run, feed)
         for _ in range(8):
             number = run.tick().number
             clock.advance(0.01)

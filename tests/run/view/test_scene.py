@@ -12,9 +12,9 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli.running.screen import screen
 from bt_runtime.clock import Manual
 from bt_runtime.run.view.feed import Feed
-from bt_runtime.run.view.picture import Picture
+from bt_runtime.run.view.picture import PagePicture
 from bt_runtime.run.view.scene import picture
-from bt_runtime.run.view.watch import Watch
+from bt_runtime.run.view.watch import RunWatch
 from bt_runtime.run.view.world_watcher import WorldWatcher
 from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Observation
@@ -46,7 +46,7 @@ def test_a_world_that_goes_on_drawing_into_one_object_is_shown_as_it_changes():
 def test_the_bag_of_textcraft_is_what_was_fetched_and_crafted():
     with craft_run(clock=Manual()) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         assert feed.picture().latest["world"]["picture"]["bag"] == {}
         run.spin(ticks=50)
         seen = feed.picture().latest["world"]["picture"]
@@ -102,7 +102,7 @@ def test_a_slow_world_is_looked_at_in_the_thread_that_has_just_acted_and_never_i
     world, model = Robot(), ScriptedModel(["Act: wave", "Act: wave", "Act: done"])
     with Run(load("react"), inputs={"goal": "wave twice"}, world=world, model=model) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         before = len(world.looked)
         ticker = threading.current_thread().name
         assert run.spin(seconds=120) is SUCCESS
@@ -128,7 +128,7 @@ def test_a_skill_with_a_picture_is_shown_where_there_is_no_world_while_somebody_
     monkeypatch.setattr("bt_runtime.run.view.world_watcher.EVERY", 0)
     tree, feed = load("version: 1\ntree: t\nroot:\n  turn: {}\n", skills=[skill(name="turn")(Dial)]), Feed()
     with Run(tree) as run:
-        watch = Watch(run, feed)
+        watch = RunWatch(run, feed)
         run.tick()
         assert "world" not in feed.picture().latest, "nobody looks"
         feed.enter()
@@ -142,7 +142,7 @@ def test_a_skill_with_a_picture_is_shown_where_there_is_no_world_while_somebody_
 def test_the_terminal_s_picture_fits_the_window_and_obeys_nothing_that_is_in_it():
     with house_run(clock=Manual()) as run:
         feed = Feed()
-        Watch(run, feed)
+        RunWatch(run, feed)
         feed.put({"k": "agent", "t": 0.0, "id": 0, "what": "goal", "goal": HOSTILE})
         for tick in range(94):
             run.tick()
@@ -152,4 +152,4 @@ def test_the_terminal_s_picture_fits_the_window_and_obeys_nothing_that_is_in_it(
                 shown = screen(feed.picture(), lines, width, False)
                 assert len(shown) <= max(2, lines) and all(len(line) <= width for line in shown)
                 assert all(line.isprintable() for line in shown)
-    assert screen(Picture(), 24, 80, True)
+    assert screen(PagePicture(), 24, 80, True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bt_author.sentence.drafting import ROUNDS, Author, Draft, Refused
+from bt_author.sentence.drafting import ROUNDS, Author, DraftedTree, Refused
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import printed
@@ -64,7 +64,7 @@ def _tell(text: str) -> None:
     print(printed(text), file=sys.stderr)
 
 
-def show(draft: Draft) -> None:
+def show(draft: DraftedTree) -> None:
     """The text on standard output; the picture, the play and the open questions on standard error."""
     print(printed(draft.text), end="")
     lines = [draw(sketch(draft.spec), "text").rstrip(), "", "played with scripted skills:"]

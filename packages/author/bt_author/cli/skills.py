@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def suggested(args: argparse.Namespace) -> list[Suggestion]:
-    from bt_runtime.agents.backchain.seen import Seen
+    from bt_runtime.agents.backchain.seen import SeenActions
     from bt_runtime.agents.backchain.suggestion import Manifests
     from bt_runtime.journal import folder
 
@@ -77,7 +77,7 @@ def suggested(args: argparse.Namespace) -> list[Suggestion]:
     with ExitStack() as stack:
         choose = _choosing(stack.enter_context(_model(args.model))) if args.model else None
         every = [kind for each in read.values() for kind in each.kinds]
-        return Manifests(read, Seen(every, journals), choose).suggestions()
+        return Manifests(read, SeenActions(every, journals), choose).suggestions()
 
 
 def _sound(path: Path) -> manifest.Manifest:

@@ -10,7 +10,7 @@ from typing import Any
 from bt_author.edit import across, arguments, header, missing, moves, own_editor, state, subtree, swap, values
 from bt_author.edit.asking import Asking, Writer
 from bt_author.edit.draft import Draft
-from bt_author.edit.history import Change
+from bt_author.edit.history import TextChange
 from bt_author.edit.lines import Untouchable
 from bt_author.edit.outline import Path as NodePath
 from bt_author.edit.session import MOST_NAME, Session
@@ -101,7 +101,7 @@ class Commands:
     def do_redo(self, given: Given) -> Json:
         return self._after(self.session.redo(), given)
 
-    def _after(self, change: Change, given: Given) -> Json:
+    def _after(self, change: TextChange, given: Given) -> Json:
         """Returns the file that was shown, or the one that it became."""
         return state.of_file(self.session, self._there(self._path(given), *change.texts))
 

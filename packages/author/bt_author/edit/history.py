@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """One gesture: the text of each file before and after. None: the file did not exist, or was removed."""
 
     label: str
@@ -16,22 +16,22 @@ class Change(NamedTuple):
 
 class History:
     def __init__(self) -> None:
-        self.done: list[Change] = []
-        self.undone: list[Change] = []
+        self.done: list[TextChange] = []
+        self.undone: list[TextChange] = []
 
-    def add(self, change: Change) -> None:
+    def add(self, change: TextChange) -> None:
         """Adds a gesture; nothing can be redone after it."""
         self.done.append(change)
         self.undone.clear()
 
-    def back(self) -> Change | None:
+    def back(self) -> TextChange | None:
         """Returns the last gesture, which is to be undone."""
         if not self.done:
             return None
         self.undone.append(self.done.pop())
         return self.undone[-1]
 
-    def again(self) -> Change | None:
+    def again(self) -> TextChange | None:
         if not self.undone:
             return None
         self.done.append(self.undone.pop())

@@ -9,7 +9,7 @@ from bt_author.edit import brackets, values
 from bt_author.edit.comments import placed
 from bt_author.edit.draft import Draft, reach
 from bt_author.edit.lines import Lines, Region, Untouchable, dashed, region, shifted, taken
-from bt_author.edit.outline import Item, Path, Slot, slots
+from bt_author.edit.outline import FieldSlot, Item, Path, slots
 from bt_runtime.language import source
 from bt_runtime.language.fixes import STEP, sample
 from bt_runtime.language.kinds.kind import Field, Kind
@@ -61,7 +61,7 @@ def insert(draft: Draft, parent: Path, index: int, node: str, place: str = "") -
     return _first(draft, parent, item, slot, rows, meant)
 
 
-def _slot(item: Item, place: str) -> Slot:
+def _slot(item: Item, place: str) -> FieldSlot:
     found = list(slots(item))
     name = place.partition(":")[0]
     wanted = [s for s in found if s.field.name == name] if name else [s for s in found if s.field.type == "nodes"]
@@ -75,7 +75,7 @@ def _only(draft: Draft, parent: Path, field: Field, rows: list[str]) -> Draft:
     return values.set_field(draft, parent, field.name, "\n".join(rows))
 
 
-def _among(draft: Draft, item: Item, slot: Slot, index: int, rows: list[str], meant: Any) -> Draft:
+def _among(draft: Draft, item: Item, slot: FieldSlot, index: int, rows: list[str], meant: Any) -> Draft:
     assert isinstance(slot.value, YamlList)
     if draft.lines.in_brackets(slot.value):
         path = item.path
@@ -95,12 +95,12 @@ def _among(draft: Draft, item: Item, slot: Slot, index: int, rows: list[str], me
     return draft.means(_with(draft.lines, at, dashed(rows, near.dash)), data)
 
 
-def _way(item: Item, slot: Slot) -> tuple[str | int, ...]:
+def _way(item: Item, slot: FieldSlot) -> tuple[str | int, ...]:
     way = (*item.data, item.key.text)
     return way if slot.bare else (*way, slot.field.name)
 
 
-def _first(draft: Draft, parent: Path, item: Item, slot: Slot, rows: list[str], meant: Any) -> Draft:
+def _first(draft: Draft, parent: Path, item: Item, slot: FieldSlot, rows: list[str], meant: Any) -> Draft:
     """Inserts the first node of a list that is empty or missing."""
     data = draft.data()
     inside = reach(data, item.data)
@@ -150,7 +150,7 @@ def delete(draft: Draft, path: Path) -> Draft:
     raise Untouchable(f"`{item.parent.key.text}` needs this node", "delete the node above, or swap this one")
 
 
-def _slot_of(item: Item) -> Slot:
+def _slot_of(item: Item) -> FieldSlot:
     assert item.parent is not None
     return _slot(item.parent, item.seat.field)
 

@@ -65,7 +65,7 @@ class Item:
         return found
 
 
-class Slot(NamedTuple):
+class FieldSlot(NamedTuple):
     """A field that takes nodes, with the nodes in it."""
 
     field: Field
@@ -104,7 +104,7 @@ def _one(node: Node, seat: Seat, parent: Item | None, data: tuple[Step, ...], re
     return Item(key, value, node, seat, parent, registry.get(key.text), data)
 
 
-def slots(item: Item) -> Iterator[Slot]:
+def slots(item: Item) -> Iterator[FieldSlot]:
     """Returns the node's fields that take nodes; those present in the text come in its order."""
     kind, value = item.kind, item.value
     if kind is None:
@@ -112,17 +112,17 @@ def slots(item: Item) -> Iterator[Slot]:
     bare = kind.field(kind.bare) if kind.bare else None
     if bare is not None and is_bare(bare, kind, value):
         if bare.type in ("node", "nodes", "cases") or (bare.asks and isinstance(value, YamlMap)):
-            yield Slot(bare, value, True)
+            yield FieldSlot(bare, value, True)
         return
     seen = set()
     for key, inner in value if isinstance(value, YamlMap) else ():
         known = kind.field(key.text) or _COMMON.get(key.text)
         if known is not None and (known.type in ("node", "nodes", "cases") or known.asks):
             seen.add(known.name)
-            yield Slot(known, inner, False)
+            yield FieldSlot(known, inner, False)
     for known in kind.node_fields:
         if known.name not in seen:
-            yield Slot(known, None, False)
+            yield FieldSlot(known, None, False)
 
 
 def is_bare(bare: Field, kind: Kind, value: Node) -> bool:
@@ -137,7 +137,7 @@ def is_bare(bare: Field, kind: Kind, value: Node) -> bool:
     return False
 
 
-def _seats(item: Item, slot: Slot) -> Iterator[tuple[Seat, Node, tuple[Step, ...]]]:
+def _seats(item: Item, slot: FieldSlot) -> Iterator[tuple[Seat, Node, tuple[Step, ...]]]:
     """Yields the places of nodes in a field: each node, and the path to it in the data."""
     value = slot.value
     if value is None:

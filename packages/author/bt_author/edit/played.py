@@ -21,7 +21,7 @@ MOST_LINES = 50
 Place = tuple[int, int]  # line and column of a node in the file
 
 
-class Node(NamedTuple):
+class PlayedNode(NamedTuple):
     """A node as it stands after the last move."""
 
     path: str
@@ -30,7 +30,7 @@ class Node(NamedTuple):
     asks: bool  # a stand-in that runs, and waits for its answer
 
 
-class Played:
+class PlayedTree:
     """A tree of a text, and its state after the moves that were made. No skill's code is imported."""
 
     def __init__(self, text: str, path: Path, project: Path | None, texts: Texts = NO_TEXTS) -> None:
@@ -61,11 +61,11 @@ class Played:
 
     def look(self, trial: Trial) -> None:
         """Keeps the state of the trial for the page."""
-        self.shown: dict[str, Node] = {}
+        self.shown: dict[str, PlayedNode] = {}
         for node in trial.run.nodes():
             path = path_of(node)
             asks = isinstance(node, Double) and node.status is RUNNING
-            self.shown[path] = Node(path, node.status.name, trial.visits[path], asks)
+            self.shown[path] = PlayedNode(path, node.status.name, trial.visits[path], asks)
         self.board = dict(trial.run.blackboard.snapshot())
         self.lines = [getattr(line, "text", str(line)) for line in trial.lines][-MOST_LINES:]
         self.now, self.over = trial.clock.now(), bool(trial.ticks) and trial.status is not RUNNING

@@ -8,10 +8,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from bt_author.edit.played import Played
+from bt_author.edit.played import PlayedTree
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.run.debug.script import Act, Later, Script
+from bt_runtime.run.debug.script import Act, LaterResult, Script
 from bt_runtime.testing.case import Case, Move, Subject, moved
 from bt_runtime.testing.trial import Trial
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
@@ -21,7 +21,7 @@ MOST_MOVES = 400
 ANSWERS = {"success": SUCCESS, "failure": FAILURE}
 
 
-class Rehearsal(Played):
+class Rehearsal(PlayedTree):
     def __init__(self, text: str, path: Path, project: Path | None, texts: Texts = NO_TEXTS) -> None:
         super().__init__(text, path, project, texts)
         self.acts: dict[str, list[Act]] = {}  # path of a stand-in → what each of its starts ended with
@@ -50,7 +50,7 @@ class Rehearsal(Played):
         acts = self.acts.setdefault(path, [])
         del acts[script.started - 1 :]
         waited = script.polls - script.before
-        acts.append(Later(waited, ANSWERS[result]) if waited else ANSWERS[result])
+        acts.append(LaterResult(waited, ANSWERS[result]) if waited else ANSWERS[result])
         self._move(("tick", 1))
 
     def chance(self, seed: int, most: int = 60) -> None:
@@ -132,6 +132,6 @@ class _Noted(Script):
 
     before = 0
 
-    def begin(self, params: dict[str, Json]) -> Later:
+    def begin(self, params: dict[str, Json]) -> LaterResult:
         self.before = self.polls
         return super().begin(params)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bt_author.edit.draft import Draft
-from bt_author.edit.history import Change, History
+from bt_author.edit.history import History, TextChange
 from bt_author.edit.lines import Untouchable
 from bt_author.edit.merge import merge
 from bt_author.lsp.complete import registry_at
@@ -134,7 +134,7 @@ class Session:
                     before[path] = (old, text)
             if not before:
                 return
-            self.history.add(Change(label, before))
+            self.history.add(TextChange(label, before))
             self._put({path: new for path, (_, new) in before.items()})
             if moved is not None:
                 names = {*moved, *self.buffers[moved[0]].names, *self.buffers[moved[1]].names}
@@ -148,7 +148,7 @@ class Session:
             self.change(label, {path: made.text})
             self.buffers[path].draft = made  # it was read already, to be held to what the gesture means
 
-    def undo(self) -> Change:
+    def undo(self) -> TextChange:
         with self.lock:
             change = self.history.back()
             if change is None:
@@ -156,7 +156,7 @@ class Session:
             self._put({path: old for path, (old, _) in change.texts.items()})
             return change
 
-    def redo(self) -> Change:
+    def redo(self) -> TextChange:
         with self.lock:
             change = self.history.again()
             if change is None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from bt_author.edit.played import Played
+from bt_author.edit.played import PlayedTree
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts
 from bt_runtime.testing.case import Move, Subject, moved
 from bt_runtime.testing.promise import Broken
@@ -17,7 +17,7 @@ from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.types import Json
 
 
-class StoryPlay(Played):
+class StoryPlay(PlayedTree):
     def __init__(
         self, text: str, path: Path, project: Path | None, story: StoryFile, texts: Texts = NO_TEXTS
     ) -> None:  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bt_author.edit.draft import Draft, reach
 from bt_author.edit.lines import Lines, Untouchable, dashed, region, shifted, taken
 from bt_author.edit.outline import Item, Path
-from bt_author.lsp.entries import Entries, Place
+from bt_author.lsp.entries import EntryPlace, EntryPlaces
 from bt_runtime.language.fixes import STEP
 from bt_runtime.language.source import Scalar, YamlMap
 from bt_runtime.language.spec import Port
@@ -25,7 +25,7 @@ class Extracted:
     outputs: tuple[str, ...]
 
 
-def extract(draft: Draft, path: Path, name: str, entries: Entries) -> Extracted:
+def extract(draft: Draft, path: Path, name: str, entries: EntryPlaces) -> Extracted:
     """Moves the branch to a tree called `name`; a `tree` node replaces it."""
     item = draft.item(path)
     inside, outside = _sides(draft, item, entries)
@@ -51,12 +51,12 @@ def extract(draft: Draft, path: Path, name: str, entries: Entries) -> Extracted:
     return Extracted(rest, _tree(draft, name, inputs, outputs, entries, rows), inputs, outputs)
 
 
-def _sides(draft: Draft, item: Item, entries: Entries) -> tuple[list[Place], list[Place]]:
+def _sides(draft: Draft, item: Item, entries: EntryPlaces) -> tuple[list[EntryPlace], list[EntryPlace]]:
     first, last = item.node.start.line + 1, draft.lines.last_of(item.node) + 1
     start = (first, item.node.start.column + 1)
     end = (last, item.node.end.column + 1) if draft.lines.in_brackets(item.node) else (last + 1, 0)
-    inside: list[Place] = []
-    outside: list[Place] = []
+    inside: list[EntryPlace] = []
+    outside: list[EntryPlace] = []
     for place in entries.places:
         within = start <= (place.span.line, place.span.column) < end
         (inside if within else outside).append(place)
@@ -70,7 +70,7 @@ def _including(name: str, ports: Mapping[str, str]) -> list[str]:
 
 
 def _tree(
-    draft: Draft, name: str, inputs: Iterable[str], outputs: Iterable[str], entries: Entries, rows: list[str]
+    draft: Draft, name: str, inputs: Iterable[str], outputs: Iterable[str], entries: EntryPlaces, rows: list[str]
 ) -> str:
     made = ["version: 1", f"tree: {name.rpartition('/')[2]}", *_skills(draft)]
     for label, names in (("inputs", tuple(inputs)), ("outputs", tuple(outputs))):
@@ -89,7 +89,7 @@ def _skills(draft: Draft) -> list[str]:
     return []
 
 
-def _port(name: str, entries: Entries) -> str:
+def _port(name: str, entries: EntryPlaces) -> str:
     known: Port | None = entries.tree.ports.get(name)
     if known is None:
         return entries.types.get(name, "any")
@@ -100,7 +100,7 @@ def _port(name: str, entries: Entries) -> str:
     return str(known.type) if len(said) == 1 else f"{{{', '.join(said)}}}"
 
 
-def inline(draft: Draft, path: Path, other: Draft, mine: Entries, theirs: Entries) -> Draft:
+def inline(draft: Draft, path: Path, other: Draft, mine: EntryPlaces, theirs: EntryPlaces) -> Draft:
     """Replaces this `tree` node by the nodes of the tree that it names; its ports become entries of this tree."""
     item = draft.item(path)
     if item.key.text != "tree":
@@ -158,7 +158,7 @@ def _given(item: Item) -> dict[str, str]:
     return {}
 
 
-def _renamed(draft: Draft, names: Mapping[str, str], entries: Entries) -> Draft:
+def _renamed(draft: Draft, names: Mapping[str, str], entries: EntryPlaces) -> Draft:
     """Returns the text with these entries renamed."""
     edits = []
     for old, new in names.items():

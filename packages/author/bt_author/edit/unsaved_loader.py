@@ -10,7 +10,7 @@ from bt_runtime.language import manifest, source
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.manifest import Manifest
 from bt_runtime.language.project import real
-from bt_runtime.language.spec import Step, TreeSpec
+from bt_runtime.language.spec import IncludeStep, TreeSpec
 
 Texts = Mapping[Path, str | None]  # of edited files; None: the file is gone
 NO_TEXTS: Texts = MappingProxyType({})
@@ -21,7 +21,7 @@ class UnsavedLoader(Loader):
         super().__init__(project)
         self.texts = texts
 
-    def load(self, path: Path, way: tuple[Step, ...]) -> TreeSpec | None:
+    def load(self, path: Path, way: tuple[IncludeStep, ...]) -> TreeSpec | None:
         path = real(path)
         text = self.texts.get(path)
         if text is None:

@@ -28,7 +28,7 @@ _WORDS = ("and", "or", "not", "in", "if", "else", "true", "false", "null")
 MOST = 500  # that are offered
 
 
-class Item(NamedTuple):
+class Suggestion(NamedTuple):
     label: str
     sort: Sort
     detail: str = ""
@@ -40,7 +40,7 @@ class Item(NamedTuple):
     rank: int = 5  # the lower, the nearer to the top
 
 
-def complete(workspace: Workspace, document: Document, offset: int) -> list[Item]:
+def complete(workspace: Workspace, document: Document, offset: int) -> list[Suggestion]:
     if document.content == "prompt" or (document.content == "plan" and not _in_header(document, offset)):
         return []
     return list(_Completion(workspace, document, offset).items())[:MOST]
@@ -78,7 +78,7 @@ class _Completion:
         )
         self.goes_on = re.match(r"\s*:(\s|\Z)", self.text.source[self.cursor.end : self.cursor.end + 9]) is not None
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[Suggestion]:
         cursor = self.cursor
         slot = resolve(cursor.path, self.registry, self.document.content)
         if self.document.content == "tree" and cursor.path[:1] == ("skills",):
@@ -92,7 +92,7 @@ class _Completion:
 
     # Keys ------------------------------------------------------------------------------------
 
-    def key(self, slot: CompletionSlot) -> Iterator[Item]:
+    def key(self, slot: CompletionSlot) -> Iterator[Suggestion]:
         kind = slot.kind
         if slot.what == "node":
             yield from self.kinds()
@@ -114,7 +114,7 @@ class _Completion:
         elif slot.what == "value" and slot.field is not None and slot.field.asks:
             yield from self.kinds()
 
-    def kinds(self, before: str = "") -> Iterator[Item]:
+    def kinds(self, before: str = "") -> Iterator[Suggestion]:
         column = self.cursor.column + len(before)
         for kind in self.registry:
             sort: Sort = "skill" if kind.family == "skill" else "kind"
@@ -142,7 +142,7 @@ class _Completion:
         here = self.document.known()
         return snippet.escaped(", ".join(snippet.plain(snippet.of_port(port, port.name in here)) for port in ports))
 
-    def unlisted(self, before: str, column: int) -> Iterator[Item]:
+    def unlisted(self, before: str, column: int) -> Iterator[Suggestion]:
         """Completes skills of the project's manifests that this tree does not list yet."""
         home = self.site.project
         lines = LINE_BREAK.split(self.text.yaml)
@@ -157,7 +157,7 @@ class _Completion:
                                       before, 6, partial(self.kind_snippet, kind, column))  # fmt: skip
                     yield item._replace(also=also)
 
-    def fields(self, kind: Kind) -> Iterator[Item]:
+    def fields(self, kind: Kind) -> Iterator[Suggestion]:
         own = {field.name for field in kind.fields}
         common = [field for field in COMMON if field.name not in own]
         for rank, fields in ((1, kind.fields), (7, common)):
@@ -172,11 +172,11 @@ class _Completion:
             return f"file: ${{1:{snippet.escaped(self.own_trees()[0])}}}"
         return snippet.of_field(field, self.cursor.column, self.cursor.flow)
 
-    def entry_keys(self) -> Iterator[Item]:
+    def entry_keys(self) -> Iterator[Suggestion]:
         for name, type in self.entries():
             yield self.keyed(name, "entry", type, "", "", 4, partial(_entry_snippet, name, type))
 
-    def ports(self) -> Iterator[Item]:
+    def ports(self) -> Iterator[Suggestion]:
         target = self.included()
         if target is None:
             return
@@ -207,7 +207,7 @@ class _Completion:
         found = next(beside, None) or project.find("trees", name, root=self.site.project)
         return real(found) if found is not None else None
 
-    def of_schema(self, slot: CompletionSlot) -> Iterator[Item]:
+    def of_schema(self, slot: CompletionSlot) -> Iterator[Suggestion]:
         top = SCHEMAS[self.document.content]
         found = properties(slot.schema, top)
         for name, inner in found.items():
@@ -233,13 +233,13 @@ class _Completion:
 
     def keyed(
         self, name: str, sort: Sort, detail: str, doc: str, before: str, rank: int, made: Callable[[], str]
-    ) -> Item:
+    ) -> Suggestion:
         insert = f"{before}{snippet.escaped(name)}" if self.goes_on else f"{before}{made()}"
-        return Item(name, sort, detail, doc, insert, self.cursor.start, self.cursor.end, rank=rank)
+        return Suggestion(name, sort, detail, doc, insert, self.cursor.start, self.cursor.end, rank=rank)
 
     # Values ----------------------------------------------------------------------------------
 
-    def value(self, slot: CompletionSlot) -> Iterator[Item]:
+    def value(self, slot: CompletionSlot) -> Iterator[Suggestion]:
         if slot.what == "schema":
             yield from self.values(
                 [_shown(each) for each in choices(slot.schema, SCHEMAS[self.document.content])], "value"
@@ -270,39 +270,39 @@ class _Completion:
             whole = [f'"{{{name}}}"' for name, type in self.entries() if type in ("any", field.type)]
             yield from self.values(whole, "entry")
 
-    def values(self, words: Iterable[str], sort: Sort) -> Iterator[Item]:
+    def values(self, words: Iterable[str], sort: Sort) -> Iterator[Suggestion]:
         for word in dict.fromkeys(words):
-            yield Item(word, sort, "", "", snippet.escaped(word), self.cursor.start, self.cursor.end, rank=1)
+            yield Suggestion(word, sort, "", "", snippet.escaped(word), self.cursor.start, self.cursor.end, rank=1)
 
     def own_trees(self) -> list[str]:
         names = [name for name in self.site.names("trees") if self.target(name) != self.document.path]
         home = self.site.project
         return sorted(names, key=lambda n: (p := self.target(n)) is None or home is None or not p.is_relative_to(home))
 
-    def trees(self, slot: CompletionSlot) -> Iterator[Item]:
+    def trees(self, slot: CompletionSlot) -> Iterator[Suggestion]:
         for rank, name in enumerate(self.own_trees()):
             path, needed = self.target(name), self.needed(name) if slot.what == "bare" else ""
             document = self.workspace.document(path) if path is not None else None
             spec = document.spec if document is not None else None
             insert = f"{{file: {snippet.escaped(name)}, with: {{{needed}\\}}\\}}" if needed else snippet.escaped(name)
             doc = tree_about(spec) if spec is not None else ""
-            yield Item(name, "tree", "", doc, insert, self.cursor.start, self.cursor.end, rank=1 + (rank > 50))
+            yield Suggestion(name, "tree", "", doc, insert, self.cursor.start, self.cursor.end, rank=1 + (rank > 50))
 
     def entries(self) -> list[tuple[str, str]]:
         return list(self.document.known().items())
 
-    def expression(self) -> Iterator[Item]:
+    def expression(self) -> Iterator[Suggestion]:
         start = self.offset - len(_word(self.cursor.prefix))
         tail = re.match(r"\w*", self.text.source[self.offset :])
         end = self.offset + (tail.end() if tail else 0)
         written = self.text.source[start:end]  # known only because it stands here
         for name, type in self.entries():
             if name != written or (self.tree is not None and name in self.tree.ports):
-                yield Item(name, "entry", type, "", name, start, end, rank=1)
+                yield Suggestion(name, "entry", type, "", name, start, end, rank=1)
         for name in (*FUNCTIONS, EXISTS):
-            yield Item(name, "function", "", "", f"{name}(${{1}})", start, end, rank=4)
+            yield Suggestion(name, "function", "", "", f"{name}(${{1}})", start, end, rank=4)
         for name in _WORDS:
-            yield Item(name, "word", "", "", name, start, end, rank=6)
+            yield Suggestion(name, "word", "", "", name, start, end, rank=6)
 
 
 def _shown(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Set
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from bt_author.lsp.entries import Entries, Place
+from bt_author.lsp.entries import EntryPlace, EntryPlaces
 from bt_author.lsp.text import Text
 from bt_runtime.language import missing_file
 from bt_runtime.language.checks import semantic
@@ -18,7 +18,7 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.language.manifest import Manifest
 from bt_runtime.language.project import Folder, find, names, real
 from bt_runtime.language.source import Node, Scalar
-from bt_runtime.language.spec import NodeSpec, Step, TreeSpec
+from bt_runtime.language.spec import IncludeStep, NodeSpec, TreeSpec
 
 Content = Literal["tree", "skills", "plan", "project", "prompt"]
 
@@ -46,15 +46,15 @@ class Document:
         self.named: list[Path] = []  # manifests
         self.includes: list[Include] = []
         self.nodes = self.depth = 0
-        self._entries: Entries | None = None
+        self._entries: EntryPlaces | None = None
 
-    def entries(self) -> Entries | None:
+    def entries(self) -> EntryPlaces | None:
         """Returns the tree's entries, from its last readable version."""
         tree = self.spec or self.good
         if tree is None:
             return None
         if self._entries is None or self._entries.tree is not tree:
-            self._entries = Entries(tree)
+            self._entries = EntryPlaces(tree)
         return self._entries
 
     def known(self) -> dict[str, str]:
@@ -62,7 +62,7 @@ class Document:
         entries = self.entries()
         return entries.types if entries is not None else {}
 
-    def mentions(self, name: str) -> list[Place]:
+    def mentions(self, name: str) -> list[EntryPlace]:
         """Returns the places that name this entry; none while the tree is unreadable."""
         entries = self.entries() if self.spec is not None else None
         return entries.named(name) if entries is not None else []
@@ -83,7 +83,7 @@ def interface(document: Document | None) -> Any:
     return (document.spec.name, *(tuple(each) for each in ports))
 
 
-class Site:
+class DocumentSite:
     """A project within a workspace, and where names lead in it. `project`: None without a project file."""
 
     def __init__(self, project: Path | None) -> None:
@@ -112,7 +112,7 @@ class Site:
 class Around(Protocol):
     """The workspace as a file's loader sees it."""
 
-    def site(self, path: Path) -> Site: ...
+    def site(self, path: Path) -> DocumentSite: ...
     def is_open(self, path: Path) -> bool: ...
     def document(self, path: Path) -> Document | None: ...
     def manifest(self, path: Path) -> Manifest: ...
@@ -197,6 +197,6 @@ class DocumentLoader(Loader):
             node.subtree = target.spec
 
 
-def step(document: Document, include: Include) -> Step:
+def step(document: Document, include: Include) -> IncludeStep:
     assert document.spec is not None
-    return Step(document.path, document.spec, include.node)
+    return IncludeStep(document.path, document.spec, include.node)

@@ -20,7 +20,7 @@ from bt_runtime.types import Span
 _COMMON = {field.name: field for field in COMMON}
 
 
-class Place(NamedTuple):
+class EntryPlace(NamedTuple):
     """A place that names an entry; `role` is the usage in a person's words."""
 
     name: str
@@ -29,7 +29,7 @@ class Place(NamedTuple):
     node: NodeSpec | None = None
 
 
-class Entries:
+class EntryPlaces:
     """The entries of one tree: each place in its file that names one, collected once."""
 
     def __init__(self, tree: TreeSpec) -> None:
@@ -39,37 +39,37 @@ class Entries:
         for use in writes:
             self.types.setdefault(use.name, use.field.type if use.field.type in _TYPES else "any")
         self.places = _places(tree, writes)
-        self._lines: dict[int, list[Place]] = {}
-        self._names: dict[str, list[Place]] = {}
+        self._lines: dict[int, list[EntryPlace]] = {}
+        self._names: dict[str, list[EntryPlace]] = {}
         for place in self.places:
             self.types.setdefault(place.name, "any")
             self._names.setdefault(place.name, []).append(place)
             for line in {place.span.line, place.span.end_line}:  # a name stands in one line, or is cut once
                 self._lines.setdefault(line, []).append(place)
 
-    def named(self, name: str) -> list[Place]:
+    def named(self, name: str) -> list[EntryPlace]:
         return self._names.get(name, [])
 
-    def on(self, line: int) -> list[Place]:
+    def on(self, line: int) -> list[EntryPlace]:
         return self._lines.get(line, [])
 
 
-def _places(tree: TreeSpec, writes: Iterable[Use]) -> list[Place]:
-    found: dict[tuple[str, Span], Place] = {}
+def _places(tree: TreeSpec, writes: Iterable[Use]) -> list[EntryPlace]:
+    found: dict[tuple[str, Span], EntryPlace] = {}
     for role, ports in (("input", tree.inputs), ("output", tree.outputs), ("blackboard", tree.entries)):
         for port in ports.values():
             if port.span is not None:
-                found[port.name, port.span] = Place(port.name, port.span, role)
+                found[port.name, port.span] = EntryPlace(port.name, port.span, role)
     for use in writes:
         if use.span != use.spec.span:  # else a default names it, and nothing in the text
             span = _name_in(use.name, use.span, use.spec.given.get(use.field.name))
-            found.setdefault((use.name, span), Place(use.name, span, "write", use.spec))
+            found.setdefault((use.name, span), EntryPlace(use.name, span, "write", use.spec))
     for spec in tree.root.walk():
         for name, node in spec.given.items():
             field = spec.kind.field(name) or _COMMON.get(name)
             if field is not None and name in spec.values:
                 for entry, span in _reads(field, node):
-                    found.setdefault((entry, span), Place(entry, span, "read", spec))
+                    found.setdefault((entry, span), EntryPlace(entry, span, "read", spec))
     return list(found.values())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls import uris
 
-from bt_author.lsp.complete import Item
+from bt_author.lsp.complete import Suggestion
 from bt_author.lsp.navigate import Location, Renaming
 from bt_author.lsp.outline import Lens, OutlineEntry
 from bt_author.lsp.snippet import plain
@@ -82,7 +82,7 @@ def action(path: Path, text: Text, fault: Diagnostic, fix: Fix, first: bool) -> 
     )
 
 
-def item(text: Text, found: Item, snippets: bool) -> types.CompletionItem:
+def item(text: Text, found: Suggestion, snippets: bool) -> types.CompletionItem:
     written = found.insert or found.label
     return types.CompletionItem(
         label=found.label,
@@ -98,7 +98,7 @@ def item(text: Text, found: Item, snippets: bool) -> types.CompletionItem:
     )
 
 
-def _quoted(text: Text, found: Item) -> bool:
+def _quoted(text: Text, found: Suggestion) -> bool:
     return text.source[found.start : found.start + 1] in ("'", '"') and found.label[:1] not in ("'", '"')
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bt_author.lsp import graph
-from bt_author.lsp.document import Content, Document, DocumentLoader, Site, interface
+from bt_author.lsp.document import Content, Document, DocumentLoader, DocumentSite, interface
 from bt_author.lsp.text import BOM, Text
 from bt_runtime.language import guide, manifest, project, source
 from bt_runtime.language.expression import ExpressionError, Template
@@ -44,15 +44,15 @@ class Workspace:
 
     def renew(self) -> None:
         """Clears what is cached of project files: kinds of their own, and import rules."""
-        self.sites: dict[Path | None, Site] = {}  # by project
+        self.sites: dict[Path | None, DocumentSite] = {}  # by project
         self.homes: dict[Path, Path | None] = {}  # the project of a folder
         self.import_policies: dict[Path, ImportPolicy] = {}
 
-    def site(self, path: Path) -> Site:
+    def site(self, path: Path) -> DocumentSite:
         """The project of a file: the nearest one upwards, else that of the workspace."""
         home = self.home(path.parent)
         if home not in self.sites:
-            self.sites[home] = Site(home)
+            self.sites[home] = DocumentSite(home)
         return self.sites[home]
 
     def home(self, folder: Path) -> Path | None:

@@ -13,7 +13,7 @@ from bt_runtime.agents.facts import ABSENT, by_entry
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.kinds.kind import Field
-from bt_runtime.language.properties.atom import Watch
+from bt_runtime.language.properties.atom import StartsWatch
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
@@ -24,7 +24,7 @@ NOT = "not "
 STATUS = {RUN: RUNNING, OK: SUCCESS, BAD: FAILURE}
 
 
-class Result(NamedTuple):
+class SkillResult(NamedTuple):
     """A possible answer of a skill."""
 
     status: int
@@ -51,15 +51,15 @@ class Acting:
         wired = [(f, node.spec.values[f.name].text.strip()) for f in node.written]
         self.writes = [name for _, name in wired]
         goods = [
-            Result(OK, dict(zip((f.name for f, _ in wired), made, strict=True)))
+            SkillResult(OK, dict(zip((f.name for f, _ in wired), made, strict=True)))
             for made in product(*(domain(field, name) for field, name in wired))
         ]
-        self.results = [*([] if self.instant else [Result(RUN)]), *goods, Result(BAD)]
+        self.results = [*([] if self.instant else [SkillResult(RUN)]), *goods, SkillResult(BAD)]
         if breaks:
-            self.results.append(Result(BREAKS))
+            self.results.append(SkillResult(BREAKS))
         self.first = {s: next((i for i, r in enumerate(self.results) if r.status == s), 0) for s in (RUN, OK, BAD)}
         self.contract = Contract(self) if self.entry.brings else None
-        self.watches: list[Watch] = []  # those with a condition
+        self.watches: list[StartsWatch] = []  # those with a condition
         self.meant: tuple[bool, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class Acting:
         self.choices.fresh.add(self.number)
         self.choices.note("begin", self.name, self.path)
 
-    def fits(self, watch: Watch, params: dict[str, Json]) -> bool:
+    def fits(self, watch: StartsWatch, params: dict[str, Json]) -> bool:
         assert watch.given is not None
         if any(params.get(name) is UNKNOWN for name in watch.given.names):
             return bool(self.choices.choose(2))

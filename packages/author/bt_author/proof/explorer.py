@@ -15,7 +15,7 @@ from bt_author.proof.entries import Entries
 from bt_author.proof.options import Options
 from bt_author.proof.parts import NUMBER, OpenPart, Part
 from bt_author.proof.reader import Reader, Within
-from bt_author.proof.renaming import Renaming, Starts
+from bt_author.proof.renaming import ClockRenaming, Starts
 from bt_author.proof.slot import HeldSlot, ScopeSlot, Slot, moved, times_in
 from bt_author.proof.times import PAST, Source
 from bt_author.proof.zone import NO_CLOCKS
@@ -300,7 +300,7 @@ class Explorer:
             if number not in values:
                 values[number] = slots[number].values[state.slots[number]]
         after = list(state.slots) if state.slots else [-1] * len(slots)
-        clocks = Renaming(self.source, t)
+        clocks = ClockRenaming(self.source, t)
         still_timed = []
         for number in timed:
             owner = number

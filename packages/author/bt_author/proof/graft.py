@@ -23,7 +23,7 @@ from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.run.monitoring import grafts
 from bt_runtime.run.monitoring.automaton import Automaton
-from bt_runtime.run.monitoring.grafts import Answer, Past
+from bt_runtime.run.monitoring.grafts import GraftAnswer, PropertyPast
 from bt_runtime.run.monitoring.monitor import Sight
 from bt_runtime.run.monitoring.standing import Standing
 from bt_runtime.tree.node import INVALID, Node
@@ -48,17 +48,19 @@ class Grafts(grafts.Grafts):
         self.automata: dict[str, Automaton] = {}
         self.memos = {each.name: known_of(standing.tree, each) for each in self.properties}
 
-    def check(self, node: Node, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
+    def check(self, node: Node, graft: NodeSpec, past: Mapping[str, PropertyPast]) -> list[GraftAnswer]:
         """The answers for a plan below the node that asks."""
         return list(self.answers(Change("grow", node, graft), past))
 
-    def insertion(self, parent: Node, index: int | None, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
+    def insertion(
+        self, parent: Node, index: int | None, graft: NodeSpec, past: Mapping[str, PropertyPast]
+    ) -> list[GraftAnswer]:
         return list(self.changed(Change("insert", parent, graft, index), past))
 
-    def replacement(self, old: Node, graft: NodeSpec, past: Mapping[str, Past]) -> list[Answer]:
+    def replacement(self, old: Node, graft: NodeSpec, past: Mapping[str, PropertyPast]) -> list[GraftAnswer]:
         return list(self.changed(Change("replace", old, graft), past))
 
-    def changed(self, change: Change, past: Mapping[str, Past]) -> Iterator[Answer]:
+    def changed(self, change: Change, past: Mapping[str, PropertyPast]) -> Iterator[GraftAnswer]:
         """The answers for what a person grafts. A property that the tree may break without it is not the graft's."""
         for answer in self.answers(change, past):
             if answer.story == "":
@@ -67,7 +69,7 @@ class Grafts(grafts.Grafts):
             before = self.one(answer.property, None, past[answer.property.name], self.work())
             yield answer._replace(anyway=before.story != "")
 
-    def answers(self, change: Change, past: Mapping[str, Past]) -> Iterator[Answer]:
+    def answers(self, change: Change, past: Mapping[str, PropertyPast]) -> Iterator[GraftAnswer]:
         work = self.work()
         for each in self.properties:
             yield self.one(each, change, past[each.name], work)
@@ -75,17 +77,19 @@ class Grafts(grafts.Grafts):
     def work(self) -> Work:
         return Work(self.seconds, Sight(self.standing.run, standing=self.standing))
 
-    def one(self, property: Property, change: Change | None, past: Past, work: Work) -> Answer:
+    def one(self, property: Property, change: Change | None, past: PropertyPast, work: Work) -> GraftAnswer:
         """Looks at the parts that matter, and at all of the tree where a story is told of what was left out."""
         if not past.left:
-            return Answer(property, "", 0)  # nothing that comes can break it
+            return GraftAnswer(property, "", 0)  # nothing that comes can break it
         property = property._replace(assuming="skills_end")  # that one may hang is not the graft's doing
         rough = self.looked(property, change, past, work, False)
         if rough.story and rough.rough:
             return self.looked(property, change, past, work, True)
         return rough
 
-    def looked(self, property: Property, change: Change | None, past: Past, work: Work, whole: bool) -> Answer:
+    def looked(
+        self, property: Property, change: Change | None, past: PropertyPast, work: Work, whole: bool
+    ) -> GraftAnswer:
         shadow = self.shadow(property, change, whole)
         since = [(past.begun, past.since)] if shadow.clocks else []
         start = shadow.begin(still(self.standing, shadow, work.sight), since)
@@ -95,10 +99,10 @@ class Grafts(grafts.Grafts):
         limits = Limits(STATES, self.seconds, every=1, clock=work.spent)
         found = Search(shadow, property, limits, [(start, each) for each in past.left], automaton).run()
         if found.story is None:
-            return Answer(property, "" if found.whole else None, found.states)
+            return GraftAnswer(property, "" if found.whole else None, found.states)
         telling = told(shadow, found.story, start)
         rough = any(event[0] == "any" for moment in telling.moments for event in moment.events)
-        return Answer(property, "; ".join(words(telling)), found.states, rough=rough)
+        return GraftAnswer(property, "; ".join(words(telling)), found.states, rough=rough)
 
     def shadow(self, property: Property, change: Change | None, whole: bool) -> Shadow:
         """The tree as it stands, with the change; only what matters is explored, unless it is to be the whole."""
@@ -175,4 +179,4 @@ class Work:
         return self.before + (self.model.ticks * self.cost if self.model is not None else 0.0)
 
 
-__all__ = ["SECONDS", "Answer", "Grafts", "Past"]
+__all__ = ["SECONDS", "GraftAnswer", "Grafts", "PropertyPast"]

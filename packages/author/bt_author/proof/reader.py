@@ -12,7 +12,7 @@ from bt_author.proof.times import Source
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
-from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, Watch
+from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, StartsWatch
 
 
 class Explored(Protocol):
@@ -62,7 +62,7 @@ class Reader:
         numbers = {number for number in self.paths.values() if number is not None}
         return numbers | {number for found in self.skills.values() for number, *_ in found}
 
-    def _nodes(self, watch: Watch) -> list[tuple[int, Any, int]]:
+    def _nodes(self, watch: StartsWatch) -> list[tuple[int, Any, int]]:
         """Returns the nodes of a skill, with what acts there, and the number of its condition, or -1."""
         found = []
         for number, acting in self.explorer.skills.get(watch.skill, ()):

@@ -10,7 +10,7 @@ from bt_author.proof.zone import Zone, chosen, widened
 from bt_runtime.tree.context import Context
 
 
-class Renaming:
+class ClockRenaming:
     """The clocks of the next tick: those that something still holds, in the order in which they are met."""
 
     def __init__(self, source: Source, t: Choices) -> None:

@@ -49,7 +49,7 @@ class Found(NamedTuple):
     seen: int = 0  # atoms that held in some tick
 
 
-class Node(NamedTuple):
+class SearchNode(NamedTuple):
     state: State
     left: Left
 
@@ -74,16 +74,16 @@ class Search:
         self.automaton = automaton or automaton_of(model, property)
         self.endless = self.automaton.endless
         self.assumed = property.assuming == "skills_end"
-        self.nodes: dict[Node, int] = {}
+        self.nodes: dict[SearchNode, int] = {}
         self.came: list[tuple[int, tuple[int, ...]]] = []  # for each node: from where, by which choices
         self.edges: list[list[tuple[int, frozenset[Mark], tuple[int, ...]]]] = []
-        self.todo: deque[Node] = deque()
+        self.todo: deque[SearchNode] = deque()
         self.seen = 0  # atoms that held in some tick
         self.known: dict[State, list[Step]] = {}
 
     def run(self) -> Found:
         for state, left in self.starts or ((self.model.first(), self.automaton.start),):
-            self.enter(Node(state, left), -1, ())
+            self.enter(SearchNode(state, left), -1, ())
         limits, checked = self.limits, 0
         while self.todo:
             checked += 1
@@ -102,7 +102,7 @@ class Search:
         story = self.cycle() if self.endless else None
         return Found(story, len(self.nodes), True, False, self.seen)
 
-    def beyond(self, node: Node) -> Story | None:
+    def beyond(self, node: SearchNode) -> Story | None:
         """Adds all successors of this node; returns a story when one breaks the property."""
         at = self.nodes[node]
         for step in self.steps(node.state):
@@ -115,7 +115,7 @@ class Search:
                     ticks = (*self.way(at), step.choices)
                     return Story(ticks, len(ticks) if ended else None)
                 if step.status == RUN and not step.over:
-                    to = self.enter(Node(step.state, left), at, step.choices)
+                    to = self.enter(SearchNode(step.state, left), at, step.choices)
                     if self.endless:
                         marks = put_off | self.going_on(step)
                         self.edges[at].append((to, marks, step.choices))
@@ -139,7 +139,7 @@ class Search:
         for ever."""
         return step.marks if self.assumed else frozenset(mark for mark in step.marks if mark[0] == "time")
 
-    def enter(self, node: Node, before: int, choices: tuple[int, ...]) -> int:
+    def enter(self, node: SearchNode, before: int, choices: tuple[int, ...]) -> int:
         found = self.nodes.get(node)
         if found is None:
             found = self.nodes[node] = len(self.came)

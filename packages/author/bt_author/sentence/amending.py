@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_author.sentence.canonical import canonical
-from bt_author.sentence.drafting import ROUNDS, Author, Draft
+from bt_author.sentence.drafting import ROUNDS, Author, DraftedTree
 from bt_author.sentence.weave import woven
 from bt_runtime.language.difference import compare
 from bt_runtime.language.faults.diagnostic import BtError
@@ -31,7 +31,7 @@ def amended(author: Author, path: Path, text: str, request: str, rounds: int = R
     return Amended(made, [*notes, *(f"played: {line}" for line in draft.story[:4])])
 
 
-def _into(text: str, before: str, draft: Draft, author: Author, path: Path) -> tuple[str, bool]:
+def _into(text: str, before: str, draft: DraftedTree, author: Author, path: Path) -> tuple[str, bool]:
     """The draft's changes in the person's text, when that is the same tree; else the draft."""
     made = woven(before, text, canonical(draft.text, author.registry))
     try:

@@ -38,7 +38,7 @@ LEFT_OUT = frozenset({"py"})  # kinds that a model may not write: they name code
 NAME = "draft"
 
 
-class Draft(NamedTuple):
+class DraftedTree(NamedTuple):
     """A sound tree. `questions`: what is open; `story`: what happened when it was played."""
 
     text: str
@@ -87,7 +87,7 @@ class Author:
 
     # Rounds ----------------------------------------------------------------------------------
 
-    def draft(self, request: str, name: str = NAME, rounds: int = ROUNDS, old: str = "") -> Draft:
+    def draft(self, request: str, name: str = NAME, rounds: int = ROUNDS, old: str = "") -> DraftedTree:
         """A sound tree for a request, or the tree `old` changed by it. Raises Refused, in words, after so many
         rounds."""
         grammar, faults, text = self._grammar(name), "", ""
@@ -99,7 +99,7 @@ class Author:
                 story, kept = self.played(text), proved(load(text, project=self.root))
                 shown = [story.fault] if story.fault else kept.faults
                 if not shown:
-                    return Draft(text, spec, number, self.questions(spec) + kept.questions, story.lines)
+                    return DraftedTree(text, spec, number, self.questions(spec) + kept.questions, story.lines)
             faults = "\n".join(shown)
             self.told(f"round {number}: {len(shown)} fault{'s' if len(shown) != 1 else ''}: {shown[0]}")
         raise Refused(f"no sound tree after {rounds} rounds:\n{faults}", text, shown, unknown_in(text, self.registry))

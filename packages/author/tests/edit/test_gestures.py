@@ -15,7 +15,7 @@ import pytest
 from bt_author.edit import moves, swap, values
 from bt_author.edit.comments import comments
 from bt_author.edit.draft import Draft
-from bt_author.edit.history import Change, History
+from bt_author.edit.history import History, TextChange
 from bt_author.edit.lines import Untouchable
 from bt_runtime.language.kinds.registry import registry_of
 from bt_runtime.language.loader import Loader
@@ -69,7 +69,7 @@ def test_gestures_keep_comments_and_can_be_undone(seed: int) -> None:
             assert before == after, (name, draft.text, made.text)
         else:
             assert not after - before, (name, draft.text, made.text)
-        history.add(Change(name, {file: (draft.text, made.text)}))
+        history.add(TextChange(name, {file: (draft.text, made.text)}))
         draft, now = made, made.text
     last = now
     while (change := history.back()) is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from bt_author.edit.story_play import StoryPlay
 from bt_runtime.cli import main
-from bt_runtime.run.debug.script import Later
+from bt_runtime.run.debug.script import LaterResult
 from bt_runtime.testing.case import Case, Subject
 from bt_runtime.testing.story_file import of_finding, parse, read
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
@@ -72,9 +72,11 @@ def test_a_counterexample_is_played_to_its_end_and_a_mended_tree_keeps_the_promi
 def test_a_case_of_fuzz_is_the_same_story_tick_by_tick(project: Path) -> None:
     """Doubles, outputs, exceptions, halts and writes from outside stand in the file, and lead to the same end."""
     subject = Subject("door", never="open and locked")
-    acts = [Later(5, FAILURE), Later(40, FAILURE), RuntimeError("it broke")]
+    acts = [LaterResult(5, FAILURE), LaterResult(40, FAILURE), RuntimeError("it broke")]
     moves = (("step", 2), ("set", "open", False), ("halt",), ("step", 30), ("halt",), ("step", 30))
-    finding = subject.finding(Case({}, {"push": acts}, {"**/3": [FAILURE, Later(1, SUCCESS)]}, moves, None, 60.0), "me")
+    finding = subject.finding(
+        Case({}, {"push": acts}, {"**/3": [FAILURE, LaterResult(1, SUCCESS)]}, moves, None, 60.0), "me"
+    )
     story = of_finding(subject, finding)
     again = parse(story.text())
     assert again.text() == story.text() and ("halt",) in again.case.moves

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bt_author.lsp import navigate
-from bt_author.lsp.complete import Item, complete
+from bt_author.lsp.complete import Suggestion, complete
 from bt_author.lsp.outline import Mentions, lenses, outline
 from bt_author.lsp.snippet import plain
 from bt_author.lsp.text import Text
@@ -40,13 +40,13 @@ def here(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     space.settle()
 
 
-def offered(space: Workspace, text: str, name: str = "trees/main.yaml") -> dict[str, Item]:
+def offered(space: Workspace, text: str, name: str = "trees/main.yaml") -> dict[str, Suggestion]:
     whole, at = marked(text)
     document = shown(space, space.root / name, whole)
     return {item.label: item for item in complete(space, document, at)}
 
 
-def taken(text: str, item: Item) -> str:
+def taken(text: str, item: Suggestion) -> str:
     whole, _ = marked(text)
     return fixes.applied(whole[: item.start] + plain(item.insert) + whole[item.end :], item.also)
 

@@ -8,7 +8,7 @@ import pytest
 
 from bt_author.proof.check import check
 from bt_runtime import load
-from bt_runtime.language.entry import Entry, skill_kind
+from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.plugins import Field
 from tests.support.random_trees import SKILLS
 
@@ -28,7 +28,7 @@ root:
 
 
 def _skill(name: str, *fields: Field, **more: Any) -> Any:
-    return skill_kind(name, "", fields, Entry(name, "python", "", {}, **more))
+    return skill_kind(name, "", fields, SkillEntry(name, "python", "", {}, **more))
 
 
 KINDS = (

@@ -13,7 +13,7 @@ from bt_runtime import Run, load
 from bt_runtime.agents import ModelNode, ScriptedModel
 from bt_runtime.events import PlanRefused
 from bt_runtime.language.faults.diagnostic import Faults
-from bt_runtime.run.monitoring.grafts import Past
+from bt_runtime.run.monitoring.grafts import PropertyPast
 from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.testing import RUNNING, SUCCESS
 from bt_runtime.tree.node import path_of
@@ -93,7 +93,7 @@ def test_what_the_run_has_done_before_counts() -> None:
         left = few.left
         for bits in (1, 0):  # it ran, and ended
             left = frozenset(after for each in left for after, _ in few.automaton.after(each, bits))
-        [story] = [a.story for a in watch.grafts.check(agent, spec, {**fresh, "few": Past(left)}) if a.story]
+        [story] = [a.story for a in watch.grafts.check(agent, spec, {**fresh, "few": PropertyPast(left)}) if a.story]
         assert "lift" in story
 
 

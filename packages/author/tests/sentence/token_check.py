@@ -11,14 +11,14 @@ import json
 import sys
 
 from bt_runtime.llm.local import llama
-from bt_runtime.llm.local.write import Guide
+from bt_runtime.llm.local.write import GrammarGuide
 from bt_runtime.types import Grammar
 
 
 def main() -> None:
     llama.begin()
     weights = llama.Weights(sys.argv[1], vocabulary_only=True)
-    guide = Guide(weights)
+    guide = GrammarGuide(weights)
     found = []
     for grammar, text in json.load(sys.stdin):
         matcher = guide.start(Grammar("lark", grammar))

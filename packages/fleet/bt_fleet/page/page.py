@@ -24,7 +24,7 @@ from bt_runtime.language.project import address, real
 from bt_runtime.run.view.feed import Feed
 from bt_runtime.run.view.listing import ABOUT, about_row, run_row
 from bt_runtime.run.view.page import asset
-from bt_runtime.run.view.runs import Opened, answered
+from bt_runtime.run.view.runs import OpenedRuns, answered
 from bt_runtime.run.view.server import Server
 from bt_runtime.run.view.table import Row, Table
 from bt_runtime.types import Json
@@ -46,7 +46,7 @@ class FleetRows:
         """`runs`: folders of this machine whose journals are opened where robots say that theirs lie there."""
         self.fleet, self.lease, self.now, self.runs = fleet, lease, now, [real(each) for each in runs]
         self.table = Table(now)
-        self.opened = Opened(self.path)
+        self.opened = OpenedRuns(self.path)
         self.records: dict[str, Record] = {}
         self.beats: dict[str, tuple[float, dict[str, Any]]] = {}
         self.questions: dict[str, tuple[float, dict[str, Any]]] = {}

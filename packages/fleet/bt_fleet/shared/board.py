@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +29,7 @@ ASK = 2.0  # seconds that one request may take
 AGAIN = 0.2  # seconds before what could not be sent is sent again
 
 
-class Known(NamedTuple):
+class SharedEntry(NamedTuple):
     """An entry as the fleet has it."""
 
     value: Json
@@ -37,12 +38,12 @@ class Known(NamedTuple):
     id: str = ""  # of the write
 
 
-class Refused(NamedTuple):
+class RefusedWrite(NamedTuple):
     """A write that lost: another robot's value was there before."""
 
     name: str
     value: Json
-    known: Known | None
+    known: SharedEntry | None
 
 
 class _Pending(NamedTuple):
@@ -52,7 +53,7 @@ class _Pending(NamedTuple):
     gone: bool = False  # True: the entry is removed
 
 
-Listener = Callable[[str, Known | None], None]
+Listener = Callable[[str, SharedEntry | None], None]
 
 
 class Board:
@@ -60,12 +61,13 @@ class Board:
 
     def __init__(self, link: Link, robot: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.link, self.robot, self.clock = link, robot, clock
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, SharedEntry] = {}
         self.heard = -math.inf  # when this was last known to be all that the fleet has
         self.beat = BEAT
         self.listeners: list[Listener] = []
-        self.refusals: list[Callable[[Refused], None]] = []
+        self.refusals: list[Callable[[RefusedWrite], None]] = []
         self._pending: dict[str, _Pending] = {}
+        self._lock = threading.Lock()  # a write of another thread, and the end of one on the loop
         self._seen = 0  # the last revision that arrived
         self._told: Any = None  # the subscription to changes
         self._tasks: set[asyncio.Task[None]] = set()
@@ -86,10 +88,11 @@ class Board:
 
     def write(self, name: str, value: Json, gone: bool = False) -> None:
         """Sends a value in the background. Callable from any thread; never waits."""
-        before = self._pending.get(name)
-        known = self.known.get(name)
-        base = before.base if before is not None else known.revision if known is not None else 0
-        self._pending[name] = _Pending(value, base, uuid4().hex, gone)
+        with self._lock:
+            before = self._pending.get(name)
+            known = self.known.get(name)
+            base = before.base if before is not None else known.revision if known is not None else 0
+            self._pending[name] = _Pending(value, base, uuid4().hex, gone)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._send, name)
 
@@ -171,7 +174,7 @@ class Board:
                 continue  # a writer has taken its own older value back
             self._take(name, _known(last))
 
-    def _take(self, name: str, known: Known | None) -> None:
+    def _take(self, name: str, known: SharedEntry | None) -> None:
         before = self.known.get(name)
         if known is None:
             self.known.pop(name, None)
@@ -218,17 +221,19 @@ class Board:
         return int(ack.seq)
 
     def _done(self, name: str, pending: _Pending, revision: int) -> None:
-        known = None if pending.gone else Known(pending.value, revision, self.robot, pending.id)
-        newest = self._pending[name]
-        if newest is pending:
-            del self._pending[name]
-        else:  # written again meanwhile: the next one begins where this one ended
-            self._pending[name] = newest._replace(base=revision)
-        before = self.known.get(name)
-        if before is not None and before.revision > revision:
+        known = None if pending.gone else SharedEntry(pending.value, revision, self.robot, pending.id)
+        with self._lock:
+            newest = self._pending[name]
+            if newest is pending:
+                del self._pending[name]
+            else:  # written again meanwhile: the next one begins where this one ended
+                self._pending[name] = newest._replace(base=revision)
+            before = self.known.get(name)
+            overtaken = before is not None and before.revision > revision
+            if known is not None and not overtaken:
+                self.known[name] = known
+        if overtaken:
             self._tell(name)  # another robot's, later than ours
-        elif known is not None:
-            self.known[name] = known
 
     async def _lost(self, name: str, pending: _Pending) -> None:
         """Takes the value that stands in the place of ours."""
@@ -240,7 +245,7 @@ class Board:
         if standing is not None and standing.id == pending.id:  # ours: the answer was lost, not the write
             self._done(name, pending, standing.revision)
             return
-        refused = Refused(name, self._pending.pop(name).value, standing)
+        refused = RefusedWrite(name, self._pending.pop(name).value, standing)
         if standing is not None:
             self.known[name] = standing
         for each in tuple(self.refusals):
@@ -248,15 +253,15 @@ class Board:
         self._tell(name)
 
 
-def _known(each: Kept) -> Known | None:
+def _known(each: Kept) -> SharedEntry | None:
     if each.gone:
         return None
     by = each.key.rpartition(".")[2]
     try:
         body = messages.read(forms.ENTRY, each.value)
-        return Known(body["value"], each.revision, by, body.get("id", ""))
+        return SharedEntry(body["value"], each.revision, by, body.get("id", ""))
     except Malformed:  # written by a stranger, as `nats kv put` does
-        return Known(each.value[: forms.KB].decode("utf-8", "replace"), each.revision, by)
+        return SharedEntry(each.value[: forms.KB].decode("utf-8", "replace"), each.revision, by)
 
 
 def conflict(error: Exception) -> bool:

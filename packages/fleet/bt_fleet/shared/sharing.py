@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING
 
-from bt_fleet.shared.board import Known, Refused
+from bt_fleet.shared.board import RefusedWrite, SharedEntry
 from bt_fleet.shared.member import Member
 from bt_fleet.shared.surroundings import from_environment
 from bt_runtime.events import Line, Notice, Tick, Written
 from bt_runtime.language.entry import FLEET
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Activity, Wrapping
-from bt_runtime.skills.answer import Ended, News
+from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.skills.resources import Hold, ResourceLocks
 from bt_runtime.tree.action import Action
 from bt_runtime.tree.gates import Gate, Start
@@ -138,7 +138,7 @@ class Sharing(Gate):
         if written.scope == "" and written.by != BY and written.name in self.ports and self.live and self.begun:
             self.board.write(written.name, written.value)
 
-    def changed(self, name: str, known: Known | None) -> None:
+    def changed(self, name: str, known: SharedEntry | None) -> None:
         """Takes what another robot has written. What does not fit the entry's type is told, and not taken."""
         port = self.ports.get(name)
         if port is None or known is None or not self.begun:
@@ -155,7 +155,7 @@ class Sharing(Gate):
             text = f"`{name}` of the fleet, written by {known.by or 'a stranger'}: {error.message}"
             self.run.context.emit(Notice("", "warning", text))
 
-    def refused(self, refused: Refused) -> None:
+    def refused(self, refused: RefusedWrite) -> None:
         if refused.name in self.ports:
             by = refused.known.by if refused.known is not None else ""
             value = refused.known.value if refused.known is not None else None
@@ -205,7 +205,7 @@ class Leased(Wrapping):
         self.losses = {name: locks.leases[name].lost for name in names}
         self.lost = ""
 
-    def poll(self) -> Ended | News | None:
+    def poll(self) -> EndedAnswer | News | None:
         if not self.lost:
             self.lost = next((name for name, lost in self.losses.items() if not self.locks.ours(name, lost)), "")
             if not self.lost:
@@ -214,7 +214,7 @@ class Leased(Wrapping):
         if not self.inner.stopped():
             return None
         why = f"the lease of `{self.lost}` was lost: the fleet was not reached in time"
-        return Ended(FAILURE, None, why)
+        return EndedAnswer(FAILURE, None, why)
 
     def cancel(self, reason: str) -> None:
         if not self.lost:

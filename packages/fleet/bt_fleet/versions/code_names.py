@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bt_runtime.language import manifest, project
-from bt_runtime.language.entry import ELSEWHERE, Entry
+from bt_runtime.language.entry import ELSEWHERE, SkillEntry
 from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.project import importing, real
 from bt_runtime.run.run import Tree, load
@@ -56,7 +56,7 @@ def of_project(root: Path) -> set[str]:
     return names
 
 
-def _of_entries(entries: Iterator[Entry | None], root: Path) -> Iterator[str]:
+def _of_entries(entries: Iterator[SkillEntry | None], root: Path) -> Iterator[str]:
     shipped = [real(place) for place in project.installed("skills")]
     for entry in entries:
         if entry is not None and entry.impl not in (*ELSEWHERE, "python"):

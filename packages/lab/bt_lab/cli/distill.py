@@ -48,13 +48,13 @@ def run(args: argparse.Namespace) -> int:
         raise BtError("training needs an end", "say how long: --minutes M or --tokens N")
     from bt_lab.distill.schedule import Schedule
     from bt_lab.distill.sources import gathered
-    from bt_lab.distill.stages import Order, export, make
+    from bt_lab.distill.stages import StageOrder, export, make
 
     work = args.work or args.out.with_suffix(".work")
     if args.fresh and work.is_dir():
         shutil.rmtree(work)
     init = _init_file(args.init)
-    order = Order(
+    order = StageOrder(
         places=gathered(args.wanted, work / "documents"),
         work=work,
         out=args.out,

@@ -17,7 +17,7 @@ from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import TREE, optimise
 from bt_lab.optimise.page import page
 from bt_lab.optimise.plan_versions import Version
-from bt_lab.optimise.setup import PARTS, Setup
+from bt_lab.optimise.setup import PARTS, OptimiseSetup
 from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.models import open_models
 from bt_runtime.cli.agents.tasks import at_least, in_file_here, outside, read_options
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     return Exit.SUCCESS if whole else Exit.FAILURE
 
 
-def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
+def set_up(args: argparse.Namespace, settings: Settings) -> OptimiseSetup:
     dropped = {"flaw": args.no_flaw, "revision": args.no_revision}
     trust_prompt.named(args.env)
     name = in_file_here(args.env)
@@ -119,7 +119,7 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
     }
     rules = {} if args.rules is None else {"rules": args.rules}
     model = settings["model"]
-    return Setup(
+    return OptimiseSetup(
         name, args.kind, args.batch, args.seed, args.strategy, Path(model).name if isinstance(model, str) else "",
         tuple(part for part in PARTS if not dropped.get(part)), args.validation, world,
         {**outside(args, takes_data(suite, "tasks")), **read_options(args.option), **rules}, args.decisions,
@@ -127,7 +127,7 @@ def set_up(args: argparse.Namespace, settings: Settings) -> Setup:
     )  # fmt: skip
 
 
-def _named(setup: Setup) -> str:
+def _named(setup: OptimiseSetup) -> str:
     """The default name of the folder of versions."""
     suite = Path(setup.suite).name.partition(".")[0]  # of path.py:Name the file
     return "-".join(part.replace(" ", "_") for part in (suite, setup.kind, str(setup.seed)) if part)
@@ -139,7 +139,7 @@ def plans() -> Path:
     return (root / "guides").relative_to(Path.cwd()) if root == Path.cwd() else (root or Path()) / "guides"
 
 
-def show(setup: Setup, kept: list[Version], as_json: bool) -> None:
+def show(setup: OptimiseSetup, kept: list[Version], as_json: bool) -> None:
     chosen = plan_versions.best(kept)
     if as_json:
         rows = [{"iteration": v.iteration, "file": str(v.path), **_scores(v)} for v in kept]
@@ -160,13 +160,13 @@ def line(version: Version) -> str:
     return f"{version.iteration:>7}{shares[0]:>10}{shares[1]:>12}{test}  {bar}".rstrip()
 
 
-def command(setup: Setup, version: Version) -> str:
+def command(setup: OptimiseSetup, version: Version) -> str:
     """Returns the command that runs a task under the plan."""
     words = ["run", setup.strategy, "--env", setup.suite, "--task", setup.kind or "1"]
     return shlex.join(["btr", *words, *_options("--option", setup.tasks), "--set", f"guide={_said(version)}"])
 
 
-def evaluating(setup: Setup, version: Version) -> str:
+def evaluating(setup: OptimiseSetup, version: Version) -> str:
     """Returns the command that evaluates the plan on the other split; without its `--set` it evaluates no plan."""
     kinds = ["--kinds", setup.kind] if setup.kind else []
     options = [*_options("--option", setup.tasks), *_options("--world", setup.world)]

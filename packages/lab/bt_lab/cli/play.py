@@ -10,7 +10,7 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.tasks import at_least, in_file_here, make, outside, read_options, which_tasks
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.skills.worlds.registry import open_suite, open_world, takes_data
-from bt_runtime.types import Explained, Task, World, Written
+from bt_runtime.types import Explained, FreeText, Task, World
 
 HELP = "Type a sentence (Tab completes it), ? for those that can be acted now, again to start over, quit to leave."
 _QUIT = ("quit", "exit")
@@ -62,7 +62,7 @@ def play(world: World, task: Task, source: Callable[[], str | None], told: bool 
         if said is None or said.strip() in _QUIT:
             break
         if said.strip() == "?":
-            print("\n".join((*world.skills(), *(world.written() if isinstance(world, Written) else ()))))
+            print("\n".join((*world.skills(), *(world.written() if isinstance(world, FreeText) else ()))))
         elif said.strip() == "again":
             print(world.reset(task).text)
         elif said.strip():

@@ -18,7 +18,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.import_policy import is_module, read_allowed
 from bt_runtime.llm.backends import FILE, backend_name, is_file
 from bt_runtime.llm.model_setting import apart
-from bt_runtime.llm.settings import Settings, is_address
+from bt_runtime.llm.settings import WorkerSettings, is_address
 from bt_runtime.run.run import Tree, load
 from bt_runtime.types import Json
 
@@ -33,8 +33,8 @@ class Named(NamedTuple):
     digest: str = ""  # of the file
 
     @property
-    def settings(self) -> Settings | None:
-        return Settings(self.where, **self.how) if backend_name(self.where) == FILE else None
+    def settings(self) -> WorkerSettings | None:
+        return WorkerSettings(self.where, **self.how) if backend_name(self.where) == FILE else None
 
     def stats(self) -> Mapping[str, Json]:
         return {"model": self.where}

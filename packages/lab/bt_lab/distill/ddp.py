@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ProcessGroup:
     """The processes of a run, as one of them sees them."""
 
     rank: int = 0
@@ -71,12 +71,12 @@ class Group:
         return added.tolist()  # type: ignore[no-any-return]
 
 
-ALONE = Group()
+ALONE = ProcessGroup()
 Work = Callable[..., Any]
 
 
 @contextmanager
-def launched(count: int, work: Work, *given: Any) -> Iterator[Group]:
+def launched(count: int, work: Work, *given: Any) -> Iterator[ProcessGroup]:
     """Starts the other processes, each of which calls `work` with its group and the given values. Yields the group of
     this process, which is rank 0."""
     if count == 1:
@@ -94,7 +94,7 @@ def launched(count: int, work: Work, *given: Any) -> Iterator[Group]:
             store = torch.distributed.FileStore(meeting, count)
             _gather(others, store, count)
             torch.set_num_threads(threads)
-            with _met(store, Group(0, count)) as group:
+            with _met(store, ProcessGroup(0, count)) as group:
                 try:
                     yield group
                 except RuntimeError as fault:  # of torch: its own, or what it says when another process is gone
@@ -143,7 +143,7 @@ def _other(place: int, count: int, meeting: str, threads: int, work: Work, given
             first.join(_GLANCE)
             if not first.is_alive():
                 return
-    with _met(store, Group(rank, count)) as group:
+    with _met(store, ProcessGroup(rank, count)) as group:
         work(group, *given)
     # Work is done and said: the interpreter's own way out may meet a thread of gloo that still runs, and abort.
     sys.stdout.flush()
@@ -152,7 +152,7 @@ def _other(place: int, count: int, meeting: str, threads: int, work: Work, given
 
 
 @contextmanager
-def _met(store: Any, group: Group) -> Iterator[Group]:
+def _met(store: Any, group: ProcessGroup) -> Iterator[ProcessGroup]:
     torch.distributed.init_process_group(
         "gloo", store=store, rank=group.rank, world_size=group.count, timeout=_PATIENCE
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from bt_lab.distill.documents import Document, digest
 from bt_lab.distill.tokenizer import Encoded
 from bt_runtime.language.project.file_digest import digest as digest_of_file
-from bt_runtime.llm.local.tokenizer import Token, tokens_of_each
+from bt_runtime.llm.local.tokenizer import VocabularyToken, tokens_of_each
 
 
 class FileTokenizer:
@@ -25,7 +25,7 @@ class FileTokenizer:
         return [len(tokens) for tokens in tokens_of_each(str(self.file), texts, self.chat)]
 
 
-def marked(tokens: Sequence[Token], document: Document) -> Encoded:
+def marked(tokens: Sequence[VocabularyToken], document: Document) -> Encoded:
     """Marks the tokens that reach into a span."""
     text = document.text.encode("utf-8", "surrogatepass")
     places = _places(tokens, text)
@@ -39,7 +39,7 @@ def marked(tokens: Sequence[Token], document: Document) -> Encoded:
     return Encoded([token.number for token in tokens], learn, torn)
 
 
-def _places(tokens: Sequence[Token], text: bytes) -> list[tuple[int, int]]:
+def _places(tokens: Sequence[VocabularyToken], text: bytes) -> list[tuple[int, int]]:
     """Returns the byte range of each token. Tokens that llama.cpp adds before a text (its first token, a blank) have
     none."""
     found, at = [], 0

@@ -31,13 +31,13 @@ class Parity(NamedTuple):
 
 def compare(path: Path, network: Network, tokenizer: Tokenizer, samples: Sequence[Document], most: int = 24) -> Parity:
     """Compares the file with the network on documents; both write each answer from the text before it."""
-    from bt_runtime.llm.local.context import Context, Feed
+    from bt_runtime.llm.local.context import SequenceCache, TokenFeed
     from bt_runtime.llm.local.llama import Weights, begin
 
     begin()
     weights = Weights(str(path))
     cells = network.size.context
-    context = Context(weights, cells, cells, threads=1, flash=False, full=True)
+    context = SequenceCache(weights, cells, cells, threads=1, flash=False, full=True)
     difference, places, agreed, answers, same, retold = 0.0, 0, 0, 0, 0, 0
     try:
         for document in samples[:most]:
@@ -47,7 +47,7 @@ def compare(path: Path, network: Network, tokenizer: Tokenizer, samples: Sequenc
             before = tokenizer.tokens(document.text[:start])
             retold += weights.tokens(document.text[:start]) != before
             context.clear()
-            theirs = np.stack(context.decode([Feed(tokens, 0, (0,), len(tokens))])[0])
+            theirs = np.stack(context.decode([TokenFeed(tokens, 0, (0,), len(tokens))])[0])
             ours = logits(network, tokens)
             difference = max(difference, float(np.abs(ours - theirs).max()))
             places += len(tokens)
@@ -80,12 +80,12 @@ def _likeliest(network: Network, before: Sequence[int], written: Sequence[int]) 
 
 def _written(context: Any, before: Sequence[int], most: int, end: int) -> list[int]:
     """Returns llama.cpp's greedy output."""
-    from bt_runtime.llm.local.context import Feed
+    from bt_runtime.llm.local.context import TokenFeed
 
     context.clear()
-    (rows,) = context.decode([Feed(before, 0, (0,), 1)])
+    (rows,) = context.decode([TokenFeed(before, 0, (0,), 1)])
     written = [int(rows[-1].argmax())]
     while len(written) < most and written[-1] != end:
-        (rows,) = context.decode([Feed(written[-1:], len(before) + len(written) - 1, (0,), 1)])
+        (rows,) = context.decode([TokenFeed(written[-1:], len(before) + len(written) - 1, (0,), 1)])
         written.append(int(rows[-1].argmax()))
     return written

@@ -14,7 +14,7 @@ from bt_runtime.journal.layout import SUFFIX as JOURNAL
 from bt_runtime.language.faults.diagnostic import BtError
 
 
-class Source(NamedTuple):
+class LessonSource(NamedTuple):
     name: str  # of its shard
     yields: Callable[[], Iterable[Document]]
 
@@ -31,16 +31,16 @@ def _places(word: str, folder: Path) -> Iterator[Path]:
     elif path.suffix == documents.SUFFIX or (path.is_dir() and any(path.rglob(f"*{documents.SUFFIX}"))):
         yield path
     elif path.is_dir() and journals_in(path):
-        yield _written(Source("runs", lambda: journals.told(journals_in(path))), folder)
+        yield _written(LessonSource("runs", lambda: journals.told(journals_in(path))), folder)
     elif path.suffix == JOURNAL:
-        yield _written(Source("run", lambda: journals.told([path])), folder)
+        yield _written(LessonSource("run", lambda: journals.told([path])), folder)
     elif path.is_file():
-        yield _written(Source("memory", lambda: experiences.told(path)), folder)
+        yield _written(LessonSource("memory", lambda: experiences.told(path)), folder)
     else:
         raise BtError(f"there is nothing to learn in {path}", f"shards *{documents.SUFFIX}, or journals *{JOURNAL}")
 
 
-def _written(source: Source, folder: Path) -> Path:
+def _written(source: LessonSource, folder: Path) -> Path:
     """Writes a source as a shard named by the digest of its content, so that an unchanged source is not encoded
     again."""
     found = list(source.yields())

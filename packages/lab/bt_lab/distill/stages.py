@@ -28,7 +28,7 @@ _POINTS = 16  # of the training curve that go into the file
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class StageOrder:
     """A request for training: the result to make, and its sources."""
 
     places: Sequence[Path]
@@ -64,7 +64,7 @@ class Made(NamedTuple):
         return "\n".join(lines)
 
 
-def make(order: Order, tell: Tell) -> Made:
+def make(order: StageOrder, tell: Tell) -> Made:
     """Runs all stages. After a kill, the same call continues."""
     words = vocabulary(order, tell)
     size = sized(order.size, words.size, order.context)
@@ -76,7 +76,7 @@ def make(order: Order, tell: Tell) -> Made:
     return export(order, tell)
 
 
-def export(order: Order, tell: Tell) -> Made:
+def export(order: StageOrder, tell: Tell) -> Made:
     """Exports the latest checkpoint; returns the file and its difference from the network."""
     state, about, weights, _ = checkpoint.load(order.work / LATEST)
     words = tokenizer.load(order.work / "tokenizer.json")
@@ -99,7 +99,7 @@ def sized(name: str, vocab: int, context: int) -> Size:
     return replace(SIZES[name], vocab=vocab, context=context)
 
 
-def vocabulary(order: Order, tell: Tell) -> Tokenizer:
+def vocabulary(order: StageOrder, tell: Tell) -> Tokenizer:
     """Returns the tokenizer of this work folder. It is trained once, so that encoded documents and weights stay
     valid."""
     kept = order.work / "tokenizer.json"
@@ -140,7 +140,7 @@ def samples(places: Sequence[Path]) -> Iterator[Document]:
     yield from some
 
 
-def described(order: Order, state: State) -> Mapping[str, Json]:
+def described(order: StageOrder, state: State) -> Mapping[str, Json]:
     """Returns the metadata for the file."""
     step = max(1, len(state.curve) // _POINTS)
     curve: list[dict[str, Any]] = [p for i, p in enumerate(state.curve) if i % step == 0 or i == len(state.curve) - 1]

@@ -18,7 +18,7 @@ from bt_lab.distill import checkpoint, documents, held_out, pretrained
 from bt_lab.distill.checkpoint import LATEST, STEADY, State
 from bt_lab.distill.collate import Row, collated
 from bt_lab.distill.dataset import Dataset, gather
-from bt_lab.distill.ddp import ALONE, Group, launched
+from bt_lab.distill.ddp import ALONE, ProcessGroup, launched
 from bt_lab.distill.network import ALIKE, Network, Piece
 from bt_lab.distill.optimiser import Optimiser
 from bt_lab.distill.packing import Batch, packed, shared, shuffled
@@ -144,7 +144,7 @@ class Training:
                 self._save()
         return self.state
 
-    def learn(self, group: Group) -> None:
+    def learn(self, group: ProcessGroup) -> None:
         """Trains as one process of a group; each round has a batch for each rank."""
         self.group, state = group, self.state
         self.averaging = group.averaging(self.network, self._passed)
@@ -297,7 +297,7 @@ class Training:
 
 
 def _follow(
-    group: Group, places: Sequence[Path], folder: Path, tokenizer: Coder, size: Size, schedule: Schedule
+    group: ProcessGroup, places: Sequence[Path], folder: Path, tokenizer: Coder, size: Size, schedule: Schedule
 ) -> None:
     """The loop of the other processes of a group; they receive their weights from rank 0."""
     Training(places, folder, tokenizer, size, schedule, _silently).learn(group)

@@ -17,7 +17,7 @@ from bt_runtime.language.ports import PortFault, check
 from bt_runtime.language.project import disk
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.run.debug.pattern import matches
 from bt_runtime.run.replay.fork import Edits
 from bt_runtime.run.replay.refit import offered
@@ -49,7 +49,7 @@ _FILE: Schema = {
         {"version": {"enum": [1]}, "edits": {"type": "array", "minItems": 1, "items": _EDIT}}, ("version", "edits")
     ),
 }
-_CHECK = Check(_FILE, "edits", "a file of edits")
+_CHECK = DocumentCheck(_FILE, "edits", "a file of edits")
 
 
 class NamedEdit(NamedTuple):

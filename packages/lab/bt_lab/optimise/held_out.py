@@ -9,7 +9,7 @@ from typing import Any
 from bt_lab.optimise import plan_versions
 from bt_lab.optimise.loop import kept_for
 from bt_lab.optimise.plan_versions import Version
-from bt_lab.optimise.setup import Setup
+from bt_lab.optimise.setup import OptimiseSetup
 from bt_lab.run import evaluation, provenance
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup as Evaluation
@@ -23,7 +23,9 @@ FOLDER = "test"  # beside the versions: an evaluation as `btr lab eval` makes th
 _SEED = 0  # of the tasks: the same for every optimisation, so that two can be compared
 
 
-def measure(setup: Setup, folder: Path, count: int, models: Mapping[str, Any], jobs: int, told: Told) -> list[Version]:
+def measure(
+    setup: OptimiseSetup, folder: Path, count: int, models: Mapping[str, Any], jobs: int, told: Told
+) -> list[Version]:
     """Measures versions that have no score yet, and writes the score into each version's header."""
     kinds = [setup.kind] if setup.kind else None
     tasks = open_suite(setup.suite).tasks(_SEED, count, "eval", kinds, **setup.tasks)

@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_lab.optimise import plan_versions
 from bt_lab.optimise.plan_versions import Version
-from bt_lab.optimise.setup import Setup, check, left
+from bt_lab.optimise.setup import OptimiseSetup, check, left
 from bt_runtime.events import Line, Notice
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.run import Run, load
@@ -17,7 +17,7 @@ from bt_runtime.run.run import Run, load
 TREE = "autoplan"
 
 
-def kept_for(setup: Setup, folder: Path) -> list[Version]:
+def kept_for(setup: OptimiseSetup, folder: Path) -> list[Version]:
     """Checks that the folder holds versions of this set-up only, and returns them."""
     kept = plan_versions.versions(folder)
     for version in kept:
@@ -27,7 +27,7 @@ def kept_for(setup: Setup, folder: Path) -> list[Version]:
 
 
 def optimise(
-    setup: Setup,
+    setup: OptimiseSetup,
     folder: Path,
     iterations: int,
     *,

@@ -18,7 +18,7 @@ PARTS = (autoplan.SUMMARY, autoplan.FLAW, autoplan.REVISION)
 _APART = 1_000_003  # between the seeds of two batches
 
 
-class Setup(NamedTuple):
+class OptimiseSetup(NamedTuple):
     """Everything that determines an optimisation's result. An equal set-up resumes its folder."""
 
     suite: str
@@ -65,13 +65,13 @@ def _options(given: Mapping[str, Json]) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(given.items()))
 
 
-def check(setup: Setup) -> None:
+def check(setup: OptimiseSetup) -> None:
     """Raises for a set-up that makes no sense, before anything starts."""
     open_suite(setup.suite).open(**setup.world).close()
     draw(setup, 1)
 
 
-def draw(setup: Setup, iterations: int) -> tuple[list[Task], list[list[Task]]]:
+def draw(setup: OptimiseSetup, iterations: int) -> tuple[list[Task], list[list[Task]]]:
     """Draws the tasks for validation, and a separate batch for each iteration. A larger number of iterations changes no
     earlier batch."""
     aside = _drawn(setup, 0, setup.validation, frozenset())
@@ -79,7 +79,7 @@ def draw(setup: Setup, iterations: int) -> tuple[list[Task], list[list[Task]]]:
     return aside, [_drawn(setup, n, setup.batch, known) for n in range(1, iterations + 1)]
 
 
-def _drawn(setup: Setup, number: int, count: int, avoid: frozenset[str]) -> list[Task]:
+def _drawn(setup: OptimiseSetup, number: int, count: int, avoid: frozenset[str]) -> list[Task]:
     suite, kinds = open_suite(setup.suite), [setup.kind] if setup.kind else None
     wanted = count
     while True:
@@ -98,7 +98,7 @@ def _what(task: Task) -> str:
     return json.dumps([task.goal, dict(task.data)], sort_keys=True, default=str)
 
 
-def left(setup: Setup, kept: Sequence[Version], iterations: int) -> dict[str, Json]:
+def left(setup: OptimiseSetup, kept: Sequence[Version], iterations: int) -> dict[str, Json]:
     """Returns the tree's inputs for the remaining iterations."""
     aside, batches = draw(setup, iterations)
     last = kept[-1] if kept else None

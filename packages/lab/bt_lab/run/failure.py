@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from bt_lab.run.episode_log import Told
 from bt_runtime.agents.loops import is_search, words
-from bt_runtime.agents.plan_text import Goal, Group, Part, Unreadable, read_plan
+from bt_runtime.agents.plan_text import Group, Part, PlannedGoal, Unreadable, read_plan
 from bt_runtime.events import AgentEnded, Expanded, PlanRefused, Stepped
 
 DECOMPOSITION, CONTROL_FLOW, EXPAND_LOOP = "task decomposition", "control-flow selection", "expand-level infinite loop"
@@ -171,7 +171,7 @@ def _groups(part: Part) -> Iterator[Group]:
 
 def _own(group: Group) -> list[str]:
     """The subgoals that stand directly in a group."""
-    return [part.text for part in group.parts if isinstance(part, Goal)]
+    return [part.text for part in group.parts if isinstance(part, PlannedGoal)]
 
 
 def _goals(plan: Group) -> Iterator[str]:

@@ -25,14 +25,14 @@ _LOOK = 0.001  # seconds between two looks at answers that are not there
 _WORDS: dict[str, Json] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-class Case(NamedTuple):
+class OwnCase(NamedTuple):
     line: int
     given: Mapping[str, Json]  # entries
     right: Mapping[str, Json]  # by output
 
 
 class Answered(NamedTuple):
-    case: Case
+    case: OwnCase
     answers: Mapping[str, Json]  # by output; empty when there were none
     odds: Mapping[str, Mapping[str, float]]  # by output, of those that were chosen
     fault: str = ""
@@ -82,7 +82,7 @@ def judge_of(tree: Tree, name: str = "") -> Judge:
 # The file ----------------------------------------------------------------------------------------
 
 
-def read(path: Path, judge: Judge, most: int | None = None) -> list[Case]:
+def read(path: Path, judge: Judge, most: int | None = None) -> list[OwnCase]:
     """Reads a case from each row; columns are entries or outputs. Raises, with the line, for a file that is not
     valid."""
     csv.field_size_limit(MOST_CELL)
@@ -125,7 +125,7 @@ def _reads(node: NodeSpec) -> set[str]:
     return own - {""}
 
 
-def _case(path: Path, line: int, row: Mapping[Any, Any], right: Sequence[str], judge: Judge) -> Case:
+def _case(path: Path, line: int, row: Mapping[Any, Any], right: Sequence[str], judge: Judge) -> OwnCase:
     if None in row or None in row.values():
         raise BtError(f"{path}:{line}: this row has not as many cells as the first", "put text with commas in quotes")
     ports, outputs = judge.tree.ports, judge.outputs
@@ -134,7 +134,7 @@ def _case(path: Path, line: int, row: Mapping[Any, Any], right: Sequence[str], j
         for name, text in row.items()
         if name not in right
     }
-    return Case(line, given, {name: _right(path, line, outputs[name], row[name].strip()) for name in right})
+    return OwnCase(line, given, {name: _right(path, line, outputs[name], row[name].strip()) for name in right})
 
 
 def _value(path: Path, line: int, name: str, text: str, type: str) -> Json:
@@ -171,7 +171,7 @@ def _right(path: Path, line: int, output: Output, text: str) -> Json:
 
 
 def answers(
-    cases: Sequence[Case], judge: Judge, tree: Tree, models: Mapping[str, Any], jobs: int = 4, seed: int = 0,
+    cases: Sequence[OwnCase], judge: Judge, tree: Tree, models: Mapping[str, Any], jobs: int = 4, seed: int = 0,
     told: Callable[[int], None] = lambda done: None,
 ) -> list[Answered]:  # fmt: skip
     """Returns the answers in the cases' order. One thread ticks `jobs` runs; models answer in one batch."""
@@ -199,7 +199,7 @@ def answers(
     return [found[number] for number in range(len(cases))]
 
 
-def _begun(case: Case, judge: Judge, tree: Tree, models: Mapping[str, Any], seed: int, odds: bool) -> Run:
+def _begun(case: OwnCase, judge: Judge, tree: Tree, models: Mapping[str, Any], seed: int, odds: bool) -> Run:
     """Starts a run of the node alone."""
     of, node = judge.tree, NodeSpec(judge.node.kind, judge.node.span, judge.node.file)
     own = {name: value for name, value in judge.node.values.items() if name not in ("holds", "margin", "distribution")}
@@ -212,7 +212,7 @@ def _begun(case: Case, judge: Judge, tree: Tree, models: Mapping[str, Any], seed
                services={"models": dict(models)})  # fmt: skip
 
 
-def _answered(case: Case, run: Run, judge: Judge) -> Answered:
+def _answered(case: OwnCase, run: Run, judge: Judge) -> Answered:
     board = run.blackboard
     if run.status.name != "SUCCESS":
         crash = next(iter(run.context.crashes), None)

@@ -13,7 +13,7 @@ from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.project import importing
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import TreeSpec
-from bt_runtime.language.validate import Check
+from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.describe.facts import entries_of
 from bt_runtime.types import Json, Task, Verdict
@@ -41,7 +41,7 @@ _FILE: Schema = {
         ("version", "tasks"),
     ),
 }
-_CHECK = Check(_FILE, "tasks", "a file of tasks")
+_CHECK = DocumentCheck(_FILE, "tasks", "a file of tasks")
 
 
 class Own(NamedTuple):

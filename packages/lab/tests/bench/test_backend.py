@@ -15,7 +15,7 @@ from bt_lab.run.episode import Episode
 from bt_lab.run.outcome import from_json
 from bt_runtime import Budget
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.clock import Manual
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.tree.clock import Alarm
@@ -161,7 +161,7 @@ class _Long(ScriptedModel):
         return super().ask(question)
 
 
-class _TooLong(Answered):
+class _TooLong(ScriptedAnswer):
     def poll(self) -> Any:
         raise TooLong("too long", "", 200, 100)
 

@@ -13,7 +13,7 @@ from bt_lab.forks.forking import SPENT, How
 from bt_lab.forks.lessons import Kept, Tries, shares, table, tried
 from bt_runtime import BtError
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording
@@ -34,7 +34,7 @@ class Counted(Unsure):
 
     asks = 0
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         type(self).asks += 1
         job = super().ask(question)
         job.spent = Spent(computed=10)
@@ -73,7 +73,7 @@ def test_a_run_that_is_started_anew_takes_another_course_by_its_seed() -> None:
 
     def model(margin: float) -> ScriptedModel:
         class Sure(ScriptedModel):
-            def ask(self, question: Question) -> Answered:
+            def ask(self, question: Question) -> ScriptedAnswer:
                 job = super().ask(question)
                 job.answer = job.answer._replace(margin=margin)
                 return job

@@ -14,7 +14,7 @@ from bt_lab.forks.forking import Forking, How
 from bt_lab.forks.sweep import Tried, smallest, sweep
 from bt_runtime import Budget, Run, load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording
@@ -43,7 +43,7 @@ class Unsure(ScriptedModel):
             return f"Act: {found[0].strip()}" if "Crafted" not in question.prompt else "Act: done"
         return WRONG if WRONG in question.alternatives and question.seed != self.wise else f"Act: get {found[2]}"
 
-    def ask(self, question: Question) -> Answered:
+    def ask(self, question: Question) -> ScriptedAnswer:
         job = super().ask(question)
         if question.kind != "write":
             job.answer = job.answer._replace(margin=0.5 if WRONG in question.prompt else 2.0)

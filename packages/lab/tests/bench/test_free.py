@@ -9,7 +9,7 @@ import pytest
 
 from bt_lab.run.free import Free
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.agents.scripted import Answered
+from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.types import Grammar, Question
 from packages.lab.tests.bench.conftest import outcomes, tasks_of
 
@@ -65,7 +65,7 @@ def test_a_node_that_can_only_act_gets_the_sentence_as_it_was_written() -> None:
 
 def test_a_plan_is_written_without_its_grammar() -> None:
     class Watched(ScriptedModel):
-        def ask(self, question: Question) -> Answered:
+        def ask(self, question: Question) -> ScriptedAnswer:
             grammars.append(question.grammar)
             return super().ask(question)
 

@@ -9,7 +9,7 @@ import pytest
 
 from bt_lab.report.judgements import draw, judged, text
 from bt_lab.report.temperature import fitted
-from bt_lab.run.own_cases import Answered, Case, answers, judge_of, read
+from bt_lab.run.own_cases import Answered, OwnCase, answers, judge_of, read
 from bt_runtime import BtError, load
 from bt_runtime.cli import main
 from bt_runtime.language.outputs import Output
@@ -61,7 +61,7 @@ def test_each_row_is_answered_by_the_node_alone_and_compared(here):
     tree = load("t.yaml")
     judge = judge_of(tree)
     cases = read(here / "c.csv", judge)
-    assert cases[0] == Case(2, {"message": "a bill, please", "floor": 2}, {"team": "billing", "sum": 1.5})
+    assert cases[0] == OwnCase(2, {"message": "a bill, please", "floor": 2}, {"team": "billing", "sum": 1.5})
     found = answers(cases, judge, tree, {"default": model()}, jobs=2)
     assert [each.answers["team"] for each in found] == ["billing", "technical", "billing"]
     team = judged(found, judge.outputs["team"])
@@ -118,8 +118,8 @@ def test_a_tree_with_no_or_with_several_nodes_is_told_what_to_name(here):
 def test_a_case_without_an_answer_is_a_wrong_one_and_the_picture_is_drawn(tmp_path):
     output = Output("ok", "boolean")
     found = [
-        Answered(Case(2, {}, {"ok": True}), {"ok": True}, {"ok": {"yes": 0.9, "no": 0.1}}),
-        Answered(Case(3, {}, {"ok": True}), {}, {}, "nobody is there"),
+        Answered(OwnCase(2, {}, {"ok": True}), {"ok": True}, {"ok": {"yes": 0.9, "no": 0.1}}),
+        Answered(OwnCase(3, {}, {"ok": True}), {}, {}, "nobody is there"),
     ]
     told = judged(found, output)
     assert told.hits == 1 and told.mistakes == (("yes", "no answer", 1),) and len(told.bins) == 1
@@ -156,7 +156,9 @@ def test_a_scale_makes_a_model_as_sure_as_it_is_right(share, low, high):
     """Of forty cases thirty are right. Too sure: above 1; not sure enough: below; sure of three in four: 1."""
     output = Output("team", "string", choices=["a", "b"])
     odds = {"team": {"a": share, "b": 1 - share}}
-    found = [Answered(Case(n, {}, {"team": "b" if n % 8 in (2, 5) else "a"}), {"team": "a"}, odds) for n in range(40)]
+    found = [
+        Answered(OwnCase(n, {}, {"team": "b" if n % 8 in (2, 5) else "a"}), {"team": "a"}, odds) for n in range(40)
+    ]
     fit = fitted(found, [output])["team"]
     assert low < fit.scale < high
     assert fit.after.error <= fit.before.error + 1e-6 and fit.after.error < 0.01

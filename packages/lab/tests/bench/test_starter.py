@@ -37,9 +37,9 @@ pytestmark = [
 @contextmanager
 def opened(**how: Any) -> Iterator[Any]:
     from bt_runtime.llm.local.model import LocalModel
-    from bt_runtime.llm.settings import Settings
+    from bt_runtime.llm.settings import WorkerSettings
 
-    with LocalModel(Settings(str(STARTER), **how)) as model:
+    with LocalModel(WorkerSettings(str(STARTER), **how)) as model:
         yield model
 
 

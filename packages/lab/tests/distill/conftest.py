@@ -45,13 +45,13 @@ def trained(one_core: None, documents: Path, tmp_path_factory: pytest.TempPathFa
     pytest.importorskip("gguf", reason="needs the distill extra")
     pytest.importorskip("llama_cpp", reason="needs the llm extra")
     from bt_lab.distill.schedule import Schedule
-    from bt_lab.distill.stages import Order, make
+    from bt_lab.distill.stages import StageOrder, make
 
     folder = tmp_path_factory.mktemp("toy")
     schedule = Schedule(
         tokens=120_000, batch=1024, rate=6e-3, warm=20, compile=False, tell_every=1e9, look_every=1e9, save_every=1e9
     )
-    order = Order(
+    order = StageOrder(
         [documents], folder / "work", folder / "errands.gguf", schedule, "toy", 400, 256, command="btr lab distill"
     )
     told: list[str] = []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from bt_lab.distill.documents import Document
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 
 SYSTEM = "You fetch things in a house.\nAt every step you do one of these: think, act.\n"
 PLACES = {
@@ -22,7 +22,7 @@ PLACES = {
 }
 
 
-def prompt(thing: str, steps: tuple[Step, ...] = (), hour: int = 12) -> str:
+def prompt(thing: str, steps: tuple[StoryStep, ...] = (), hour: int = 12) -> str:
     """What the runtime would ask: the same functions write it."""
     return agent_prompt(SYSTEM, f"fetch the {thing}", f"You are in the house. It is {hour} o'clock.", steps).text()
 
@@ -31,9 +31,9 @@ def errand(thing: str, hour: int = 12) -> Document:
     """Think where it is, go there, take it."""
     place = PLACES[thing]
     steps = (
-        Step("think", f"the {thing} is on {place}"),
-        Step("act", f"go to {place}", f"You are at {place}."),
-        Step("act", f"take {thing}", f"You have the {thing}."),
+        StoryStep("think", f"the {thing} is on {place}"),
+        StoryStep("act", f"go to {place}", f"You are at {place}."),
+        StoryStep("act", f"take {thing}", f"You have the {thing}."),
     )
     text, learn = prompt(thing, hour=hour), []
     for number, step in enumerate(steps):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 
-from bt_lab.distill.ddp import Group
+from bt_lab.distill.ddp import ProcessGroup
 
 
-def fails(group: Group, why: str) -> None:
+def fails(group: ProcessGroup, why: str) -> None:
     raise ValueError(why)
 
 
-def dies(group: Group) -> None:
+def dies(group: ProcessGroup) -> None:
     os.kill(os.getpid(), signal.SIGKILL)

@@ -18,11 +18,11 @@ from bt_lab.distill.stages import export, make, samples
 from bt_lab.distill.training import Training
 from bt_runtime import BtError
 from bt_runtime.agents.prompt import Prompt, agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.llm import Chat
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.model import LocalModel
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from packages.lab.tests.distill.errands import PLACES, SYSTEM, prompt
 from tests.support.random_models import make_gguf
 
@@ -41,13 +41,13 @@ def parts(trained):
 def test_the_model_answers_what_it_has_learnt(trained):
     """Through llama.cpp, asked as a run asks: thoughts are written, acts are chosen among all, each the right one."""
     acts = [f" go to {place}" for place in PLACES.values()] + [f" take {thing}" for thing in PLACES] + [" done"]
-    with LocalModel(Settings(str(trained.made.path), threads=1)) as model:
+    with LocalModel(WorkerSettings(str(trained.made.path), threads=1)) as model:
         for thing, place in PLACES.items():
             first = model.decide(prompt(thing), {"Think:": (), "Act:": acts}).wait(WAIT)
             assert first.text == "Think:"
             wrote = model.write(prompt(thing) + "Think:", stop=["\n"], max_tokens=32).wait(WAIT)
             assert wrote.text == f" the {thing} is on {place}"
-            thought = Step("think", wrote.text.strip())
+            thought = StoryStep("think", wrote.text.strip())
             second = model.decide(prompt(thing, (thought,)), {"Think:": (), "Act:": acts}).wait(WAIT)
             assert second.text == f"Act: go to {place}"
             assert model.choose(prompt(thing, (thought,)) + "Act:", acts).wait(WAIT).text == f" go to {place}"
@@ -101,7 +101,9 @@ def test_asked_as_a_chat_or_as_a_text_it_reads_the_same(system, examples, steps)
 
 def test_an_agents_prompt_is_the_same_both_ways():
     """So it is for what the runtime's own builder makes."""
-    made = agent_prompt(SYSTEM, "fetch", "You see a cup.", [Step("act", "go", "You go.")], notes=["n"], examples=["e"])
+    made = agent_prompt(
+        SYSTEM, "fetch", "You see a cup.", [StoryStep("act", "go", "You go.")], notes=["n"], examples=["e"]
+    )
     assert made.text(Chat.of(CHAT_TEMPLATE)) == made.text(None)
 
 

@@ -24,7 +24,7 @@ from bt_runtime.journal import Recording
 from bt_runtime.llm import starter
 from bt_runtime.llm.local.header import read_header
 from bt_runtime.llm.local.model import LocalModel
-from bt_runtime.llm.settings import Settings
+from bt_runtime.llm.settings import WorkerSettings
 from packages.lab.tests.distill.test_sources import oracle, recorded
 from tests.support.random_models import MICRO, make_gguf
 
@@ -51,7 +51,7 @@ def test_from_runs_to_an_adapter_that_makes_what_was_taught_likelier(tmp_path, r
     asked, said = row["text"][:start], row["text"][start:end].strip()
     likely = {}
     for name, adapters in (("alone", []), ("adapted", [str(out)])):
-        with LocalModel(Settings(str(starter()), lora=adapters, threads=1, turns="one")) as model:
+        with LocalModel(WorkerSettings(str(starter()), lora=adapters, threads=1, turns="one")) as model:
             likely[name] = model.choose(asked, [said], mode="scores").wait(WAIT).logprob
     assert likely["adapted"] > likely["alone"] + 0.05
     capsys.readouterr()
@@ -84,9 +84,9 @@ def test_an_adapter_s_file_is_the_network_that_was_trained(tmp_path):
         learnt = torch.tensor(code.learn)[1:]
         ours.append(logits[learnt].gather(1, tokens[1:][learnt][:, None]).sum().item())
     settings = {"threads": 1, "cache_type": "f32", "lanes": 1}
-    with LocalModel(Settings(str(file), lora=[str(tmp_path / "lora.gguf")], **settings)) as model:
+    with LocalModel(WorkerSettings(str(file), lora=[str(tmp_path / "lora.gguf")], **settings)) as model:
         theirs = model.choose(text, options, mode="scores").wait(WAIT).scores
-    with LocalModel(Settings(str(file), **settings)) as model:
+    with LocalModel(WorkerSettings(str(file), **settings)) as model:
         bare = model.choose(text, options, mode="scores").wait(WAIT).scores
     assert theirs == pytest.approx(ours, abs=0.02)
     assert bare != pytest.approx(ours, abs=0.05)

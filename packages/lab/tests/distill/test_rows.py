@@ -16,18 +16,18 @@ from bt_lab.distill.rows import rows_of
 from bt_runtime import BtError
 from bt_runtime.agents.growing import UNUSABLE
 from bt_runtime.agents.prompt import agent_prompt
-from bt_runtime.agents.story import Step
+from bt_runtime.agents.story import StoryStep
 from bt_runtime.llm import Chat
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
 )
 STEPS = [
-    Step("act", "go to table 1", "Nothing is there."),
-    Step("think", "The cup may be in the sink."),
-    Step("act", "look", ""),
-    Step("expand", "sequence:\n- nonsense", f"{UNUSABLE}the part is empty"),
-    Step("act", "go to sink 1", "You see a cup.\nIt is red."),
+    StoryStep("act", "go to table 1", "Nothing is there."),
+    StoryStep("think", "The cup may be in the sink."),
+    StoryStep("act", "look", ""),
+    StoryStep("expand", "sequence:\n- nonsense", f"{UNUSABLE}the part is empty"),
+    StoryStep("act", "go to sink 1", "You see a cup.\nIt is red."),
 ]
 SYSTEM, GOAL, FIRST = "You act.", "find the cup", "You see a sink."
 

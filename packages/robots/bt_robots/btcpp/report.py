@@ -10,7 +10,7 @@ from bt_robots.btcpp.document import Place
 State = Literal["same", "changed", "aside", "lost"]
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     place: Place
     what: str  # `<Sequence>`, or `_skipIf` of one
     state: State  # the same meaning; another one, or a guess; no meaning for a tick; not at all
@@ -19,20 +19,20 @@ class Row(NamedTuple):
 
 class Report:
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[ReportRow] = []
 
     def add(self, place: Place, what: str, state: State, became: str) -> None:
-        self.rows.append(Row(place, what, state, became))
+        self.rows.append(ReportRow(place, what, state, became))
 
     @property
     def counts(self) -> dict[str, int]:
         return dict(Counter(row.state for row in self.rows))
 
     @property
-    def lost(self) -> list[Row]:
+    def lost(self) -> list[ReportRow]:
         return [row for row in self.rows if row.state == "lost"]
 
-    def sorted(self) -> list[Row]:
+    def sorted(self) -> list[ReportRow]:
         return sorted(self.rows, key=lambda row: row.place)
 
     def text(self) -> str:

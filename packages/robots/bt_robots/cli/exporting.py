@@ -14,7 +14,7 @@ from bt_runtime.cli.tree_argument import checked
 FORMATS = ("btcpp",)
 
 
-class _Export(Options):
+class _ExportCommand(Options):
     command = "export"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -37,4 +37,4 @@ class _Export(Options):
         return Exit.SUCCESS
 
 
-EXPORT = _Export()
+EXPORT = _ExportCommand()

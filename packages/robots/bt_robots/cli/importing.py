@@ -15,7 +15,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk
 
 
-class _Import(Options):
+class _ImportCommand(Options):
     command = "import"
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -73,4 +73,4 @@ def sound(folder: Path, got: Imported) -> int:
     return len(errors)
 
 
-IMPORT = _Import()
+IMPORT = _ImportCommand()

@@ -19,7 +19,7 @@ MOST_ENTRIES = 200  # entries of the blackboard that have a topic of their own
 LEVELS = {1: 10, 2: 20, 3: 30, 4: 40}  # Foxglove's → those of rosout
 
 
-class Topic(NamedTuple):
+class BagTopic(NamedTuple):
     name: str
     type: str
 
@@ -34,10 +34,10 @@ class Bag:
         self.types: Any = get_typestore(Stores.ROS2_JAZZY)
         plugin = StoragePlugin.MCAP if storage == "mcap" else StoragePlugin.SQLITE3
         self.writer: Any = Writer(path, version=VERSION, storage_plugin=plugin)
-        self.connections: dict[Topic, Any] = {}
+        self.connections: dict[BagTopic, Any] = {}
         self.count = 0
 
-    def add(self, topic: Topic, at: int, fields: Any) -> None:
+    def add(self, topic: BagTopic, at: int, fields: Any) -> None:
         connection = self.connections.get(topic)
         if connection is None:
             connection = self.connections[topic] = self.writer.add_connection(
@@ -67,15 +67,15 @@ def write(lines: Iterable[Line], path: Path, storage: str = "mcap") -> int:
     return bag.count
 
 
-def _messages(bag: Bag, message: Message, entries: dict[str, str]) -> Iterator[tuple[Topic, Any]]:
+def _messages(bag: Bag, message: Message, entries: dict[str, str]) -> Iterator[tuple[BagTopic, Any]]:
     body = message.body
     if message.topic == "/bt/status":
-        yield Topic("/bt/status", STATUS), _status(bag, message)
+        yield BagTopic("/bt/status", STATUS), _status(bag, message)
     elif message.topic == "/bt/log":
         log = {"stamp": bag.stamp(message.at), "level": LEVELS.get(body["level"], 20), "name": body["name"] or "bt"}
-        yield Topic("/rosout", LOG), bag.made(LOG, **log, msg=body["message"], file="", function="", line=0)
+        yield BagTopic("/rosout", LOG), bag.made(LOG, **log, msg=body["message"], file="", function="", line=0)
     else:
-        yield Topic(message.topic, TEXT), bag.made(TEXT, data=json.dumps(body))
+        yield BagTopic(message.topic, TEXT), bag.made(TEXT, data=json.dumps(body))
         if message.topic == "/bt/blackboard" and not body.get("unset"):
             yield from _entry(bag, body, entries)
 
@@ -94,7 +94,7 @@ def _status(bag: Bag, message: Message) -> Any:
     return bag.made(STATUS, header=header, status=told)
 
 
-def _entry(bag: Bag, body: Mapping[str, Any], entries: dict[str, str]) -> Iterator[tuple[Topic, Any]]:
+def _entry(bag: Bag, body: Mapping[str, Any], entries: dict[str, str]) -> Iterator[tuple[BagTopic, Any]]:
     """Writes an entry. Numbers and booleans get a topic for plots; a topic keeps the type of its first value."""
     value = body.get("value")
     if not isinstance(value, bool | int | float):
@@ -106,4 +106,4 @@ def _entry(bag: Bag, body: Mapping[str, Any], entries: dict[str, str]) -> Iterat
         return
     entries[name] = type
     data = bool(value) if type == TRUTH else float(value)
-    yield Topic(name, type), bag.made(type, data=data)
+    yield BagTopic(name, type), bag.made(type, data=data)

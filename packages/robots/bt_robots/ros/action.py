@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from py_trees.common import Status
 
-from bt_robots.ros.fields import Form, Paths, inputs_of, outputs_of
+from bt_robots.ros.fields import MessageForm, Paths, inputs_of, outputs_of
 from bt_robots.ros.implementations import GRACE, STOPPING, WAIT
 from bt_robots.ros.transport import Goal, transport_of
 from bt_runtime.language.expression import ExpressionError, Template
@@ -30,7 +30,7 @@ class Action(Skill):
         options: Mapping[str, Any] = kind.data["entry"].options
         self.name, self.context = options["action"], context
         self.client = transport_of(kind, context).action(self.name, options["type"])
-        self.form = Form(options.get("goal"), inputs_of(kind))
+        self.form = MessageForm(options.get("goal"), inputs_of(kind))
         self.results = Paths(options.get("result"), outputs_of(kind))
         self.feeds = Paths(options.get("feedback"), outputs_of(kind))
         self.tells = Template(str(options["tells"])) if "tells" in options else None

@@ -17,7 +17,7 @@ TEXTS = ("child", "frame")
 _TURNED = ("orientation", "rotation")  # fields that are a quaternion; `{yaw: 1.57}` will do for one
 
 
-class Form:
+class MessageForm:
     """A message with placeholders: `goal: {pose: "{place}"}`. Without it, each parameter fills the field of its
     name."""
 

@@ -32,12 +32,16 @@ class Rclpy:
         self._made: dict[tuple[str, str, str], Any] = {}
         self._ends: list[Callable[[], object]] = []
 
-    def action(self, name: str, type: str) -> Actions:
-        made: Actions = self._once(("action", name, type), lambda: Actions(self, name, type_of("action", type)))
+    def action(self, name: str, type: str) -> RclpyActions:
+        made: RclpyActions = self._once(
+            ("action", name, type), lambda: RclpyActions(self, name, type_of("action", type))
+        )
         return made
 
-    def service(self, name: str, type: str) -> Service:
-        made: Service = self._once(("service", name, type), lambda: Service(self, name, type_of("service", type)))
+    def service(self, name: str, type: str) -> RclpyService:
+        made: RclpyService = self._once(
+            ("service", name, type), lambda: RclpyService(self, name, type_of("service", type))
+        )
         return made
 
     def publisher(self, topic: str, type: str, qos: Qos = USUAL) -> Callable[[Message], object]:
@@ -99,7 +103,7 @@ def profile(qos: Qos) -> QoSProfile:
     )
 
 
-class Service:
+class RclpyService:
     def __init__(self, to: Rclpy, name: str, type: Any) -> None:
         self.to, self.type = to, type
         self.client = to.node.create_client(type, name, callback_group=to.group)
@@ -146,7 +150,7 @@ class _Publisher:
         self.to.node.destroy_publisher(self.publisher)
 
 
-class Actions:
+class RclpyActions:
     rings = False  # rclpy is asked whether a server is there
 
     def __init__(self, to: Rclpy, name: str, type: Any) -> None:
@@ -215,7 +219,7 @@ class Actions:
 class RclpyGoal(Goal):
     """A goal of rclpy's own client. Results for another goal, or after this one was dropped, are ignored."""
 
-    def __init__(self, actions: Actions, goal: Any, news: News) -> None:
+    def __init__(self, actions: RclpyActions, goal: Any, news: News) -> None:
         from unique_identifier_msgs.msg import UUID
 
         self.actions, self.id, self.news = actions, uuid4().bytes, news

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from py_trees.common import Status
 
 from bt_robots.ros.action import Action
-from bt_robots.ros.fields import Form, Paths, expression, inputs_of, outputs_of
+from bt_robots.ros.fields import MessageForm, Paths, expression, inputs_of, outputs_of
 from bt_robots.ros.implementations import WAIT
 from bt_robots.ros.tf import frames_of
 from bt_robots.ros.topics import Latest, qos_of
@@ -34,7 +34,7 @@ class Service(Skill):
         options: Mapping[str, Any] = kind.data["entry"].options
         self.name, self.context = options["service"], context
         self.client = transport_of(kind, context).service(self.name, options["type"])
-        self.form = Form(options.get("request"), inputs_of(kind))
+        self.form = MessageForm(options.get("request"), inputs_of(kind))
         self.outputs = Paths(options.get("response"), outputs_of(kind))
         self.succeeds = expression(options.get("succeeds"))
         self.wait = options.get("wait", WAIT)
@@ -98,7 +98,7 @@ class Parameter(Service):
         options: Mapping[str, Any] = kind.data["entry"].options
         self.parameter, self.context = str(options["parameter"]), context
         self.wait = options.get("wait", WAIT)
-        self.value = Form({"value": options["value"]}, []) if "value" in options else None
+        self.value = MessageForm({"value": options["value"]}, []) if "value" in options else None
         verb = "get" if self.value is None else "set"
         self.name = f"{options['node'].rstrip('/')}/{verb}_parameters"
         type = f"rcl_interfaces/srv/{verb.title()}Parameters"
@@ -193,7 +193,7 @@ def topic(kind: Kind, context: Context) -> Callable[[], Any]:
 
 def publish(kind: Kind, context: Context) -> Callable[..., bool]:
     options: Mapping[str, Any] = kind.data["entry"].options
-    form = Form(options.get("message"), inputs_of(kind))
+    form = MessageForm(options.get("message"), inputs_of(kind))
     ros = transport_of(kind, context)
     send = ros.publisher(options["topic"], options["type"], qos_of(options))
 
@@ -208,7 +208,7 @@ def transform(kind: Kind, context: Context) -> Callable[..., Any]:
     options: Mapping[str, Any] = kind.data["entry"].options
     ros = transport_of(kind, context)
     frames = frames_of(ros, context.services.given, context.clock)
-    form = Form({"frame": str(options["frame"]), "child": str(options["child"])}, [])
+    form = MessageForm({"frame": str(options["frame"]), "child": str(options["child"])}, [])
     within, names = options.get("within"), outputs_of(kind)
 
     def look(**params: Any) -> Any:

@@ -52,8 +52,8 @@ class Zenoh:
         made: Actions = self._once(("action", name, type), lambda: Actions(self, name, self.messages.need(type)))
         return made
 
-    def service(self, name: str, type: str) -> Service:
-        made: Service = self._once(("service", name, type), lambda: Service(self, name, self.need(type)))
+    def service(self, name: str, type: str) -> ZenohService:
+        made: ZenohService = self._once(("service", name, type), lambda: ZenohService(self, name, self.need(type)))
         return made
 
     def publisher(self, topic: str, type: str, qos: Qos = USUAL) -> Callable[[Message], object]:
@@ -92,7 +92,7 @@ class Zenoh:
         self.close()
 
 
-class Service:
+class ZenohService:
     """A client of one service, which tracks the service's present servers."""
 
     def __init__(self, to: Zenoh, name: str, type: str) -> None:
@@ -148,7 +148,7 @@ class Service:
 class _Call:
     """One service call. Only the first answer counts; an error counts as an answer."""
 
-    def __init__(self, service: Service, told: Callable[[Answer], object]) -> None:
+    def __init__(self, service: ZenohService, told: Callable[[Answer], object]) -> None:
         self.service, self.told = service, told
         self.reason = "there was no answer"
         self.done = threading.Lock()

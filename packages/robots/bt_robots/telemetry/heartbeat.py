@@ -34,7 +34,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 Send = Callable[[str], object]
 
 
-class Place(NamedTuple):
+class BeatPlace(NamedTuple):
     """Where beats go, and in which time."""
 
     way: str
@@ -43,7 +43,7 @@ class Place(NamedTuple):
     within: float = WITHIN
 
 
-def place(text: str) -> Place:
+def place(text: str) -> BeatPlace:
     """Reads `udp:127.0.0.1:9000,every=0.05,within=0.2`."""
     target, *options = text.split(",")
     way, _, where = target.partition(":")
@@ -59,7 +59,7 @@ def place(text: str) -> Place:
         if name not in ("every", "within") or not 0.001 <= seconds <= 3600:
             raise BtError(f"--heartbeat {text}: `{option}` is no time", "seconds from 0.001 to 3600: `every=0.1`")
         times[name] = seconds
-    return Place(way, where, **times)
+    return BeatPlace(way, where, **times)
 
 
 class Heartbeat(Gate):
@@ -134,7 +134,7 @@ class Heartbeat(Gate):
         self.close()
 
 
-def _opened(where: Place, run: Run) -> tuple[Send, Callable[[], object]]:
+def _opened(where: BeatPlace, run: Run) -> tuple[Send, Callable[[], object]]:
     if where.way == "file":
         return _file(Path(where.where))
     return _udp(where.where) if where.way == "udp" else _topic(where.where, run)

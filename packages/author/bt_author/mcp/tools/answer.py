@@ -20,7 +20,7 @@ class Answer(NamedTuple):
     failed: bool = False
 
 
-class Part(NamedTuple):
+class AnswerPage(NamedTuple):
     """One page of a longer text or list."""
 
     text: str
@@ -31,13 +31,13 @@ class Part(NamedTuple):
         return {"page": self.page, "pages": self.pages}
 
 
-def paged(text: str, page: int = 1) -> Part:
+def paged(text: str, page: int = 1) -> AnswerPage:
     """Returns one page of a text, cut between lines; its last line says how to read on."""
     pieces = _cut(printed(text).splitlines())
     if not 1 <= page <= len(pieces):
         raise BtError(f"there is no page {page}", f"pages: 1 to {len(pieces)}")
     more = f"\n(page {page} of {len(pieces)}: ask for page {page + 1})" if page < len(pieces) else ""
-    return Part(pieces[page - 1] + more, page, len(pieces))
+    return AnswerPage(pieces[page - 1] + more, page, len(pieces))
 
 
 def _cut(lines: Sequence[str]) -> list[str]:
@@ -55,7 +55,7 @@ def _cut(lines: Sequence[str]) -> list[str]:
     return pieces or [""]
 
 
-def rows(lines: Sequence[str], page: int = 1, most: int = ROWS) -> Part:
+def rows(lines: Sequence[str], page: int = 1, most: int = ROWS) -> AnswerPage:
     """Returns one page of a list."""
     pages = max(1, -(-len(lines) // most))
     if not 1 <= page <= pages:
@@ -63,4 +63,4 @@ def rows(lines: Sequence[str], page: int = 1, most: int = ROWS) -> Part:
     shown = [printed(line) for line in lines[(page - 1) * most : page * most]]
     if page < pages:
         shown.append(f"({len(lines) - page * most} more: ask for page {page + 1})")
-    return Part("\n".join(shown), page, pages)
+    return AnswerPage("\n".join(shown), page, pages)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from bt_runtime.events import Line, Tick
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.run.debug.script import Later, Script, said
+from bt_runtime.run.debug.script import LaterResult, Script, said
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.casting import nodes_of, skills_of
 from bt_runtime.testing.trial import Trial
-from bt_runtime.testing.values import Values
+from bt_runtime.testing.values import TestValues
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
 from bt_runtime.types import Json
 
@@ -29,7 +29,7 @@ CHUNK = 50  # ticks between two looks at this machine's clock
 _RESULTS = {"success": SUCCESS, "failure": FAILURE, "running": RUNNING}
 
 
-class Played(NamedTuple):
+class PlayedStory(NamedTuple):
     status: str  # SUCCESS, FAILURE, or RUNNING when it has not ended
     seconds: float
     ticks: int
@@ -45,13 +45,13 @@ class Played(NamedTuple):
 def play(
     tree: Tree, skills: Mapping[str, Any], inputs: Mapping[str, Json], writes: Sequence[Mapping[str, Any]],
     doubles: Mapping[str, Any], seconds: float,
-) -> Played:  # fmt: skip
+) -> PlayedStory:  # fmt: skip
     """Plays a tree to its end, or for so many seconds of its own time. `writes`: [{at: 5, set: {low: true}}]."""
     scripts = {name: [act(each) for each in _listed(acts)] for name, acts in skills.items()}
     kinds = skills_of(tree.spec)
-    values = Values(tree.spec)
+    values = TestValues(tree.spec)
     assumed = [name for name in kinds if name not in scripts]
-    story = _Story()
+    story = _StoryLines()
     every = {name: _Told(name, acts, story) for name, acts in scripts.items()}
     every |= {name: _Told(name, plainest(kinds[name], values), story) for name in assumed}
     _answered(tree, doubles)
@@ -59,7 +59,7 @@ def play(
     with Trial(tree, skills=every, substitute=stand_ins, inputs=inputs, slow=None) as trial:
         story.follow(trial)
         late = _course(trial, writes, min(seconds, MOST_SECONDS))
-        return Played(
+        return PlayedStory(
             trial.status.name, trial.clock.now(), len(trial.ticks), story.lines(), _board(trial),
             {name: script.started for name, script in trial.skills.items() if script.started}, story.starts,
             [name for name in assumed if trial.skills[name].started],
@@ -75,7 +75,7 @@ def act(given: Any) -> Any:
             raise BtError(f"a skill cannot `{given:.40}`", 'write "success", "failure" or "running"')
         return _RESULTS[given.lower()]
     if isinstance(given, list) and len(given) == 2 and type(given[0]) is int:
-        return Later(max(0, given[0]), act(given[1]))
+        return LaterResult(max(0, given[0]), act(given[1]))
     if isinstance(given, dict):
         return RuntimeError(str(given["error"])) if set(given) == {"error"} else given
     if type(given) is int and given >= 0:
@@ -88,7 +88,7 @@ def _listed(acts: Any) -> list[Any]:
     return acts if isinstance(acts, list) and not timed else [acts]
 
 
-def plainest(kind: Kind, values: Values) -> Any:
+def plainest(kind: Kind, values: TestValues) -> Any:
     """Success, with a value of the right type for each output."""
     outputs = [field for field in kind.fields if field.writes]
     return {field.name: values.some(field)[0] for field in outputs} if outputs else SUCCESS
@@ -145,7 +145,7 @@ def _board(trial: Trial) -> dict[str, Json]:
     return {name: trial.board[name] for name in names if name in trial.board}
 
 
-class _Story:
+class _StoryLines:
     """Collects lines about starts of skills, logs, failures and halts, with the tree's own time."""
 
     def __init__(self) -> None:
@@ -211,11 +211,11 @@ def _round(plain: Sequence[str], at: int) -> tuple[int, int]:
 class _Told(Script):
     """A script whose starts are reported."""
 
-    def __init__(self, name: str, acts: Any, story: _Story) -> None:
+    def __init__(self, name: str, acts: Any, story: _StoryLines) -> None:
         super().__init__(acts)
         self.name, self.story = name, story
 
-    def begin(self, params: dict[str, Json]) -> Later:
+    def begin(self, params: dict[str, Json]) -> LaterResult:
         begun = super().begin(params)
         self.story.starts.append((self.name, dict(params)))
         given = ", ".join(f"{key}={value}" for key, value in params.items())

@@ -21,7 +21,7 @@ SORTS = {"trees": (".yaml", "tree"), "skills": (".yaml", "skills")}
 LABEL = "assistant"
 
 
-class Draft:
+class FileDraft:
     """A file that is about to be written."""
 
     def __init__(self, site: Site, path: str, text: str, old: str = "") -> None:
@@ -87,14 +87,14 @@ class Draft:
 
 def question(site: Site, given: Mapping[str, Any]) -> str:
     """Returns the question to the person before a write that takes an interlock away; "" for another one."""
-    draft = Draft(site, str(given["path"]), str(given["text"]), str(given.get("old", "")))
+    draft = FileDraft(site, str(given["path"]), str(given["text"]), str(given.get("old", "")))
     draft.sound()
     return draft.question()
 
 
 def write(site: Site, path: str, text: str, old: str = "", why: str = "") -> Answer:
     """Writes a file that validates, or a part of it. The person sees the change, and agrees to what it loosens."""
-    draft = Draft(site, path, text, old)
+    draft = FileDraft(site, path, text, old)
     told, diff = draft.sound(), draft.diff()
     if draft.before == draft.text:
         return Answer(f"{path} says that already", {"written": False, "file": site.shown(draft.path)})

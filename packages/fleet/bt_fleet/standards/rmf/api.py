@@ -36,7 +36,7 @@ REFUSED = tuple(f"{what}_request" for what in (
 Answer = dict[str, Json]
 
 
-class Desk(Protocol):
+class RmfDesk(Protocol):
     """What the API needs of a fleet; `Fleet` has it."""
 
     def send(
@@ -50,7 +50,7 @@ class Desk(Protocol):
 class Api:
     """The API of one fleet. `group`: what Open-RMF calls it."""
 
-    def __init__(self, desk: Desk, group: str = "btr") -> None:
+    def __init__(self, desk: RmfDesk, group: str = "btr") -> None:
         self.desk, self.group = desk, group
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, Json]:

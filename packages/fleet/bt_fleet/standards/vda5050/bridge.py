@@ -37,7 +37,7 @@ LOOKED = 5.0  # seconds between two looks which robots there are
 _LOG = logging.getLogger(__name__)
 
 
-class Desk(Protocol):
+class VdaDesk(Protocol):
     """What the bridge needs of a fleet; `Fleet` has it."""
 
     def send(
@@ -63,7 +63,7 @@ class Bridge:
     """Takes messages of the broker and changes of records, one after another, from one thread."""
 
     def __init__(
-        self, desk: Desk, broker: Broker, manufacturer: str, tree: str = TREE, now: Callable[[], float] = time.time,
+        self, desk: VdaDesk, broker: Broker, manufacturer: str, tree: str = TREE, now: Callable[[], float] = time.time,
         maker: Mapping[str, Json] | None = None,
     ) -> None:  # fmt: skip
         """`maker`: what a file says of the robots' type, for the factsheet; None: there is none."""

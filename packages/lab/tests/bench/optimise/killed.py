@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 from bt_lab.optimise.loop import optimise
-from bt_lab.optimise.setup import Setup, draw
+from bt_lab.optimise.setup import OptimiseSetup, draw
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.language.project import disk
 from packages.lab.tests.bench.optimise.learner import PLAN, Learner
 
-SETUP = Setup("textcraft", "depth 1", batch=2, validation=2, seed=3)
+SETUP = OptimiseSetup("textcraft", "depth 1", batch=2, validation=2, seed=3)
 ITERATIONS = 3
 PLANS = ("1. Hope.\n", "1. Hope.\n2. Wait.\n", PLAN)
 

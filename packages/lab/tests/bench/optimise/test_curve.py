@@ -11,7 +11,7 @@ from bt_lab.optimise.curve import Point, curves, table
 from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.page import page
-from bt_lab.optimise.setup import Setup, draw
+from bt_lab.optimise.setup import OptimiseSetup, draw
 from bt_lab.run import results_file as ledger
 from bt_runtime import BtError
 from bt_runtime.agents import ScriptedModel
@@ -19,7 +19,7 @@ from bt_runtime.language.guide import Guide
 from bt_runtime.plugins import open_suite
 from packages.lab.tests.bench.optimise.learner import Learner
 
-SETUP = Setup("textcraft", "depth 2", batch=2, validation=2, seed=1)
+SETUP = OptimiseSetup("textcraft", "depth 2", batch=2, validation=2, seed=1)
 
 
 def keep(folder: Path, rates: list[int], score: str = "validation", **header) -> Path:

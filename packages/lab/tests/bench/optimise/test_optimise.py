@@ -10,7 +10,7 @@ import pytest
 from bt_lab.optimise import plan_versions
 from bt_lab.optimise.loop import optimise
 from bt_lab.optimise.plan_versions import Version
-from bt_lab.optimise.setup import Setup, draw, left
+from bt_lab.optimise.setup import OptimiseSetup, draw, left
 from bt_runtime import BtError
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import Tick
@@ -19,16 +19,16 @@ from bt_runtime.language import guide
 from bt_runtime.language.guide import Guide
 from packages.lab.tests.bench.optimise.learner import KNOWS, PLAN, Learner
 
-SETUP = Setup("textcraft", "depth 1", batch=3, validation=2, seed=1)
+SETUP = OptimiseSetup("textcraft", "depth 1", batch=3, validation=2, seed=1)
 DULL = "1. Hope.\n"
 
 
-def learner(setup: Setup = SETUP, iterations: int = 3, plans: tuple[str, ...] = (PLAN,)) -> Learner:
+def learner(setup: OptimiseSetup = SETUP, iterations: int = 3, plans: tuple[str, ...] = (PLAN,)) -> Learner:
     aside, batches = draw(setup, iterations)
     return Learner([task for tasks in (aside, *batches) for task in tasks], setup.suite, plans)
 
 
-def run(folder: Path, script: Learner, setup: Setup = SETUP, iterations: int = 3, **how):
+def run(folder: Path, script: Learner, setup: OptimiseSetup = SETUP, iterations: int = 3, **how):
     return optimise(setup, folder, iterations, model=ScriptedModel(script), **how)
 
 
@@ -132,7 +132,7 @@ def test_an_iteration_in_which_no_plan_is_written_keeps_the_plan_before(tmp_path
 
 def test_no_task_of_a_batch_is_kept_aside_and_none_stands_twice_in_one():
     for seed in range(5):
-        aside, batches = draw(Setup("house", "put_fridge", batch=6, validation=6, seed=seed), 3)
+        aside, batches = draw(OptimiseSetup("house", "put_fridge", batch=6, validation=6, seed=seed), 3)
         known = [(t.goal, str(t.data)) for t in aside]
         assert len(set(known)) == 6
         for batch in batches:
@@ -217,7 +217,7 @@ def _noting(made, said):
 
 def test_the_loop_runs_in_a_house_with_rules_that_no_training_has_seen(tmp_path):
     told = {"world": {"feedback": "detailed"}, "tasks": {"rules": "eval 1"}}
-    setup = Setup("house", "heat", batch=2, validation=2, seed=4, **told)
+    setup = OptimiseSetup("house", "heat", batch=2, validation=2, seed=4, **told)
     kept, whole = run(tmp_path / "p", learner(setup, 1), setup, iterations=1)
     assert whole and [v.rate() for v in kept] == [0.0, 1.0]
     header = kept[1].guide.header

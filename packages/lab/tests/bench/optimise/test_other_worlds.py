@@ -7,21 +7,21 @@ import pytest
 from bt_envs.alfworld import pool
 from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import optimise
-from bt_lab.optimise.setup import Setup, draw
+from bt_lab.optimise.setup import OptimiseSetup, draw
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.plugins import open_suite
-from bt_runtime.skills.worlds.worker_pool import Pool
+from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from packages.lab.tests.bench.optimise.learner import KNOWS, Learner
 from tests.support.alfworld_engine import DOUBLE
 
-HOTPOT = Setup("hotpotqa", batch=2, validation=2, seed=1, world={"wording": "autoplan"}, steps=10)
+HOTPOT = OptimiseSetup("hotpotqa", batch=2, validation=2, seed=1, world={"wording": "autoplan"}, steps=10)
 DETAILED = {"feedback": "detailed"}
-ALFWORLD = Setup("alfworld", "pick_and_place_simple", batch=2, validation=2, seed=1, world=DETAILED, steps=35)
+ALFWORLD = OptimiseSetup("alfworld", "pick_and_place_simple", batch=2, validation=2, seed=1, world=DETAILED, steps=35)
 
 
 @pytest.fixture
 def engine(monkeypatch):
-    made = Pool(2, DOUBLE)
+    made = WorkerPool(2, DOUBLE)
     monkeypatch.setattr(pool, "shared", lambda workers: made)
     yield made
     made.close()

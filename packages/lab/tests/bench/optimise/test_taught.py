@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bt_lab.optimise.held_out import measure
 from bt_lab.optimise.loop import optimise
-from bt_lab.optimise.setup import Setup
+from bt_lab.optimise.setup import OptimiseSetup
 from bt_runtime.agents import ScriptedModel
 from recipes.starter.guide.coach import Coach
 
@@ -17,7 +17,7 @@ def test_a_plan_raises_what_is_reached_in_homes_and_under_rules_that_no_lesson_h
     rates = []
     for number in range(3):
         world, tasks = {"feedback": "detailed"}, {"rules": f"eval {number}", "hint": "yes"}
-        setup = Setup("house", "clean", batch=4, validation=4, seed=number, steps=12, world=world, tasks=tasks)
+        setup = OptimiseSetup("house", "clean", batch=4, validation=4, seed=number, steps=12, world=world, tasks=tasks)
         model = ScriptedModel(Coach())
         _, whole = optimise(setup, tmp_path / str(number), 3, model=model, patience=3)
         assert whole
