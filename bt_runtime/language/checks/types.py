@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from bt_runtime.language.expression import Expression
-from bt_runtime.language.expression.part import ParsedPart
+from bt_runtime.language.expression.part import Operand
 from bt_runtime.language.kinds.data import flows, type_name
 
 Type = str | None  # of a value; None: anything
@@ -67,7 +67,7 @@ def clashes(expression: Expression, known: Mapping[str, str]) -> list[Clash]:
     return found
 
 
-def compared(part: ParsedPart, word: str) -> bool:
+def compared(part: Operand, word: str) -> bool:
     """True when the bare name is one side of `==` or `!=`, or stands before `in`."""
     if part.how == "comparison":
         first, *rest = part.of
@@ -78,7 +78,7 @@ def compared(part: ParsedPart, word: str) -> bool:
     return any(compared(each, word) for each in inside(part))
 
 
-def inside(part: ParsedPart) -> list[ParsedPart]:
+def inside(part: Operand) -> list[Operand]:
     """Yields the operands of an expression's part."""
     if part.how in ("chain", "comparison"):
         return [part.of[0], *(operand for _, operand in part.of[1:])]
@@ -90,7 +90,7 @@ class Flow:
         self.known = known
         self.report = report
 
-    def of(self, part: ParsedPart) -> Type:
+    def of(self, part: Operand) -> Type:
         """Returns the type of the part's value; reports each clash inside once."""
         match part.how:
             case "constant":
@@ -122,19 +122,19 @@ class Flow:
                 return self.need(part, types[0], ("string", "list"), "{} has no parts")
         return self.call(part, types)
 
-    def need(self, part: ParsedPart, found: Type, wanted: Sequence[str], message: str) -> Type:
+    def need(self, part: Operand, found: Type, wanted: Sequence[str], message: str) -> Type:
         if found is not None and found not in wanted:
             self.report(Clash(message.format(_KINDS[found]), part.start, part.end))
             return None
         return found
 
-    def item(self, part: ParsedPart, value: Type, key: Type) -> Type:
+    def item(self, part: Operand, value: Type, key: Type) -> Type:
         if self.need(part, value, ("string", "list", "object"), "{} has no items") in ("string", "list"):
             message = f"items of {_KINDS[str(value)]} are counted by whole numbers, and this is {{}}"
             self.need(part.of[1], key, ("integer", "boolean"), message)
         return "string" if value == "string" else None
 
-    def call(self, part: ParsedPart, types: Sequence[Type]) -> Type:
+    def call(self, part: Operand, types: Sequence[Type]) -> Type:
         takes, gives, message = _FUNCTIONS.get(part.how, ((), None, ""))
         for wanted, found, operand in zip(takes, types, part.of, strict=False):
             self.need(operand, found, wanted, message)
@@ -146,13 +146,13 @@ class Flow:
             )
         return gives
 
-    def chain(self, part: ParsedPart) -> Type:
+    def chain(self, part: Operand) -> Type:
         found = self.of(part.of[0])
         for sign, operand in part.of[1:]:
             found = self.sum(part, sign, found, self.of(operand), operand.end)
         return found
 
-    def sum(self, part: ParsedPart, sign: str, left: Type, right: Type, end: int) -> Type:
+    def sum(self, part: Operand, sign: str, left: Type, right: Type, end: int) -> Type:
         """Returns the result type of two operands and an arithmetic sign."""
         if left is None or right is None:
             return None
@@ -171,7 +171,7 @@ class Flow:
         self.report(Clash(f"{_KINDS[left]} and {_KINDS[right]} cannot be {verb}", part.start, end, hint))
         return None
 
-    def comparison(self, part: ParsedPart) -> Type:
+    def comparison(self, part: Operand) -> Type:
         left = part.of[0]
         found = self.of(left)
         for sign, operand in part.of[1:]:

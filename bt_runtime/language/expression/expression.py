@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bt_runtime.language.expression.scope import Run, Value, ValueScope
 
 if TYPE_CHECKING:
-    from bt_runtime.language.expression.part import ParsedPart
+    from bt_runtime.language.expression.part import Operand
 
 
 class Computed:
@@ -37,9 +37,7 @@ class Expression(Computed):
 
     __slots__ = ("asked", "names", "part", "text")
 
-    def __init__(
-        self, text: str, part: ParsedPart, names: Mapping[str, tuple[int, int]], asked: frozenset[str]
-    ) -> None:
+    def __init__(self, text: str, part: Operand, names: Mapping[str, tuple[int, int]], asked: frozenset[str]) -> None:
         self.text = text
         self.part = part  # how it is made, for the checks
         self.names = names

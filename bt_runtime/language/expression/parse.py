@@ -5,7 +5,7 @@ from __future__ import annotations
 from bt_runtime.language.expression import part
 from bt_runtime.language.expression.call import EXISTS, FUNCTIONS, KNOWN
 from bt_runtime.language.expression.error import BOUND, CALL, FOREIGN, NAME, SYNTAX, ExpressionError
-from bt_runtime.language.expression.part import ParsedPart
+from bt_runtime.language.expression.part import Operand
 from bt_runtime.language.expression.scope import CONSTANTS, OPERATORS, STATEMENTS
 from bt_runtime.language.expression.token import Token, literal, tokens
 from bt_runtime.language.expression.value import MOST_BITS, negative, positive
@@ -27,7 +27,7 @@ class Parser:
         self.names: dict[str, tuple[int, int]] = {}  # each free name, and where it stands first
         self.asked: set[str] = set()  # by `exists`
 
-    def whole(self) -> ParsedPart:
+    def whole(self) -> Operand:
         if self.tokens[0].kind == "end":
             raise ExpressionError(SYNTAX, "an expression should stand here", "write one, such as `battery < 0.2`")
         made = self.expression()
@@ -35,7 +35,7 @@ class Parser:
             raise self.unexpected(self.tokens[self.at])
         return made
 
-    def expression(self) -> ParsedPart:
+    def expression(self) -> Operand:
         self.deeper()
         then = self.binary(_OR)
         if self.take("if"):
@@ -45,10 +45,10 @@ class Parser:
         self.depth -= 1
         return then
 
-    def binary(self, floor: int) -> ParsedPart:
+    def binary(self, floor: int) -> Operand:
         left = self.prefix(floor)
         while (level := self.level()) >= floor:
-            rest: list[tuple[str, ParsedPart]] = []
+            rest: list[tuple[str, Operand]] = []
             while self.level() == level:
                 rest.append((self.sign(), self.binary(level + 1)))
             if level <= _AND:
@@ -74,7 +74,7 @@ class Parser:
             return "is not"
         return token.text
 
-    def prefix(self, floor: int) -> ParsedPart:
+    def prefix(self, floor: int) -> Operand:
         token = self.tokens[self.at]
         if token.kind == "name" and token.text == "not" and floor <= _NOT:
             times = 0
@@ -90,7 +90,7 @@ class Parser:
             return part.applied("sign", operation, (operand,), token.start, operand.end)
         return self.power()
 
-    def power(self) -> ParsedPart:
+    def power(self) -> Operand:
         base = self.postfix()
         if not self.take("**"):
             return base
@@ -99,7 +99,7 @@ class Parser:
         self.depth -= 1
         return part.chain(base, [("**", exponent)])
 
-    def postfix(self) -> ParsedPart:
+    def postfix(self) -> Operand:
         made = self.atom()
         while True:
             if self.take("["):
@@ -111,7 +111,7 @@ class Parser:
             else:
                 return made
 
-    def field(self, value: ParsedPart, dot: Token) -> ParsedPart:
+    def field(self, value: Operand, dot: Token) -> Operand:
         """Parses `pose.x`, which reads a key of a mapping; attributes of objects cannot be read."""
         name, after = self.tokens[self.at], self.tokens[min(self.at + 1, len(self.tokens) - 1)]
         if name.kind != "name" or name.text.startswith("_") or after.text == "(":
@@ -120,7 +120,7 @@ class Parser:
         self.next()
         return part.field(value, part.constant(name.text, name.start, name.end))
 
-    def item(self, value: ParsedPart) -> ParsedPart:
+    def item(self, value: Operand) -> Operand:
         nothing = part.constant(None, value.end, value.end)
         first = nothing if self.ahead(":") else self.expression()
         if not self.take(":"):
@@ -128,7 +128,7 @@ class Parser:
         last = nothing if self.ahead("]") else self.expression()
         return part.sliced(value, first, last, self.need("]", "a part is written `[from:to]`").end)
 
-    def atom(self) -> ParsedPart:
+    def atom(self) -> Operand:
         token = self.next()
         if token.kind == "number":
             return part.constant(_number(token), token.start, token.end)
@@ -145,7 +145,7 @@ class Parser:
             return self.mapping(token)
         raise self.unexpected(token)
 
-    def word(self, token: Token) -> ParsedPart:
+    def word(self, token: Token) -> Operand:
         word = token.text
         if word in CONSTANTS:
             return part.constant(CONSTANTS[word], token.start, token.end)
@@ -166,7 +166,7 @@ class Parser:
         self.names.setdefault(word, (token.start, token.end))
         return part.name(word, token.start, token.end)
 
-    def call(self, token: Token) -> ParsedPart:
+    def call(self, token: Token) -> Operand:
         word = token.text
         if word == EXISTS:
             return self.exists(token)
@@ -185,14 +185,14 @@ class Parser:
             raise ExpressionError(CALL, f"`{word}` takes {takes} {values}, not {len(operands)}", "", token.start, end)
         return part.called(word, function, operands, token.start, end)
 
-    def exists(self, token: Token) -> ParsedPart:
+    def exists(self, token: Token) -> Operand:
         asked = self.next()
         if asked.kind != "name" or asked.text in OPERATORS or not self.take(")"):
             raise ExpressionError(CALL, "`exists` takes one name", "write `exists(name)`", token.start, asked.end)
         self.asked.add(asked.text)
         return part.exists(asked.text, token.start, self.tokens[self.at - 1].end)
 
-    def bracket(self, opening: Token) -> ParsedPart:
+    def bracket(self, opening: Token) -> Operand:
         """Parses a bracket; with a comma in it, it is a list."""
         if self.ahead(")"):
             raise self.unexpected(self.tokens[self.at])
@@ -203,16 +203,16 @@ class Parser:
         self.need(",", "close the bracket")
         return part.listing([first, *self.several(")")], opening.start, self.tokens[self.at - 1].end)
 
-    def several(self, closing: str) -> list[ParsedPart]:
-        items: list[ParsedPart] = []
+    def several(self, closing: str) -> list[Operand]:
+        items: list[Operand] = []
         while not self.take(closing):
             items.append(self.expression())
             if not self.ahead(closing):
                 self.need(",", f"close the bracket by `{closing}`")
         return items
 
-    def mapping(self, opening: Token) -> ParsedPart:
-        pairs: list[tuple[ParsedPart, ParsedPart]] = []
+    def mapping(self, opening: Token) -> Operand:
+        pairs: list[tuple[Operand, Operand]] = []
         while not self.take("}"):
             key = self.expression()
             if not pairs and self.ahead("}"):
