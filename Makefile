@@ -330,6 +330,7 @@ generated: setup
 	$(PY) -m bt_runtime._public > docs/api.md.new
 	mv docs/api.md.new docs/api.md
 	$(PY) -m bt_author.edit.table docs/editing.md
+	$(PY) .ci/drawings.py
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)

@@ -40,7 +40,8 @@ def index(kinds: list[Kind]) -> str:
 
 
 def page(kind: Kind) -> str:
-    parts = [_NOTE, f"# {kind.name}", kind.about, f"```yaml\n{kind.example}```"]
+    drawn = f"![{kind.name}, drawn](drawn/{kind.name}.svg)"
+    parts = [_NOTE, f"# {kind.name}", kind.about, f"```yaml\n{kind.example}```", drawn]
     if kind.fields:
         parts.append(f"## Fields\n\n{_table(kind.fields)}")
         bare = kind.field(kind.bare) if kind.bare else None
