@@ -28,10 +28,8 @@ from tests.language.kinds.samples import DOCK, MANIFEST, tree_text  # noqa: E402
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.glob("*.md") if path.name not in ("faults.md", "api.md"))
-BLOCK = re.compile(
-    r'^```(?:yaml|python)(?: title="([^"]+)")?[^\n]*\n(.*?)^```\n(?:\n!\[[^\]]*\]\(drawn/[^)]*\)\n)?',
-    re.MULTILINE | re.DOTALL,
-)
+FENCE = r'^```(?:yaml|python)(?: title="([^"]+)")?[^\n]*\n(.*?)^```\n'
+BLOCK = re.compile(FENCE + r"(?:\n!\[[^\]]*\]\(drawn/[^)]*\)\n)?", re.MULTILINE | re.DOTALL)
 WHOLE = re.compile(r"^tree: *([\w.-]+) *$", re.MULTILINE)
 
 
@@ -93,7 +91,7 @@ class Frame(NamedTuple):
 
 
 def played(program: str) -> tuple[Sketch, list[Placed], list[Frame]]:
-    """Runs a program that runs one tree; returns the tree, its nodes as listeners see them, and a frame for each tick."""
+    """Runs a program of one tree; returns the tree, its nodes as listeners see them, and a frame for each tick."""
     runs: list[bt.Run] = []
     nodes: list[Placed] = []
     numbers: dict[int, int] = {}
@@ -162,8 +160,8 @@ def moving(program: str) -> str:
             look = [f"stroke: {COLOURS.get(each, 'transparent')}" for each in edges]
             rules.append(f"@keyframes n{number} {{ {steps(look)} }}")
             out.append(
-                f'<rect x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" height="{HEIGHT}" '
-                f'rx="6" fill="none" stroke-width="3.5" style="animation: n{number} {length:.1f}s step-end infinite"/>'
+                f'<rect x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" '
+                f'height="{HEIGHT}" rx="6" fill="none" stroke-width="3.5" style="animation: n{number} {length:.1f}s step-end infinite"/>'
             )
     for number, frame in enumerate(frames):
         look = [f"opacity: {int(number == other)}" for other in range(len(frames))]
@@ -176,10 +174,10 @@ def moving(program: str) -> str:
     height = picture.height + 20
     text = "\n".join([*lines[:-1], *out, lines[-1], ""])
     text = text.replace("</style>", "  " + "\n  ".join(rules) + "\n</style>", 1)
-    return re.sub(r'height="[\d.]+"( viewBox="0 0 [\d.]+ )[\d.]+"', rf'height="{height:.0f}"\g<1>{height:.0f}"', text, count=1).replace(
-        f'<rect class="paper" width="{picture.width:.0f}" height="{picture.height:.0f}"/>',
-        f'<rect class="paper" width="{picture.width:.0f}" height="{height:.0f}"/>', 1
-    )  # fmt: skip
+    size = f'width="{picture.width:.0f}" height="{height:.0f}"'
+    text = re.sub(r'width="[\d.]+" height="[\d.]+"', size, text, count=1)
+    text = re.sub(r'viewBox="0 0 [\d.]+ [\d.]+"', f'viewBox="0 0 {picture.width:.0f} {height:.0f}"', text, count=1)
+    return re.sub(r'<rect class="paper" [^>]*/>', f'<rect class="paper" {size}/>', text, count=1)
 
 
 def everything() -> Mapping[Path, str]:

@@ -1,4 +1,4 @@
-"""The drawings of the documentation are those of today's trees, and every page of a node and every first page has one."""
+"""The drawings of the documentation are those of today's trees; each page of a node and each first page has one."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ def test_what_is_drawn_is_what_the_pages_say(monkeypatch: pytest.MonkeyPatch) ->
     assert there == {path for path in texts if path.suffix == ".svg"}
 
 
-@pytest.mark.parametrize("page", [*(DOCS / f"{name}.md" for name in FIRST), *sorted((DOCS / "nodes").glob("[a-z]*.md"))],
-                         ids=lambda page: page.stem)  # fmt: skip
+PAGES = [*(DOCS / f"{name}.md" for name in FIRST), *sorted((DOCS / "nodes").glob("[a-z]*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_each_first_page_and_each_page_of_a_node_shows_its_tree(page: Path) -> None:
     shown = re.findall(r"!\[[^\]]+, [^\]]+\]\((drawn/[^)]+)\)", page.read_text("utf-8"))
     assert shown and all((page.parent / name).exists() for name in shown)
