@@ -159,10 +159,9 @@ def moving(program: str) -> str:
             edges = [frame.statuses.get(number, "") for frame in frames]
             look = [f"stroke: {COLOURS.get(each, 'transparent')}" for each in edges]
             rules.append(f"@keyframes n{number} {{ {steps(look)} }}")
-            out.append(
-                f'<rect x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" '
-                f'height="{HEIGHT}" rx="6" fill="none" stroke-width="3.5" style="animation: n{number} {length:.1f}s step-end infinite"/>'
-            )
+            at = f'x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" height="{HEIGHT}"'
+            goes = f"animation: n{number} {length:.1f}s step-end infinite"
+            out.append(f'<rect {at} rx="6" fill="none" stroke-width="3.5" style="{goes}"/>')
     for number, frame in enumerate(frames):
         look = [f"opacity: {int(number == other)}" for other in range(len(frames))]
         rules.append(f"@keyframes t{number} {{ {steps(look)} }}")
