@@ -11,7 +11,7 @@ import pytest
 from bt_runtime.cli.setup import doctor
 
 EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-NOT_TOLD = {"all", "demo", "view"}  # sums, and one that the editor finds for itself
+NOT_TOLD = {"all", "demo"}  # sums
 
 
 def test_every_extra_has_a_line() -> None:

@@ -17,7 +17,6 @@ from bt_runtime.run.person import Person
 from bt_runtime.run.replay.stepping import stepping
 from bt_runtime.run.replay.why import why_recorded
 from bt_runtime.run.run import Run
-from bt_runtime.run.view.ace import ace_folder
 from bt_runtime.run.view.feed import Feed
 from bt_runtime.run.view.plain import clipped
 from bt_runtime.run.view.server import Server
@@ -92,8 +91,6 @@ class View:
         answer = do(debugger, "continue" if name == "resume" else name, {k: v for k, v in given.items() if k != "at"})
         if name not in LOOKING:
             self._hold()
-        if name == "source":
-            return {**answer, "ace": ace_folder() is not None}
         return answer
 
     def why(self, path: str, at: int) -> Json:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from bt_runtime.run.view.ace import ace_file
 from bt_runtime.run.view.event import Event
 
 FOLDER = Path(__file__).parent / "page"
@@ -28,9 +27,7 @@ _SCRIPT = re.compile(r'<script src="(\w+\.js)" defer></script>\n?')
 
 
 def asset(path: str) -> tuple[bytes, str] | None:
-    """Returns the file at this URL path, and its content type. Ace is there if it is installed."""
-    if path.startswith("/ace/"):
-        return ace_file(path)
+    """Returns the file at this URL path, and its content type."""
     name = path.removeprefix("/") or "page.html"
     return _read(name) if re.fullmatch(r"\w+\.(html|js|css)", name) else None
 

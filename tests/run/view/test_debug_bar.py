@@ -10,7 +10,6 @@ from bt_runtime import BtError, Run, View, load, skill
 from bt_runtime.clock import Manual
 from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.view import Feed, beside
-from bt_runtime.run.view.ace import ace_folder
 from bt_runtime.run.view.recorded import events_of
 from bt_runtime.run.view.runs import answered
 from bt_runtime.run.view.server import Server
@@ -45,7 +44,7 @@ PRESS = "btr.draw(); document.querySelector(`#debug [data-do='${arguments[0]}']`
 TEXT = "return document.getElementById('debug').innerText;"
 TYPE = """
   btr.debug.text.value = arguments[0];
-  if (!btr.debug.text.ace) btr.debug.text.dispatchEvent(new Event('input'));
+  btr.debug.text.area.dispatchEvent(new Event('input'));
 """
 SOUND = """
   const apply = [...document.querySelectorAll('#debug button')].find((b) => b.textContent === 'Replace');
@@ -71,7 +70,6 @@ def test_the_bar_of_a_live_run_debugs_it(browser: Browser, artefact):
             browser.js(CHOOSE, "/patrol/0/charge")
             browser.js(PRESS, "edit")
             browser.until("btr.debug.text")
-            assert browser.js("return Boolean(btr.debug.text.ace)") == (ace_folder() is not None)
             browser.js(TYPE, "sequence:\n  - lgo: hm\n")
             browser.until(lambda: "did you mean `log`" in browser.js(SOUND)[0])
             browser.js(TYPE, "fail:\n  name: charge\n  why: <b>no</b>\n")
@@ -128,7 +126,6 @@ def test_back_a_tick_and_on_from_there_as_a_fork_with_a_page_of_its_own(browser:
             spinning.join(60)
 
 
-@pytest.mark.skipif(ace_folder() is None, reason="the extra `view` is not installed")
 def test_yaml_in_a_nodes_place_is_coloured_completed_and_undone(browser: Browser, artefact):
     """Kinds and entries are offered as the language server offers them; undo gives the first text again."""
     with Run(load(PATROL), hz=100) as run, View(run) as view:
@@ -138,16 +135,15 @@ def test_yaml_in_a_nodes_place_is_coloured_completed_and_undone(browser: Browser
             browser.open(view.url)
             browser.until(lambda: browser.js(CHOOSE, "/patrol/0/charge"))
             browser.js(PRESS, "edit")
-            browser.until("btr.debug.text && document.querySelectorAll('#debug .ace_meta').length > 2")
+            browser.until("btr.debug.text && document.querySelectorAll('#debug .key').length > 2")
             first = browser.js("return btr.debug.text.value")
-            browser.js("const e = btr.debug.text.ace; e.gotoLine(e.session.getLength(), 1e4); e.focus();")
+            browser.js("const e = btr.debug.text; e.go(999, 999); e.focus();")
             browser.keys("\ue007- ti")
-            browser.until("document.querySelector('.ace_autocomplete .ace_line')")
-            offered = browser.js("return document.querySelector('.ace_autocomplete').innerText")
-            assert "timeout" in "".join(offered.split())
+            browser.until("!document.querySelector('#debug .offered').hidden")
+            assert "timeout" in browser.js("return document.querySelector('#debug .offered').textContent")
             browser.screenshot(artefact / "debugger_editor.png")
             browser.keys("\ue00c")
-            browser.js("const e = btr.debug.text.ace; while (e.session.getUndoManager().canUndo()) e.undo();")
+            browser.js("while (btr.debug.text.value !== arguments[0] && document.execCommand('undo'));", first)
             assert browser.js("return btr.debug.text.value") == first
             browser.until("document.querySelector('#debug .faults').textContent === 'no fault'")
         finally:

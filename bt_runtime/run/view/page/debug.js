@@ -132,32 +132,20 @@ class DebugBar {
     const faults = el("div", { class: "faults", role: "status" });
     const apply = el("button", { title: "Between two ticks; the running nodes that stand there are halted" }, "Replace");
     const typed = () => { apply.disabled = true; put(faults, "…"); clearTimeout(this.timer); this.timer = setTimeout(() => this.check(path, text, faults, apply), TYPED); };
-    const field = answer.ace && await loadAce() ? el("div", { class: "yaml" }) : el("textarea", { "aria-label": `YAML in place of ${path}`, spellcheck: "false" });
-    this.show([el("p", { class: "path said" }, path), field, faults, apply]);
-    const text = this.text = this.field(field, path, answer.text, typed);
-    field.addEventListener("keydown", (e) => { if (e.key === "Escape" && !field.querySelector(".ace_autocomplete")) this.told.replaceChildren(); e.stopPropagation(); });
+    const text = this.text = new YamlField({ label: `YAML in place of ${path}`, rows: Math.min(22, Math.max(5, answer.text.split("\n").length)), changed: typed, complete: (at) => this.page.command("complete", { path, text: text.value, line: at.row, character: at.column }) });
+    this.show([el("p", { class: "path said" }, path), text.box, faults, apply]);
+    text.value = answer.text;
+    text.box.addEventListener("keydown", (e) => { if (e.key === "Escape") this.told.replaceChildren(); e.stopPropagation(); });
     apply.addEventListener("click", async () => { if (await this.page.command("replace", { path, text: text.value })) this.told.replaceChildren(); });
     text.focus();
     await this.check(path, text, faults, apply);
-  }
-
-  // The text with colours, completion and undo, or a plain field.
-  field(field, path, given, typed) {
-    if (field instanceof HTMLTextAreaElement) { field.value = given; field.addEventListener("input", typed); return field; }
-    const complete = async (at, done) => done(null, aceItems(await this.page.command("complete", { path, text: made.getValue(), line: at.row, character: at.column })));
-    const made = yamlEditor(field, complete, { minLines: 5, maxLines: 22 });
-    made.setValue(given, -1);
-    made.session.getUndoManager().reset();
-    made.textInput.getElement().setAttribute("aria-label", `YAML in place of ${path}`);
-    made.session.on("change", typed);
-    return { ace: made, get value() { return made.getValue(); }, set value(said) { made.setValue(said, -1); }, focus: () => made.focus() };
   }
 
   async check(path, text, faults, apply) {
     const wanted = text.value, answer = await this.page.command("check", { path, text: wanted });
     if (!answer || text.value !== wanted) return; // what was typed since is checked next
     apply.disabled = answer.faults.length > 0;
-    text.ace?.session.setAnnotations(answer.faults.map((f) => ({ row: Math.max(0, f.line - 1), column: 0, text: `${f.code}: ${f.message}`, type: "error" })));
+    text.annotate(answer.faults.map((f) => ({ row: Math.max(0, f.line - 1), text: `${f.code}: ${f.message}`, type: "error" })));
     faults.classList.toggle("sound", !answer.faults.length);
     put(faults, answer.faults.length ? answer.faults.map((f) => `line ${f.line}: ${f.code} ${f.message}${f.hint ? ` (${f.hint})` : ""}`).join("\n") : "no fault");
   }

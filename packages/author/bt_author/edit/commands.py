@@ -20,7 +20,6 @@ from bt_author.lsp import complete
 from bt_author.lsp.text import Position
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.run.view.ace import ace_folder
 from bt_runtime.run.view.render import Form, draw, sketch
 from bt_runtime.types import Json
 
@@ -50,7 +49,6 @@ class Commands:
         session = self.session
         return {
             "folder": session.workspace.root.name,
-            "ace": ace_folder() is not None,
             "asks": self.asking.writer is not None,
             "trees": [{"path": session.name(p), "unsaved": self._unsaved(p)} for p in session.trees()],
             "unsaved": [session.name(p) for p, held in session.buffers.items() if held.unsaved],

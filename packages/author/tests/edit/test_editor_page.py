@@ -11,7 +11,6 @@ import pytest
 from bt_author.cli.lsp import files, sort
 from bt_author.edit.asking import Proposal
 from bt_author.edit.serving import PAGE, Editor
-from bt_runtime.run.view.ace import ace_folder
 from bt_runtime.testing.case import Case
 from bt_runtime.testing.story_file import StoryFile, StoryTick
 from tests.run.view.browser import Browser, missing
@@ -151,21 +150,41 @@ def test_faults_stand_on_their_boxes(page: Browser) -> None:
     page.until("document.querySelectorAll('.box.bad').length === 1")
 
 
-@pytest.mark.skipif(ace_folder() is None, reason="needs the view extra")
 def test_the_text_is_completed_and_checked_as_it_is_typed(page: Browser) -> None:
-    """In the text editor: kinds are offered, what is typed becomes the tree, and a fault has a mark on its line."""
+    """In the text's field: kinds are offered, what is typed becomes the tree, a fault has a mark on its line, the next
+    line is indented as the last one, and one undo takes back what completion wrote."""
     page.js("app.tab('text')")
-    page.until("app.typing.ace && app.typing.ace.getValue() === app.state.text")
+    page.until("app.typing.field.value === app.state.text")
     now = version(page)
-    page.js("const a = app.typing.ace; a.focus(); a.gotoLine(10, 100); a.insert('\\n    - wa')")
+    page.js("const f = app.typing.field; f.focus(); f.go(9, 100);")
+    page.keys(f"{ENTER}- wa")
     changed(page, now)
-    page.until("app.state.faults.length && app.typing.ace.session.getAnnotations().length")
-    page.js("app.typing.ace.execCommand('startAutocomplete')")
-    page.until("app.typing.ace.completer && app.typing.ace.completer.popup && app.typing.ace.completer.popup.isOpen")
-    now = version(page)
+    page.until("app.state.faults.length && document.querySelector('#typing .gutter .error').title.includes('wa')")
+    page.until("!document.querySelector('#typing .offered').hidden")
+    assert page.js("return document.querySelector('#typing [aria-selected=true] b').textContent") == "wait"
+    typed, now = page.js("return app.typing.text"), version(page)
     page.keys(ENTER)
     changed(page, now)
     page.until("app.state.text.includes('    - wait:')")
+    page.js("document.execCommand('undo')")
+    assert page.js("return app.typing.text") == typed
+
+
+def test_the_coloured_text_lies_under_the_typed_one(page: Browser) -> None:
+    """Line by line and letter by letter, also in a long text that was scrolled to its end."""
+    page.js("app.tab('text'); const f = app.typing.field; f.value = f.value + '# end\\n'.repeat(400); f.go(405, 3);")
+    shown = page.js(
+        "return [...document.querySelectorAll('#typing .back > div > div')].map((each) => each.textContent)"
+    )
+    text = page.js("return app.typing.text").split("\n")
+    first = int(page.js("return document.querySelector('#typing .gutter > div > div').textContent")) - 1
+    assert len(shown) < 150 and shown == text[first : first + len(shown)] and first + len(shown) > 405
+    wide = page.js("const f = app.typing.field; const line = [...f.back.querySelectorAll('div div')].find((e) => e.textContent "
+                   "=== '# end'); const range = document.createRange(); range.selectNodeContents(line); "
+                   "return [range.getBoundingClientRect().width, 5 * f.wide()]")  # fmt: skip
+    assert abs(wide[0] - wide[1]) < 1
+    lefts = page.js("return ['back', 'area'].map((name) => app.typing.field[name].getBoundingClientRect().left)")
+    assert lefts[0] == lefts[1]
 
 
 @pytest.mark.parametrize("form", ["svg", "png", "pdf"])

@@ -208,9 +208,7 @@ def test_no_keystroke_is_lost_when_the_server_dies(browser: Browser, project: Pa
         assert browser.js("return app.state.text") == unsaved.replace("wait: 1", "wait: 7")
         browser.js("app.tab('text')")
     typed = browser.js("return app.state.text") + "# typed while nobody answered\n"
-    browser.js(
-        "const t = app.typing; if (t.ace) t.ace.setValue(arguments[0]); else { t.field.value = arguments[0]; }", typed
-    )
+    browser.js("app.typing.field.value = arguments[0];", typed)
     browser.js("app.typing.typed()")
     browser.until("localStorage.getItem('btr-edit-draft:trees/main.yaml')")
     with Editor(project, files, sort, port=port) as third:

@@ -121,8 +121,7 @@ def test_what_is_typed_while_the_server_is_dead_is_offered_by_the_next_one(brows
         browser.js("localStorage.clear(); app.tab('text')")
         server.kill()
         server.wait()
-        browser.js("app.typing.ace ? app.typing.ace.setValue(app.state.text + '# late\\n', 1) : "
-                   "(app.typing.field.value += '# late\\n', app.typing.typed())")  # fmt: skip
+        browser.js("app.typing.field.value += '# late\\n'; app.typing.typed();")
         browser.until("document.getElementById('notice').textContent.includes('does not answer')")
     browser.console()  # the page has told that nobody answered
     port = int(re.search(r":(\d+)/", url)[1])  # type: ignore[index]

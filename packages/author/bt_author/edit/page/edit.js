@@ -49,7 +49,6 @@ class App {
   async begin() {
     const files = await this.files();
     if (!files) return;
-    if (files.ace) this.typing.load();
     const wanted = new URLSearchParams(location.search).get("tree");
     const first = files.trees.find((t) => t.path === wanted) ?? files.trees[0];
     const query = new URLSearchParams(location.search);
@@ -199,7 +198,7 @@ class App {
     for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-selected", String(tab.dataset.tab === this.shownTab));
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
-    if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); this.typing.ace?.resize(); return; }
+    if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
     const active = document.activeElement, focused = active?.id, top = $("panel").scrollTop, { at, value } = this.began ?? {};
     const half = typing && at === active && $("panel").contains(active) && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
