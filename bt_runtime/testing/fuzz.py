@@ -22,7 +22,7 @@ from bt_runtime.run.monitoring.nodes import child_name
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.casting import nodes_of, skills_of, trees_of
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json
 
@@ -56,7 +56,7 @@ def fuzz(
     skill's output. double: patterns of nodes that a test double replaces. halts: also halts the run at random ticks.
     endless: skills may run for ever."""
     subject = Subject(tree, never, always, project)
-    drawn = _Drawn(subject, TestValues(subject.tree.spec, values), inputs or {}, list(double), halts, endless)
+    drawn = _Drawn(subject, ChosenValues(subject.tree.spec, values), inputs or {}, list(double), halts, endless)
     cases = drawn.cases(within, seconds)
     case = _least(cases, lambda case: bool(subject.play(case)[0]), runs, seed)
     if case is None:
@@ -95,7 +95,7 @@ class _Drawn:
     def __init__(
         self,
         subject: Subject,
-        values: TestValues,
+        values: ChosenValues,
         inputs: Mapping[str, Json],
         doubles: list[str],
         halts: bool,

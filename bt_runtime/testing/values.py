@@ -20,7 +20,7 @@ MOST_BOUNDED = 64  # values of an integer with bounds that are all tried
 NEAR = {"integer": (-1, 0, 1), "number": (-0.01, 0.0, 0.01)}  # around a number of the text
 
 
-class TestValues:
+class ChosenValues:
     """Chooses test values. `given`: values listed by the caller, by entry or output name."""
 
     def __init__(self, tree: TreeSpec, given: Mapping[str, Sequence[Json]] | None = None) -> None:

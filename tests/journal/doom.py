@@ -18,7 +18,7 @@ from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.store import JournalStore
 from bt_runtime.journal.writer import Writer
 from bt_runtime.memory import Notebook
-from bt_runtime.memory.store import JournalStore as Memory
+from bt_runtime.memory.store import Store as Memory
 from bt_runtime.run.replay import rebuild, resume
 from bt_runtime.tree.engine import Engine
 from tests.journal import chores, errand

@@ -17,14 +17,14 @@ from tests.plugged import plug
 PART = '''
 from typing import NamedTuple
 
-from bt_runtime.journal.parts import Kept, Part
+from bt_runtime.journal.parts import JournalPart, Kept
 
 
 class Gust(NamedTuple):
     speed: float
 
 
-class Wind(Part):
+class Wind(JournalPart):
     """The wind that a run began in; it blows as it did when the run goes on."""
 
     values = (Gust,)

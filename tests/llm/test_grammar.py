@@ -176,7 +176,7 @@ def test_the_tables_of_a_vocabulary_are_made_beside_all_else(monkeypatch):
             made.append(threading.current_thread())
             assert go.wait(60)
 
-    monkeypatch.setattr(task_factory, "Guide", Slow)
+    monkeypatch.setattr(task_factory, "GrammarGuide", Slow)
     factory = object.__new__(task_factory.TaskFactory)
     factory.weights, factory._guide = None, None
     factory.prepare()

@@ -124,8 +124,8 @@ def test_a_worker_goes_when_its_tick_process_goes(micro, stopped):
     script = (
         "import os, signal\n"
         "from bt_runtime.llm.local.model import LocalModel\n"
-        "from bt_runtime.llm.settings import Settings\n"
-        f"m = LocalModel(Settings({str(micro)!r})).ready(30); m.write('x', max_tokens=900)\n"
+        "from bt_runtime.llm.settings import WorkerSettings\n"
+        f"m = LocalModel(WorkerSettings({str(micro)!r})).ready(30); m.write('x', max_tokens=900)\n"
         f"{'os.kill(m.pid, signal.SIGSTOP)' if stopped else ''}\n"
         "print(m.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -23,7 +23,7 @@ from bt_runtime import Tree
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.promise import Broken
 from bt_runtime.testing.trial import Trial
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from bt_runtime.tree.node import RUNNING
 from bt_runtime.types import Json
 from tests.support.brute_force_play import Choices, Oracle, Play
@@ -63,7 +63,7 @@ def explore(
     After each step `told` gets the number of states that were seen, and of those from which it has yet to go on.
     """
     subject = Subject(tree, never, always, project)
-    choices = Choices(subject, TestValues(subject.tree.spec, values), inputs or {})
+    choices = Choices(subject, ChosenValues(subject.tree.spec, values), inputs or {})
     search = _Search(choices, states, time.monotonic() + seconds, told, ticks)
     broken = search.run()
     finding = subject.finding(broken, found_by or "explore(…)") if broken is not None else None

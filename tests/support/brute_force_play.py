@@ -12,7 +12,7 @@ from bt_runtime.plugins import Kind
 from bt_runtime.testing.case import BROKEN, Case, Move, Subject, moved, played
 from bt_runtime.testing.casting import nodes_of, skills_of
 from bt_runtime.testing.trial import Trial
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json
 
@@ -117,7 +117,7 @@ class Play:
 
 
 class Choices:
-    def __init__(self, subject: Subject, values: TestValues, inputs: Mapping[str, Json]) -> None:
+    def __init__(self, subject: Subject, values: ChosenValues, inputs: Mapping[str, Json]) -> None:
         self.subject, self.inputs = subject, inputs
         tree = subject.tree.spec
         self.playable(tree)
@@ -144,7 +144,7 @@ class Choices:
                     "try the tree by random cases instead: btr fuzz",
                 )
 
-    def of(self, kind: Kind, wired: set[str], values: TestValues, catches: bool) -> list[Any]:
+    def of(self, kind: Kind, wired: set[str], values: ChosenValues, catches: bool) -> list[Any]:
         """Returns the possible answers of a polled skill; outputs that no node uses are left out."""
         good: list[Any] = [{}]
         for output in (f for f in kind.fields if f.writes and f.name in wired):
@@ -153,7 +153,7 @@ class Choices:
         ends: list[Any] = [*(made or SUCCESS for made in good), FAILURE, *([RuntimeError(BROKEN)] if catches else [])]
         return ends if instant else [RUNNING, *ends]
 
-    def listed(self, port: Any, values: TestValues) -> list[Json]:
+    def listed(self, port: Any, values: ChosenValues) -> list[Json]:
         found = values.bounded(port)
         if found is None:
             default = getattr(port, "default", None)

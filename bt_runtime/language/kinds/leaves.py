@@ -30,7 +30,7 @@ LEAVES = (
         "unset", "leaf", "Removes a blackboard entry.",
         (Field("entry", "key", "The entry.", required=True, writes=True),),
         ("The entry is as if it had never been written; it succeeds, also when there is none.",),
-        "unset: count\n", bare="entry", impl=f"{_IMPL}.leaves:Unset", ends="success",
+        "unset: count\n", bare="entry", impl=f"{_IMPL}.leaves:UnsetEntries", ends="success",
     ),
     Kind(
         "wait", "leaf", "Waits for a time, for a test to hold, or for an entry to be written.",

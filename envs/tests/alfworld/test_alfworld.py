@@ -309,8 +309,8 @@ def test_a_worker_that_hangs_is_ended_after_its_deadline(workers, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux tells of a process's end without asking again")
 def test_no_worker_outlives_the_process_that_started_it():
     code = (
-        "import sys, signal\nfrom bt_runtime.skills.worlds.worker_pool import Plays, Pool\n"
-        "pool = Pool(1, Plays('ALFWorld', sys.argv[1:]))\n"
+        "import sys, signal\nfrom bt_runtime.skills.worlds.worker_pool import Plays, WorkerPool\n"
+        "pool = WorkerPool(1, Plays('ALFWorld', sys.argv[1:]))\n"
         "pool.begin(pool, {'problem': '', 'goal': '', 'done': [], 'act': None})\n"
         "print(pool.workers[0].process.pid, flush=True)\nsignal.pause()\n"
     )
@@ -480,7 +480,7 @@ class Loaded:
 
 def test_agents_that_play_one_game_in_turn_by_acts_of_their_own_do_not_begin_it_anew(monkeypatch):
     """Four agents in an engine's process: four games are loaded, each act is done once, and a fault leaves its game."""
-    monkeypatch.setattr(real_engine, "Game", Loaded)
+    monkeypatch.setattr(real_engine, "LoadedGame", Loaded)
     monkeypatch.setattr(Loaded, "all", [])
     played = object.__new__(real_engine.Engine)
     played.domain, played.grammar, played.games, played.game = "", "", [], None

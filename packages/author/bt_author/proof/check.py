@@ -33,7 +33,7 @@ from bt_runtime.run.run import Tree
 from bt_runtime.testing.case import Finding, Subject
 from bt_runtime.testing.casting import skills_of, trees_of
 from bt_runtime.testing.story_file import StoryFile
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from bt_runtime.types import Json
 
 FROM_PYTHON = "check(…)"
@@ -118,7 +118,7 @@ class Checking:
     def fitting(self, given: Mapping[str, Sequence[Json]]) -> Mapping[str, Sequence[Json]]:
         """Returns the listed values, converted to the types of their entries or outputs."""
         spec = self.subject.tree.spec
-        values = TestValues(spec, given)
+        values = ChosenValues(spec, given)
         outputs = [f for kind in skills_of(spec).values() for f in kind.fields if f.writes]
         values.unused(f.name for f in outputs)
         ports: list[Port | Field] = [*spec.ports.values(), *outputs]

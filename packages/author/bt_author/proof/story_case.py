@@ -14,7 +14,7 @@ from bt_runtime.testing.case import BROKEN, Case, Finding, Move, Subject, moved,
 from bt_runtime.testing.promise import Broken, promised
 from bt_runtime.testing.story_file import StoryFile, story_of
 from bt_runtime.testing.trial import Trial
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, path_of
 from bt_runtime.types import Json
 
@@ -121,7 +121,7 @@ def _complete(case: Case, subject: Subject) -> Case:
     """Adds a value for each required entry that the story does not read, and where one is written whose value does not
     matter."""
     spec = subject.tree.spec
-    values = TestValues(spec)
+    values = ChosenValues(spec)
     ports = {**spec.inputs, **entries_of(spec)}
     open_ = {name for name, value in case.inputs.items() if value is UNKNOWN}
     lacking = {n: values.some(p)[0] for n, p in ports.items() if n in open_ or (p.required and n not in case.inputs)}

@@ -12,7 +12,7 @@ from bt_runtime import BtError, Tree, load
 from bt_runtime.cli import Exit, main
 from bt_runtime.language.outside import outside, written
 from bt_runtime.testing.fuzz import fuzz
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from tests.support.random_trees import SKILLS
 
 HEAD = (
@@ -83,7 +83,7 @@ def test_values_that_have_no_effect_are_refused(search) -> None:
 def test_random_cases_and_proofs_draw_the_same_from_outside() -> None:
     for said, names in (("", ["battery"]), (YES, ["low", "battery"]), (NO, ["battery"])):
         spec = load(AFTERWARDS % (said, ""), skills=SKILLS).spec
-        assert [port.name for port in TestValues(spec).outside()] == names
+        assert [port.name for port in ChosenValues(spec).outside()] == names
         assert [port.name for port in outside(spec, written(spec))] == names
     assert fuzz(load(AFTERWARDS % (YES, ""), skills=SKILLS), never="low and go is running", runs=50) is not None
     assert fuzz(load(AFTERWARDS % (NO, ""), skills=SKILLS), never="low and go is running", runs=50) is None

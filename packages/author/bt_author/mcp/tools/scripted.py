@@ -16,7 +16,7 @@ from bt_runtime.run.debug.script import LaterResult, Script, said
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.casting import nodes_of, skills_of
 from bt_runtime.testing.trial import Trial
-from bt_runtime.testing.values import TestValues
+from bt_runtime.testing.values import ChosenValues
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
 from bt_runtime.types import Json
 
@@ -49,7 +49,7 @@ def play(
     """Plays a tree to its end, or for so many seconds of its own time. `writes`: [{at: 5, set: {low: true}}]."""
     scripts = {name: [act(each) for each in _listed(acts)] for name, acts in skills.items()}
     kinds = skills_of(tree.spec)
-    values = TestValues(tree.spec)
+    values = ChosenValues(tree.spec)
     assumed = [name for name in kinds if name not in scripts]
     story = _StoryLines()
     every = {name: _Told(name, acts, story) for name, acts in scripts.items()}
@@ -88,7 +88,7 @@ def _listed(acts: Any) -> list[Any]:
     return acts if isinstance(acts, list) and not timed else [acts]
 
 
-def plainest(kind: Kind, values: TestValues) -> Any:
+def plainest(kind: Kind, values: ChosenValues) -> Any:
     """Success, with a value of the right type for each output."""
     outputs = [field for field in kind.fields if field.writes]
     return {field.name: values.some(field)[0] for field in outputs} if outputs else SUCCESS
