@@ -127,8 +127,9 @@ def test_back_a_tick_and_on_from_there_as_a_fork_with_a_page_of_its_own(browser:
 
 
 def test_yaml_in_a_nodes_place_is_coloured_completed_and_undone(browser: Browser, artefact):
-    """Kinds and entries are offered as the language server offers them; undo gives the first text again."""
-    with Run(load(PATROL), hz=100) as run, View(run) as view:
+    """With an editor beside it, kinds and entries are offered as by the language server; undo gives the first text."""
+    with beside.opened() as editor, Run(load(PATROL), hz=100) as run, View(run) as view:
+        editor.of_run(view)
         spinning = threading.Thread(target=run.spin)
         spinning.start()
         try:

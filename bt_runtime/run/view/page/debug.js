@@ -132,7 +132,7 @@ class DebugBar {
     const faults = el("div", { class: "faults", role: "status" });
     const apply = el("button", { title: "Between two ticks; the running nodes that stand there are halted" }, "Replace");
     const typed = () => { apply.disabled = true; put(faults, "…"); clearTimeout(this.timer); this.timer = setTimeout(() => this.check(path, text, faults, apply), TYPED); };
-    const text = this.text = new YamlField({ label: `YAML in place of ${path}`, rows: Math.min(22, Math.max(5, answer.text.split("\n").length)), changed: typed, complete: (at) => this.page.command("complete", { path, text: text.value, line: at.row, character: at.column }) });
+    const text = this.text = new YamlField({ label: `YAML in place of ${path}`, rows: Math.min(22, Math.max(5, answer.text.split("\n").length)), changed: typed, complete: (at) => this.page.history.head.latest.editor && this.page.command("complete", { path, text: text.value, line: at.row, character: at.column }) });
     this.show([el("p", { class: "path said" }, path), text.box, faults, apply]);
     text.value = answer.text;
     text.box.addEventListener("keydown", (e) => { if (e.key === "Escape") this.told.replaceChildren(); e.stopPropagation(); });

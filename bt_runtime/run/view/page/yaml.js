@@ -15,7 +15,7 @@ class YamlField {
     this.back = el("pre", { class: "back", "aria-hidden": "true" });
     this.list = el("ul", { class: "offered", role: "listbox", id: `offered-${YamlField.count = (YamlField.count ?? 0) + 1}`, hidden: "" });
     this.area = el("textarea", { spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": label, "aria-autocomplete": "list", "aria-controls": this.list.id, on: {
-      input: (e) => this.typed(e), scroll: () => { this.close(); this.draw(); }, keydown: (e) => this.key(e), click: () => { this.close(); moved(); }, blur: () => this.close(),
+      input: (e) => this.typed(e), scroll: () => { this.list.hidden = true; this.draw(); }, keydown: (e) => this.key(e), click: () => { this.close(); moved(); }, blur: () => this.close(),
       keyup: (e) => { if (/^(Arrow|Page|Home|End)/.test(e.key)) moved(); },
     } });
     this.box = el("div", { class: "yamlfield" }, this.gutter, this.back, this.area, this.list);
@@ -24,7 +24,15 @@ class YamlField {
   }
 
   get value() { return this.area.value; }
-  set value(text) { if (text !== this.area.value) { const at = Math.min(this.area.selectionStart, text.length); this.area.value = text; this.area.setSelectionRange(at, at); } this.close(); this.draw(); }
+  set value(text) {
+    if (text !== this.area.value) {
+      const at = Math.min(this.area.selectionStart, text.length);
+      this.area.value = text;
+      this.area.setSelectionRange(at, at);
+      this.close();
+    }
+    this.draw();
+  }
   get caret() { const rows = this.area.value.slice(0, this.area.selectionStart).split("\n"); return { row: rows.length - 1, column: rows.at(-1).length }; }
   focus() { this.area.focus(); }
 

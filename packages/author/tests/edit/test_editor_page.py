@@ -159,7 +159,7 @@ def test_the_text_is_completed_and_checked_as_it_is_typed(page: Browser) -> None
     page.js("const f = app.typing.field; f.focus(); f.go(9, 100);")
     page.keys(f"{ENTER}- wa")
     changed(page, now)
-    page.until("app.state.faults.length && document.querySelector('#typing .gutter .error').title.includes('wa')")
+    page.until("app.state.faults.length && document.querySelector('#typing .gutter .error')?.title.includes('BT014')")
     page.until("!document.querySelector('#typing .offered').hidden")
     assert page.js("return document.querySelector('#typing [aria-selected=true] b').textContent") == "wait"
     typed, now = page.js("return app.typing.text"), version(page)
@@ -168,6 +168,13 @@ def test_the_text_is_completed_and_checked_as_it_is_typed(page: Browser) -> None
     page.until("app.state.text.includes('    - wait:')")
     page.js("document.execCommand('undo')")
     assert page.js("return app.typing.text") == typed
+
+
+WIDTHS = """
+const f = app.typing.field, range = document.createRange();
+range.selectNodeContents([...f.back.querySelectorAll("div div")].find((each) => each.textContent === "# end"));
+return [range.getBoundingClientRect().width, 5 * f.wide()];
+"""
 
 
 def test_the_coloured_text_lies_under_the_typed_one(page: Browser) -> None:
@@ -179,9 +186,7 @@ def test_the_coloured_text_lies_under_the_typed_one(page: Browser) -> None:
     text = page.js("return app.typing.text").split("\n")
     first = int(page.js("return document.querySelector('#typing .gutter > div > div').textContent")) - 1
     assert len(shown) < 150 and shown == text[first : first + len(shown)] and first + len(shown) > 405
-    wide = page.js("const f = app.typing.field; const line = [...f.back.querySelectorAll('div div')].find((e) => e.textContent "
-                   "=== '# end'); const range = document.createRange(); range.selectNodeContents(line); "
-                   "return [range.getBoundingClientRect().width, 5 * f.wide()]")  # fmt: skip
+    wide = page.js(WIDTHS)
     assert abs(wide[0] - wide[1]) < 1
     lefts = page.js("return ['back', 'area'].map((name) => app.typing.field[name].getBoundingClientRect().left)")
     assert lefts[0] == lefts[1]

@@ -5,6 +5,8 @@ class Typing {
   constructor(app) {
     this.app = app;
     this.timer = 0;
+    this.sending = Promise.resolve(); // one text at a time: each is about the version that the last one made
+    this.unsent = 0;
     this.quiet = false;
     this.field = new YamlField({ label: "The text", complete: (at) => this.completed(at), changed: () => this.typed(), moved: () => this.moved() });
     this.box = el("div", { id: "typing" }, this.field.box);
@@ -14,21 +16,29 @@ class Typing {
 
   // The text as it is now; what is being typed is not disturbed.
   show(state) {
-    if (!state || this.timer) return; // what is being typed comes first
+    if (!state || this.timer || (this.unsent && state.text !== this.text)) return; // what is being typed comes first
     this.field.value = state.text;
     this.field.annotate(state.faults.map((f) => ({ row: f.line - 1, text: `${f.code}: ${f.message}`, type: f.severity === "error" ? "error" : "warning" })));
   }
 
   // What the language server offers at this place, for the text as it is now.
   async completed(at) {
-    if (this.timer) { clearTimeout(this.timer); this.timer = 0; await this.app.typed(this.text); }
+    if (this.timer) this.send();
+    await this.sending;
     return this.app.send("complete", { path: this.app.state.path, line: at.row, character: at.column });
   }
 
   typed() {
     this.app.keep(this.text);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { this.timer = 0; this.app.typed(this.text); }, 250);
+    this.timer = setTimeout(() => this.send(), 250);
+  }
+
+  send() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.unsent++;
+    this.sending = this.sending.then(() => this.app.typed(this.text)).finally(() => { this.unsent--; this.show(this.app.state); });
   }
 
   moved() {
