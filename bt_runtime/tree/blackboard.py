@@ -120,7 +120,11 @@ class Scope(Mapping[str, Json]):
 
     def __contains__(self, name: object) -> bool:
         scope, at = self.home(str(name))
-        return at in scope.entries
+        return scope.holds(at)
+
+    def holds(self, name: str) -> bool:
+        """True when this scope itself has the entry."""
+        return name in self.entries
 
     def __setitem__(self, name: str, value: Json) -> None:
         """Writes one entry. The quick path: in the tick, the entry is here, the value surely fits."""
@@ -139,8 +143,6 @@ class Scope(Mapping[str, Json]):
             if board.stream.routes[Written]:
                 board.tell(Written(self.path, name, value, order))
             return
-        if not isinstance(name, str):
-            raise TypeError(f"an entry's name is a text, not {name!r:.60}")
         board.write(self, {name: value})
 
     def update(
@@ -157,9 +159,6 @@ class Scope(Mapping[str, Json]):
             if not callable(change) or not isinstance(given, str):
                 raise TypeError(f"`update` of one entry takes a function of its present value, not {change!r:.60}")
             self.board.change(self, given, change)
-        for name in more:
-            if not isinstance(name, str):
-                raise TypeError(f"an entry's name is a text, not {name!r:.60}")
         if more:
             self.board.write(self, more)
 
@@ -246,6 +245,9 @@ class Blackboard:
         self._write(_Change(scope, {name: change}))
 
     def write(self, scope: Scope, values: Mapping[str, Json], by: str = "") -> None:
+        for name in values:
+            if not isinstance(name, str):
+                raise TypeError(f"an entry's name is a text, not {name!r:.60}")
         self._write(_Change(scope, dict.fromkeys(values), values, by))
 
     def _write(self, change: _Change) -> None:

@@ -73,17 +73,16 @@ class Subtree(Decorator):
         given = self.spec.values.get("with") or {}
         for name, port in self.tree.ports.items():
             if name in inner.shared:
-                self.seed(name, port)
+                self.seed(inner, name, port)
             elif name in given:
                 inner[name] = computed(given[name], self.within)
             elif not port.required and name not in inner.entries:
                 inner[name] = literal(port.default)
 
-    def seed(self, name: str, port: Json) -> None:
+    def seed(self, inner: Scope, name: str, port: Json) -> None:
         """Gives an unwritten shared entry the port's default; checks an existing value."""
-        assert self.inner is not None
-        home, at = self.inner.home(name, writing=name in self.tree.outputs)
-        if at in home.entries:
+        home, at = inner.home(name, writing=name in self.tree.outputs)
+        if home.holds(at):
             if name in self.tree.inputs:
                 ports.check(port, home[at])
         elif not port.required and name in self.tree.outputs:

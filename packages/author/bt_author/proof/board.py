@@ -103,8 +103,8 @@ class ProofScope(Scope):
         value = self.board.read(*self.home(name))
         return default if value is MISSING else self.board.items if value is UNKNOWN else value
 
-    def __contains__(self, name: object) -> bool:
-        return self.board.read(*self.home(str(name)), there=True) is not MISSING
+    def holds(self, name: str) -> bool:
+        return self.board.read(self, name, there=True) is not MISSING
 
     def __setitem__(self, name: str, value: Json) -> None:
         self.board.put(self, {name: value})

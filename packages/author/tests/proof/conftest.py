@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[4]
 CODE = (
-    *(f"bt_runtime/{room}" for room in ("monitoring", "language", "tree", "testing")),
+    *(f"bt_runtime/{room}" for room in ("run/monitoring", "language", "tree", "testing")),
     "packages/author/bt_author/proof",
     "packages/author/tests/proof",
     "tests/support",

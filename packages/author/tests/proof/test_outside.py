@@ -53,6 +53,15 @@ def test_an_entry_that_a_node_writes_too_changes_from_outside_when_it_says_so(
     assert ("if only the tree writes `low`" in result.words()) == bool(assumes)
 
 
+def test_an_output_of_an_included_tree_keeps_what_came_from_outside_after_an_unset(tmp_path: Path) -> None:
+    """The included tree's default stands only while nobody outside has written the entry since it was unset."""
+    top = f"blackboard:\n  b: {{type: boolean, default: true{YES}}}\n"
+    top += "root:\n  sequence: [unset: b, wait: 1, tree: {file: s, with: {b: '{b}'}}]\n"
+    included = "outputs:\n  b: {type: boolean, default: true}\nroot: {if: {check: not b, then: {go: {}}}}\n"
+    tree = project(tmp_path, top, s=included)
+    assert one(tree, "go is running").outcome == "refuted"
+
+
 def test_a_sensor_that_the_tree_resets_makes_no_vacuous_proof() -> None:
     assert one(load(PATROL % ("", YES), skills=SKILLS), "grab is running").outcome == "refuted"
     assert one(load(PATROL % ("", ""), skills=SKILLS), "grab is running").assumes == ("battery",)
