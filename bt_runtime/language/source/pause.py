@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable
 
-LEAST = 10_000  # objects; fewer are left to the ordinary collection of the young
+LEAST = 2_000  # objects; fewer are left to the ordinary collection of the young
 MOST = 500_000  # objects put aside without a look, or half of all that stood, before a full collection is made
 
 

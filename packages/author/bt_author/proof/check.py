@@ -14,6 +14,7 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -207,10 +208,12 @@ class Checking:
             return None
 
 
+@cache
 def _code() -> str:
-    """Returns a digest of the checker's code, because another version may give another result."""
+    """Returns a digest of the checker's code and of the engine that it runs: other code may give another result."""
     runtime = Path(bt_runtime.__file__).parent
+    rooms = (Path(__file__).parent, *(runtime / room for room in ("language", "tree", "skills", "run/monitoring")))
     made = hashlib.sha256()
-    for path in [*sorted(Path(__file__).parent.rglob("*.py")), runtime / "language" / "outside.py"]:
+    for path in [*(file for room in rooms for file in sorted(room.rglob("*.py"))), runtime / "agents" / "facts.py"]:
         made.update(disk.read_or_nothing(path))
     return made.hexdigest()

@@ -219,13 +219,8 @@ def merge(made: NodeSpec) -> None:
 def with_root(tree: TreeSpec, root: NodeSpec) -> TreeSpec:
     """The same tree with another root."""
     new = TreeSpec(tree.name, tree.file, "", tree.folder, tree.registry)
-    new.inputs, new.outputs, new.entries, new.shared, new.root = (
-        tree.inputs,
-        tree.outputs,
-        tree.entries,
-        tree.shared,
-        root,
-    )
+    new.inputs, new.outputs, new.entries = tree.inputs, tree.outputs, tree.entries
+    new.shared, new.root = tree.shared, root
     return new
 
 

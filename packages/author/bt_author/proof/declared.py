@@ -56,5 +56,9 @@ def explorable(made: object) -> bool:
         return False
     if getattr(made, "looks_outside", False):
         return False
-    ours = made.__module__.startswith(("bt_runtime.tree.nodes.", "bt_author.proof."))
-    return ours or "STATE" in vars(made) or "ROUND" in vars(made)
+    return ours(made) or "STATE" in vars(made) or "ROUND" in vars(made)
+
+
+def ours(made: type) -> bool:
+    """True for a class of the runtime's own nodes, or of the proof's."""
+    return made.__module__.startswith(("bt_runtime.tree.nodes.", "bt_author.proof."))

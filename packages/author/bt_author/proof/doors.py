@@ -80,6 +80,3 @@ class AnyGrowth:
     def subtree(self, node: Subtree, tree: TreeSpec) -> Grow:
         self.asked.append(self.requests[node])
         return self.requests[node]
-
-
-__all__ = ["AnyGrowth", "Path", "ProofContext"] if TYPE_CHECKING else ["AnyGrowth", "ProofContext"]

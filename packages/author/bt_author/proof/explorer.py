@@ -10,6 +10,7 @@ from bt_author.proof.board import ProofBoard
 from bt_author.proof.choices import RUN, WORDS, Choices, State
 from bt_author.proof.crashes import Crashes
 from bt_author.proof.cut import Cut
+from bt_author.proof.declared import ours
 from bt_author.proof.doors import ProofContext
 from bt_author.proof.entries import Entries
 from bt_author.proof.options import Options
@@ -23,8 +24,9 @@ from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.build import build
+from bt_runtime.tree.changes import below
 from bt_runtime.tree.engine import tick_once
-from bt_runtime.tree.node import RUNNING, Node, path_of
+from bt_runtime.tree.node import RUNNING, path_of
 from bt_runtime.tree.nodes.interlocks import held
 from bt_runtime.tree.nodes.skill import SkillNode
 from bt_runtime.tree.nodes.subtree import Subtree
@@ -146,20 +148,15 @@ class Explorer:
 
     def _show(self) -> None:
         """Finds the nodes whose results somebody reads, and all above them."""
-        shown = {number for reader in self.atoms for number in reader.read}
+        read: list[Any] = [self.all[number] for reader in self.atoms for number in reader.read]
+        for node in self.all:
+            if (self.cut.breaks and node.spec.kind.name == "try") or not ours(type(node)):
+                read += below(node)
         self.shown: set[int] = set()
-        for number in shown:
-            at: Any = self.all[number]
+        for at in read:
             while at is not None and self.numbers[id(at)] not in self.shown:
                 self.shown.add(self.numbers[id(at)])
                 at = at.parent
-        for node in self.all:
-            if (self.cut.breaks and node.spec.kind.name == "try") or not _ours(node):
-                self.shown |= {self.numbers[id(each)] for each in _below(node, self.numbers)}
-                at = node
-                while at is not None:
-                    self.shown.add(self.numbers[id(at)])
-                    at = at.parent
 
     def _slots(self) -> None:
         self.slots: list[Any] = [Slot(node, number) for number, node in enumerate(self.all)]
@@ -322,15 +319,3 @@ class Explorer:
 
     def word(self, number: int) -> str:
         return WORDS[NUMBER[self.all[number].status]]
-
-
-def _ours(node: Node) -> bool:
-    return type(node).__module__.startswith(("bt_runtime.tree.nodes.", "bt_author.proof."))
-
-
-def _below(node: Any, numbers: Mapping[int, int]) -> Iterator[Any]:
-    todo = [node]
-    while todo:
-        each = todo.pop()
-        yield each
-        todo += each.children

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
@@ -55,8 +55,11 @@ class Slot:
             found += [0 if name == told else taken(getattr(node, name)) for name in self.round]
         return tuple(found)
 
+    def key(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return values if len(values) == 1 else tuple(map(frozen, values))
+
     def number_of(self, values: tuple[Any, ...]) -> int:
-        key = values if len(values) == 1 else tuple(map(frozen, values))
+        key = self.key(values)
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = len(self.values)
@@ -68,11 +71,11 @@ class Slot:
         node.status = values[0]
         at = 1
         for name in self.lasting:
-            given(node, name, values[at])
+            setattr(node, name, back(values[at]))
             at += 1
         if values[0] is RUNNING:
             for name in self.round:
-                given(node, name, values[at])
+                setattr(node, name, back(values[at]))
                 at += 1
         else:
             for name in self.round:
@@ -89,14 +92,9 @@ class ScopeSlot(Slot):
     def read(self) -> tuple[Any, ...]:
         return tuple(sorted(self.node.entries.items()))
 
-    def number_of(self, values: tuple[Any, ...]) -> int:
+    def key(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         number = self.board.number
-        key = tuple((name, number(value)) for name, value in values)
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = len(self.values)
-            self.values.append(values)
-        return found
+        return tuple((name, number(value)) for name, value in values)
 
     def put(self, number: int) -> None:
         entries = self.node.entries
@@ -114,26 +112,20 @@ class HeldSlot(Slot):
     def read(self) -> tuple[Any, ...]:
         return tuple(taken(getattr(self.node, name)) for name in self.node.STATE)
 
-    def number_of(self, values: tuple[Any, ...]) -> int:
-        key = tuple(map(frozen, values))
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = len(self.values)
-            self.values.append(values)
-        return found
+    def key(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(map(frozen, values))
 
     def put(self, number: int) -> None:
         for name, value in zip(self.node.STATE, self.values[number], strict=True):
             setattr(self.node, name, back(value))
 
 
-class Kept:
+class Kept(NamedTuple):
     """A mutable object that a node holds, with its contents."""
 
-    __slots__ = ("held", "names", "values")
-
-    def __init__(self, held: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
-        self.held, self.names, self.values = held, names, values
+    held: Any
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
 
 
 def taken(value: Any) -> Any:
@@ -149,10 +141,6 @@ def taken(value: Any) -> Any:
     if names is not None:
         return Kept(value, names, tuple(taken(getattr(value, name)) for name in names))
     return value
-
-
-def given(owner: Any, name: str, value: Any) -> None:
-    setattr(owner, name, back(value))
 
 
 def back(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from bt_author.proof import parts
 from bt_author.proof.acting import Acting
-from bt_author.proof.choices import RUN, WORDS, Choices, State
+from bt_author.proof.choices import BAD, BREAKS, OK, RUN, WORDS, Choices, State
 from bt_author.proof.explorer import Explorer, Mark, Step
 from bt_author.proof.search import Story
 from bt_runtime.language.kinds.data import UNKNOWN
@@ -215,7 +215,7 @@ def _said(event: Event) -> str:
             return f"{name} is written" if value is UNKNOWN else f"{name} is {value!r}"
         case ("poll", name, path, status, given):
             gives = f" with {', '.join(f'{k} = {v!r}' for k, v in given.items())}" if given else ""
-            what = {1: "goes on", 2: f"succeeds{gives}", 3: "fails", -1: "breaks"}[status]
+            what = {RUN: "goes on", OK: f"succeeds{gives}", BAD: "fails", BREAKS: "breaks"}[status]
             return f"{name} ({path}) {what}"
         case ("cancel", name, path):
             return f"{name} ({path}) is cancelled"

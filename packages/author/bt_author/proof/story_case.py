@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from bt_author.proof.choices import BAD, BREAKS, OK
 from bt_author.proof.story import Telling, times, words
 from bt_runtime.language.kinds.data import UNKNOWN
 from bt_runtime.language.outside import entries_of
@@ -17,8 +18,6 @@ from bt_runtime.testing.trial import Trial
 from bt_runtime.testing.values import ChosenValues
 from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, path_of
 from bt_runtime.types import Json
-
-_OK, _BAD, _BREAKS = 2, 3, -1
 
 
 def case_of(telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[int]] | None:
@@ -51,9 +50,9 @@ def case_of(telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[in
                     starts.setdefault(name, []).append(open_[path])
                 case ("poll", name, path, status, outputs):
                     record = open_[path]
-                    if status in (_OK, _BAD, _BREAKS):
-                        record[1] = (dict(outputs) or SUCCESS) if status == _OK else FAILURE
-                        record[1] = RuntimeError(BROKEN) if status == _BREAKS else record[1]
+                    if status in (OK, BAD, BREAKS):
+                        record[1] = (dict(outputs) or SUCCESS) if status == OK else FAILURE
+                        record[1] = RuntimeError(BROKEN) if status == BREAKS else record[1]
                     else:
                         record[0] += 1
         passes = (when[at] - when[at - 1]) / 1000 if at else 0
