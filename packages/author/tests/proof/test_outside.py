@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from bt_author.cli import check as check_command
+from bt_author.proof import check as check_module
 from bt_author.proof.check import Result, check
 from bt_runtime import BtError, Tree, load
 from bt_runtime.cli import Exit, main
 from bt_runtime.language.outside import outside, written
+from bt_runtime.language.project import disk
 from bt_runtime.testing.fuzz import fuzz
 from bt_runtime.testing.values import ChosenValues
 from tests.support.random_trees import SKILLS
@@ -282,3 +284,14 @@ def test_what_a_tree_has_grown_into_itself_is_put_back(tmp_path: Path) -> None:
     assert one(tree, "arm is running").finding is not None
     [result] = check(tree, ltl="(arm is idle) W (go is success)", properties=[])
     assert result.outcome == "proved"
+
+
+@pytest.mark.parametrize("file", ["board.py", "subtree.py", "expression.py"])
+def test_a_kept_proof_depends_on_the_code_of_the_engine_that_it_runs(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digest that names it is another one when the checker, a node or the language has changed."""
+    digest, read = check_module._code.__wrapped__, disk.read_or_nothing
+    before = digest()
+    monkeypatch.setattr(disk, "read_or_nothing", lambda path: b"" if path.name == file else read(path))
+    assert digest() != before
