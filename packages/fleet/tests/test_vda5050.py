@@ -249,10 +249,27 @@ def test_a_bridge_that_is_started_again_goes_on_with_the_order() -> None:
         assert (noted.state["nodeStates"], noted.action("drop-1")) == ([], "FINISHED")
 
 
+def test_a_vehicle_that_was_not_heard_yet_has_no_state() -> None:
+    """A bridge that is started again tells nothing before the first heartbeat: the vehicle may be halted."""
+    noted = Noted()
+    bridge = noted.bridge()
+    bridge.alive("r7", {"running": "t"})
+    post(bridge, order("a", "b"))
+    noted.told(bridge, STARTED)
+    before = len(noted.said["state"])
+    again = noted.bridge()
+    post(again, order("a", "b"))
+    again.tick()
+    assert len(noted.said["state"]) == before
+    again.alive("r7", {"halted": PAUSED})
+    assert (noted.state["paused"], noted.state["driving"], len(noted.tasks)) == (True, False, 1)
+
+
 def test_an_update_of_an_unknown_order_is_refused() -> None:
     """A bridge that has lost its store says so, and the robot does not leave its route."""
     noted = Noted()
     bridge = noted.bridge()
+    bridge.alive("r7", {})
     post(bridge, order("c", "d", update=1, begin=4))
     assert [each["errorType"] for each in noted.state["errors"]] == ["orderUpdateError"]
     assert (noted.tasks, noted.state["orderId"]) == ({}, "")
@@ -301,6 +318,7 @@ def test_a_cancel_reaches_the_fleet_when_it_answers_again(lost: bool) -> None:
     assert noted.done == [("cancel", task)]
     if lost:
         bridge = noted.bridge()
+        bridge.alive("r7", {"running": "t"})
     for _ in range(3):
         bridge.tick()
     assert noted.done == [("cancel", task)] * (1 + lost)
@@ -312,6 +330,7 @@ def test_no_message_ends_the_bridge() -> None:
     """Whatever arrives by MQTT or from the fleet, the next order is done; strangers' names are kept nowhere."""
     noted, over = Noted(), threading.Event()
     bridge = noted.bridge(now=time.monotonic)
+    bridge.alive("r7", {})
     news: queue.Queue[tuple[Any, ...]] = queue.Queue()
     bad = [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 50_000, b'{"nodes": NaN}',
            json.dumps({**order("a", "b"), "nodes": "x"}).encode(), json.dumps(order("\ud800")).encode(),

@@ -97,6 +97,7 @@ class Bridge:
             self.journeys[robot] = journey
             if stages:  # the first may have been sent: sent again, it is the same task
                 self._queues[robot] = deque(stages)
+                self._next(robot)  # what its task has done meanwhile is known before a state is published
 
     def _keep(self, robot: str) -> None:
         active = [self._active[robot]] if robot in self._active else []
@@ -307,8 +308,10 @@ class Bridge:
     # To the broker -----------------------------------------------------------------------------
 
     def state(self, robot: str) -> None:
-        self._stated[robot] = self.now()
-        self._publish(robot, "state", self._journey(robot).state(self.vehicles.get(robot, UNHEARD)))
+        """Publishes a robot's state. Of one that this bridge has not heard yet, nothing is known and nothing told."""
+        if (vehicle := self.vehicles.get(robot)) is not None:
+            self._stated[robot] = self.now()
+            self._publish(robot, "state", self._journey(robot).state(vehicle))
 
     def _connection(self, robot: str, word: str) -> None:
         if self._online.get(robot) != word:
