@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bt_fleet.record import DONE, STARTED
-from bt_fleet.vda5050.bridge import PAUSED, Bridge, serve
+from bt_fleet.standards.vda5050.bridge import PAUSED, Bridge, serve
+from bt_fleet.store.record import DONE, STARTED
 from packages.fleet.tests.test_vda5050 import Noted, act, order, post
 
 ROUNDS = 30
