@@ -19,7 +19,7 @@ class PropertyPast(NamedTuple):
 
     left: frozenset[Left]  # what the property still asks
     begun: bool = False  # whether it has been looked at
-    since: float | None = None  # since when its clock runs
+    due: float | None = None  # the time at which its clock is late
 
 
 class GraftAnswer(NamedTuple):

@@ -16,6 +16,7 @@ from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, StartsW
 from bt_runtime.language.properties.property import LATE, Property
 from bt_runtime.run.monitoring.automaton import Automaton, Left
 from bt_runtime.run.monitoring.standing import Standing
+from bt_runtime.run.monitoring.within import Within
 from bt_runtime.tree.describe.gist import kind_of
 from bt_runtime.tree.node import INVALID, RUNNING, path_of
 
@@ -121,8 +122,7 @@ class PropertyMonitor:
         self.late = 1 << len(texts)
         self.left: frozenset[Left] = frozenset((self.automaton.start,))
         self.history: list[tuple[frozenset[Left], int]] = []  # what was left before each tick, and its atoms
-        self.since: float | None = None  # the time from which a `within` counts
-        self.begun = False
+        self.clock = Within(1, 2 if len(texts) > 1 else 0, property.seconds or 0.0)  # of a `within`
         self.unread = {name for atom in self.atoms for name in atom.entries}  # entries that were never there
         self.unseen = {path for atom in self.atoms for path in atom.paths}  # … and nodes
         self.given: dict[tuple[Behaviour, StartsWatch], bool] = {}
@@ -145,18 +145,8 @@ class PropertyMonitor:
 
     def bits(self, sight: Sight, over: bool) -> int:
         bits = sum(1 << at for at, atom in enumerate(self.atoms) if self.holds(atom, sight))
-        seconds = self.property.seconds
-        if seconds is not None:
-            now = sight.run.context.clock.now()
-            begins = bool(bits & 2) if len(self.atoms) > 1 else not self.begun
-            self.begun = True
-            if self.since is not None and bits & 1:
-                self.since = None
-            elif self.since is None and begins and not bits & 1:
-                self.since = now
-            if self.since is not None and (over or now - self.since >= seconds - 1e-9):
-                bits |= self.late
-        return bits
+        clocked = self.property.seconds is not None
+        return bits | self.late if clocked and self.clock.late(sight.run.context.clock.now(), bits, over) else bits
 
     def holds(self, atom: Atom, sight: Sight) -> bool:
         if not all(sight.entry(name) for name in atom.entries if name not in atom.test.asked):

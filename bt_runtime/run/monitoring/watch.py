@@ -47,7 +47,7 @@ class Watched:
 
     @property
     def past(self) -> dict[str, PropertyPast]:
-        return {each.property.name: PropertyPast(each.left, each.begun, each.since) for each in self.monitors}
+        return {each.property.name: PropertyPast(each.left, each.clock.begun, each.clock.due) for each in self.monitors}
 
 
 class WatchedProperties(Protocol):

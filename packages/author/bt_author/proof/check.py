@@ -22,7 +22,7 @@ import bt_runtime
 from bt_author.proof.decide import Asked, Outcome, assumption, decide
 from bt_author.proof.search import STATES, Limits
 from bt_author.proof.story import words
-from bt_author.proof.story_case import finding, follows, story_file
+from bt_author.proof.story_case import counterexample, follows
 from bt_runtime._version import __version__
 from bt_runtime.language import project as projects
 from bt_runtime.language.faults.diagnostic import BtError
@@ -150,8 +150,8 @@ class Checking:
         story, found, played = tuple[str, ...](), None, None
         if verdict.telling is not None:
             story = tuple(words(verdict.telling))
-            found = finding(subject, verdict.telling, self.inputs, f"{self.found_by}{self.option(property)}")
-            played = story_file(subject, verdict.telling, self.inputs, property, found.why, found.found_by)
+            by = f"{self.found_by}{self.option(property)}"
+            found, played = counterexample(subject, verdict.telling, self.inputs, property, by)
         result = Result(
             property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks,
             played, assumes=verdict.assumes, trusts=verdict.trusts,

@@ -15,13 +15,14 @@ from bt_author.proof.doors import ProofContext
 from bt_author.proof.entries import Entries
 from bt_author.proof.options import Options
 from bt_author.proof.parts import NUMBER, OpenPart, Part
-from bt_author.proof.reader import Reader, Within
+from bt_author.proof.reader import Reader
 from bt_author.proof.renaming import ClockRenaming, Starts
 from bt_author.proof.slot import HeldSlot, ScopeSlot, Slot, moved, times_in
 from bt_author.proof.times import PAST, Source
 from bt_author.proof.zone import NO_CLOCKS
 from bt_runtime.language.properties.property import Property
 from bt_runtime.language.spec import TreeSpec
+from bt_runtime.run.monitoring.within import Within
 from bt_runtime.skills.resources import Hold
 from bt_runtime.tree.build import build
 from bt_runtime.tree.changes import below
@@ -141,7 +142,7 @@ class Explorer:
             if each.seconds is not None:
                 texts = [atom.text for atom in each.atoms]
                 since = self.bit_of(texts[1]) if len(texts) > 1 else 0
-                self.clocks.append(Within(self.source, self.bit_of(texts[0]), since, each.seconds))
+                self.clocks.append(Within(self.bit_of(texts[0]), since, each.seconds))
 
     def bit_of(self, text: str) -> int:
         return next(1 << at for at, reader in enumerate(self.atoms) if reader.atom.text == text)
@@ -261,7 +262,7 @@ class Explorer:
             if atom.holds(t, status):
                 bits |= 1 << at
         for at, clock in enumerate(self.clocks, len(self.atoms)):
-            if clock.late(bits, status):
+            if clock.late(self.source.now(), bits, status != RUN):
                 bits |= 1 << at
         return bits
 

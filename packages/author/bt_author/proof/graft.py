@@ -91,8 +91,8 @@ class Grafts(grafts.Grafts):
         self, property: Property, change: Change | None, past: PropertyPast, work: Work, whole: bool
     ) -> GraftAnswer:
         shadow = self.shadow(property, change, whole)
-        since = [(past.begun, past.since)] if shadow.clocks else []
-        start = shadow.begin(still(self.standing, shadow, work.sight), since)
+        clocks = [(past.begun, past.due)] if shadow.clocks else []
+        start = shadow.begin(still(self.standing, shadow, work.sight), clocks)
         automaton = self.automata.get(property.name) or automaton_of(shadow, property)
         self.automata[property.name] = automaton
         work.of(shadow)

@@ -1,4 +1,4 @@
-"""What a property reads of an explored tree: its atoms, and the clock of a `within`."""
+"""What a property reads of an explored tree: its atoms."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any, Protocol
 
 from bt_author.proof.acting import Acting
 from bt_author.proof.board import MISSING, ProofBoard
-from bt_author.proof.choices import RUN, WORDS, Choices
+from bt_author.proof.choices import WORDS, Choices
 from bt_author.proof.parts import NUMBER
-from bt_author.proof.times import Source
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.data import UNKNOWN
@@ -22,28 +21,6 @@ class Explored(Protocol):
     nodes: dict[str, int]
     skills: dict[str, list[tuple[int, Any]]]
     board: ProofBoard
-
-
-class Within:
-    """The clock of a `within`: it starts when `from` holds, or at the beginning, and stops when `to` holds."""
-
-    STATE = ("over", "since")
-
-    def __init__(self, source: Source, to: int, start: int, seconds: float) -> None:
-        self.source, self.to, self.start, self.seconds = source, to, start, seconds
-        self.over = False  # has it been looked at
-        self.since: Any = None  # the time at which it is late
-
-    def late(self, bits: int, status: int) -> bool:
-        now = self.source.now()
-        if self.since is not None and bits & self.to:
-            self.since = None
-        elif self.since is not None and now >= self.since:
-            return True
-        elif self.since is None and not bits & self.to and (bits & self.start if self.start else not self.over):
-            self.since = now + self.seconds
-        self.over = True
-        return self.since is not None and status != RUN
 
 
 class Reader:

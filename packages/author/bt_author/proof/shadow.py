@@ -353,15 +353,15 @@ class Shadow(Explorer):
         self._show()
         self._slots()
 
-    def begin(self, still: Mapping[str, int], since: Sequence[tuple[bool, float | None]]) -> State:
-        """Returns the state from which the graft is looked at. `still`: what nodes and skills outside show. `since`:
-        for each clock of a property, whether it has been looked at before, and since when it runs."""
+    def begin(self, still: Mapping[str, int], past: Sequence[tuple[bool, float | None]]) -> State:
+        """Returns the state from which the graft is looked at. `still`: what nodes and skills outside show. `past`: for
+        each clock of a property, whether it has been looked at before, and when it is due."""
         for reader in self.atoms:
             reader.still = dict(still)
         now = self.standing.run.context.clock.now()
-        for clock, (begun, began) in zip(self.clocks, since, strict=False):
-            clock.over = begun
-            if began is not None:
-                clock.since = self.source.now() + max(0.001, clock.seconds - (now - began))
+        for clock, (begun, due) in zip(self.clocks, past, strict=False):
+            clock.begun = begun
+            if due is not None:
+                clock.due = self.source.now() + max(0.001, due - now)
         self.start = self.present(State((), NO_CLOCKS, (), True), range(len(self.slots)), True)
         return self.start

@@ -20,7 +20,7 @@ from bt_runtime.tree.node import FAILURE, INVALID, SUCCESS, path_of
 from bt_runtime.types import Json
 
 
-def case_of(telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[int]] | None:
+def case_of(subject: Subject, telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[int]] | None:
     """Returns the case, and the number of its moves before each tick's end; None when its ticks have no possible
     times."""
     when = times(telling)
@@ -61,7 +61,7 @@ def case_of(telling: Telling, inputs: Mapping[str, Json]) -> tuple[Case, list[in
     if telling.repeats is not None and telling.repeats < len(telling.moments):
         moves.append(("repeats", len(telling.moments) - telling.repeats))
     skills = {name: [played(*each) for each in records] for name, records in starts.items()}
-    return Case(given, skills, {}, tuple(moves)), ends
+    return _complete(Case(given, skills, {}, tuple(moves)), subject), ends
 
 
 _OTHER = object()
@@ -69,12 +69,10 @@ _OTHER = object()
 
 def follows(subject: Subject, telling: Telling, inputs: Mapping[str, Json], property: Property) -> bool:
     """True when the engine shows the same after each tick, and breaks the property in the end."""
-    made = case_of(telling, inputs)
+    made = case_of(subject, telling, inputs)
     if made is None:
         return False
-    case, ends = made
-    case = _complete(case, subject)
-    at = 0
+    (case, ends), at = made, 0
     with subject.trial(case) as trial:
         for number, move in enumerate(case.moves):
             try:
@@ -98,22 +96,15 @@ def _alike(trial: Trial, telling: Telling, at: int) -> bool:
     return all(shown.get(path, "idle") == word for path, word in moment.shown.items())
 
 
-def finding(subject: Subject, telling: Telling, inputs: Mapping[str, Json], found_by: str) -> Finding:
-    """Returns the story as a test that fails until the tree is fixed."""
-    made = case_of(telling, inputs)
+def counterexample(
+    subject: Subject, telling: Telling, inputs: Mapping[str, Json], property: Property, found_by: str
+) -> tuple[Finding, StoryFile]:
+    """Returns the story as a test that fails until the tree is fixed, and as a file that a page or a test plays."""
+    made = case_of(subject, telling, inputs)
     assert made is not None
-    return subject.finding(_complete(made[0], subject), found_by)
-
-
-def story_file(
-    subject: Subject, telling: Telling, inputs: Mapping[str, Json], property: Property, why: str, found_by: str
-) -> StoryFile:
-    """Returns the story as a file that a page or a test plays."""
-    made = case_of(telling, inputs)
-    assert made is not None
-    case = _complete(made[0], subject)
-    return story_of(subject.tree.name, promised(property), why, case, made[1], tuple(words(telling)),
-                    subject.given_promises, found_by)  # fmt: skip
+    found = subject.finding(made[0], found_by)
+    return found, story_of(subject.tree.name, promised(property), found.why, *made, tuple(words(telling)),
+                           subject.given_promises, found.found_by)  # fmt: skip
 
 
 def _complete(case: Case, subject: Subject) -> Case:
