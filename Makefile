@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies
+.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons
 .DEFAULT_GOAL := help
 
 help:
@@ -73,6 +73,7 @@ help:
 	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
+	@echo "make pythons    install the wheels in empty environments of each Python that is here (EXTRAS='llm fleet')"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
 	@echo "make ros-real   what docs/ros.md says of a node of rclpy, against real servers over Fast DDS (rclpy comes by pip)"
 	@echo "make fleet      a fleet's table: kills, makespan, latency, a burst, an hour alone (ONLY=plans,speed; TASKS= KILLS=)"
@@ -334,6 +335,9 @@ generated: setup
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)
+
+pythons: setup
+	$(PY) tests/packaging/pythons.py $(EXTRAS)
 
 # what the tests of the editor schema talk to; fetched once, needs Node.js. Nothing that comes with it is executed.
 EDITOR_SERVER := .cache/npm/node_modules/yaml-language-server/bin/yaml-language-server

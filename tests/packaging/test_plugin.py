@@ -25,6 +25,15 @@ LONGEST = 120  # seconds for one command: a guard against hanging
 Done = subprocess.CompletedProcess[str]
 
 
+def test_each_part_is_one_file_of_as_many_lines_as_the_page_says() -> None:
+    """A node kind, a world, a model, a store of vectors, a transport and a command come from outside, at this price."""
+    rows = re.findall(r"^\| [^|]+ \| `(\w+\.py)` \| (\d+) \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 9
+    assert {name: int(lines) for name, lines in rows} == {
+        name: FILES[f"greenhouse/{name}"].count("\n") for name, _ in rows
+    }
+
+
 def written(folder: Path, *, project: bool) -> Path:
     """The files of the page: those of the package, or of a project with the same things in it."""
     for name, text in FILES.items():
