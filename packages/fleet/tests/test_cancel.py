@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
+from bt_fleet.coordinator import auction, coordinator
 from bt_fleet.server import names
 from bt_fleet.store import record
-from bt_fleet.store.record import DONE, STARTED
+from bt_fleet.store.record import ASSIGNED, DONE, STARTED
+from bt_fleet.store.store import Store
 from bt_fleet.store.task import Task
 from packages.fleet.tests.test_robot import Instant, Scene, played
 
@@ -78,5 +82,71 @@ def test_a_cancelled_task_ends_so_and_the_next_one_is_done(tmp_path: Path, order
             each.hold.set()
         await made.store.add(Task("next", "repeat"))
         assert (await made.until("next", DONE)).verdict == record.SUCCESS
+
+    played(tmp_path, story)
+
+
+def test_a_task_that_is_cancelled_while_the_robots_are_asked_is_given_to_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_call = auction.Call.collected
+
+    async def story(made: Scene) -> None:
+        async def collected(call: auction.Call, *rest: Any) -> Any:
+            offers = await made_call(call, *rest)
+            await made.store.change("t", lambda held: held if held.cancel else held.cancelled(0.0))
+            return offers
+
+        monkeypatch.setattr(auction.Call, "collected", collected)
+        runner = Instant(made.clock)
+        await made.join("r1", runner)
+        await made.store.add(Task("t", "repeat"))
+        assert (await made.until("t", ASSIGNED, DONE)).verdict == record.CANCELLED
+        assert runner.ran == []
+
+    played(tmp_path, story)
+
+
+def test_a_cancel_whose_order_was_lost_reaches_the_robot_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who cancelled it may die between the record and the order, and the server may forget orders."""
+    monkeypatch.setattr(coordinator, "AGAIN", 0.05)
+
+    async def story(made: Scene) -> None:
+        runner = Instant(made.clock)
+        runner.hold.clear()
+        await made.join("r1", runner)
+        await made.store.add(Task("t", "stays"))
+        await made.until("t", STARTED)
+        await runner.begun.wait()
+        await made.store.change("t", lambda held: held.cancelled(0.0))
+        assert (await made.until("t", DONE)).verdict == record.CANCELLED
+        assert runner.ran == ["t"]
+
+    played(tmp_path, story)
+
+
+def test_a_cancelled_task_that_its_robot_never_got_is_not_ordered_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coordinator, "AGAIN", 0.05)
+    given, order, lost = [], Store.order, []
+
+    async def losing(store: Store, robot: str, task: str, body: Mapping[str, Any]) -> None:
+        given.append("do" if "do" in body else body["stop"])
+        if not lost:  # the first order is lost on its way; the task is cancelled before it is given again
+            lost.append(robot)
+            await store.change("t", lambda held: held.cancelled(0.0))
+        else:
+            await order(store, robot, task, body)
+
+    async def story(made: Scene) -> None:
+        monkeypatch.setattr(Store, "order", losing)
+        runner = Instant(made.clock)
+        await made.join("r1", runner)
+        await made.store.add(Task("t", "repeat"))
+        assert (await made.until("t", DONE)).verdict == record.CANCELLED
+        assert runner.ran == [] and given.count("do") == 1
 
     played(tmp_path, story)

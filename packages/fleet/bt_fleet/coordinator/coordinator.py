@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LEASE = 6.0  # seconds without a heartbeat after which a robot is lost
 SWEEP = 0.5
+AGAIN = 3.0  # seconds after which an order that shows no effect is given again
 BALANCE = 2.0
 AHEAD = 600.0  # seconds before its window at which a task is assigned
 _LOG = logging.getLogger(__name__)
@@ -192,7 +193,9 @@ class Coordinator:
         """A robot lacks what it should have: the order is under way, or its report, or its disk is lost."""
         task = held.task.id
         for_ = self.mono() - self._shown.get(task, self.mono())  # no wall clock: those of two coordinators may differ
-        if held.state == ASSIGNED and for_ > 3.0:
+        if held.state == ASSIGNED and for_ > AGAIN and held.cancel:
+            await self.reported(self._ended(held, record.CANCELLED, "cancelled before it began"))
+        elif held.state == ASSIGNED and for_ > AGAIN:
             await self._order(held)
         if held.state == STARTED and for_ > 10.0:
             self._missed[task] = self._missed.get(task, 0) + 1
@@ -324,8 +327,13 @@ class Coordinator:
             return
         known = result.offers[name].costs[task]
         version = self.rollouts.version(held, name)
-        after = await self._change(task, lambda r: r.assigned(name, known.policy, self.wall(), version)
-                                   if r.state == WAITING and r.term == held.term else None)  # fmt: skip
+        open_ = (WAITING, held.term, False)
+        after = await self._change(
+            task,
+            lambda r: (
+                r.assigned(name, known.policy, self.wall(), version) if (r.state, r.term, r.cancel) == open_ else None
+            ),
+        )
         if after is not None:
             self._promised[task] = name, job_of(held.task, known, self.wall())
             await self._order(after, known.takes)
@@ -356,10 +364,19 @@ class Coordinator:
                     await self.reported(
                         self._ended(held, record.EXPIRED, self._why.get(held.task.id, "nobody was free in time"))
                     )
-                elif (
-                    held.robot is not None and held.robot not in alive and settled and held.state in (ASSIGNED, STARTED)
-                ):
-                    await self._lost(held)
+                elif held.robot is None or held.state not in (ASSIGNED, STARTED):
+                    continue
+                elif held.robot not in alive:
+                    if settled:
+                        await self._lost(held)
+                elif held.cancel and self.mono() - self._shown.get(held.task.id, 0.0) > AGAIN:
+                    await self._stop(held)
+
+    async def _stop(self, held: Record) -> None:
+        """Tells a robot again that its task was cancelled: an order to stop may be lost, as the record of it is not."""
+        self._shown[held.task.id] = self.mono()
+        order = {"stop": "cancel", "task": held.task.id, "term": held.term, "reason": ""}
+        await self.store.order(held.robot or "", held.task.id, order)
 
     def _ended(self, held: Record, verdict: str, reason: str) -> dict[str, Any]:
         return {"what": "ended", "task": held.task.id, "term": held.term, "robot": held.robot, "verdict": verdict,

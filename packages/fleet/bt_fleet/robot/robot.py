@@ -167,7 +167,7 @@ class Agent:
             self._dropped(task)
         elif own.state == RUNNING:
             if how == "cancel":  # on the disk first: the run may stand still, or this process may end before it is done
-                self.held.put(own._replace(cancel=body.get("reason") or record.CANCELLED))
+                self.held.put(own._replace(cancel=own.cancel or body.get("reason") or record.CANCELLED))
                 if self.running == task:
                     self._stop(task, record.CANCELLED)
                 self._wake.set()
