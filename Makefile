@@ -335,6 +335,7 @@ generated: setup
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)
+	$(PY) tests/packaging/pages.py
 
 pythons: setup
 	$(PY) tests/packaging/pythons.py $(EXTRAS)
