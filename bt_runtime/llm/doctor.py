@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import PROJECT_FILE, child
-from bt_runtime.llm.backends import FILE, backend_name
+from bt_runtime.llm.backends import FILE, backend_name, open_with_backend
 from bt_runtime.llm.chat.chat import Chat
 from bt_runtime.llm.local import mmproj
 from bt_runtime.llm.local.header import ModelHeader, read_header, register_with
@@ -50,6 +51,7 @@ print(json.dumps([bool(llama_cpp.llama_supports_gpu_offload()), [list(d) for d i
 """
 
 
+PATIENCE = 60.0  # seconds for the choice of a plugin's model
 PINNED = "0.3.36"  # the version of llama-cpp-python that pyproject.toml names
 
 
@@ -149,6 +151,10 @@ def _model(
         return
     if backend_name(where) != FILE:
         yield ModelFinding("ok", f"{where}: opened by the backend `{backend_name(where)}`")
+        if ".py:" in where:
+            yield ModelFinding("note", "it is a program of this folder, and was not asked: this command runs none")
+        elif test and asked:
+            yield from _backend(where, how)
         return
     header = read_header(where)
     yield ModelFinding(
@@ -243,6 +249,24 @@ def _trial(settings: WorkerSettings) -> Iterator[ModelFinding]:
         )
         for note in facts["notes"]:
             yield ModelFinding("note", str(note))
+
+
+def _backend(where: str, how: Mapping[str, Any]) -> Iterator[ModelFinding]:
+    """Opens a plugin's model and lets it choose once."""
+    try:
+        with open_with_backend(where, **how) as model:
+            begun = time.monotonic()
+            choice = model.choose("The robot is", [" ready", " asleep"], mode="scores").wait(PATIENCE)
+            took = 1000 * (time.monotonic() - begun)
+            yield ModelFinding("ok", f"asked {'by its chat template' if model.chat_template else 'as a base model'}")
+            told = "tells log-probabilities" if choice.scores is not None else "tells no log-probabilities"
+            grammar = "under a grammar" if model.constrains else "without a grammar"
+            yield ModelFinding("ok", f"it chose one of two in {took:.0f} ms, {told}; plans are written {grammar}")
+    except BtError:
+        raise
+    except Exception as error:  # a plugin's own
+        hint = "`bt_runtime.testing.conformance.check_model` tells which promises it breaks"
+        yield ModelFinding("problem", f"{where} failed: {type(error).__name__}: {error}", hint)
 
 
 def _server(where: str, asked: bool, how: Mapping[str, Any]) -> Iterator[ModelFinding]:

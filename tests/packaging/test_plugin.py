@@ -132,6 +132,19 @@ def test_each_part_passes_the_conformance_kit(python: Path, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
 
 
+def test_a_plugin_s_model_is_looked_at_and_shown_as_ours(python: Path, tmp_path: Path) -> None:
+    """The doctor lets it choose once, and `view prompt` shows what it is asked; one of a folder is asked by neither
+    unless the folder is trusted."""
+    told = [check["said"] for check in json.loads(btr(python, tmp_path, "doctor", "first", "--json").stdout)]
+    assert "asked as a base model" in told and any(said.startswith("it chose one of two in ") for said in told)
+    named = ("view", "prompt", "tend", "--env", "greenhouse", "--model", "first")
+    assert "which is the finest?" in btr(python, tmp_path, *named).stdout
+    assert "tells no log-probabilities" in btr(python, tmp_path, *named, "--scores", code=2).stderr
+    own = written(tmp_path / "own", project=True)
+    report = btr(python, own, "doctor", "greenhouse/model.py:First", "--json", code=1).stdout
+    assert "it chose one of two" not in report and "was not asked" in report
+
+
 def trellis(path: str, body: dict[str, Any]) -> Said:
     """A server of the page's flavour: it takes the options as a list, and names the first one."""
     if path == "/v1/models":

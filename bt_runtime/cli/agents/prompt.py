@@ -119,9 +119,9 @@ def first(args: argparse.Namespace) -> ShownPrompt:
 
 
 def as_asked(model: ScriptedModel, named: str) -> str:
-    """Formats a prompt for this model, and returns the model's file, if it has one. A server is asked for its format; a
-    file's weights are not loaded."""
-    from bt_runtime.llm.backends import FILE, backend_name
+    """Formats a prompt for this model, and returns the model's file, if it has one. A server and a plugin's model are
+    asked for their format; a file's weights are not loaded."""
+    from bt_runtime.llm.backends import FILE, backend_name, open_with_backend
     from bt_runtime.llm.local.header import read_header, register_with
     from bt_runtime.llm.model_setting import adapters, apart
     from bt_runtime.llm.settings import find_model, is_address
@@ -136,7 +136,9 @@ def as_asked(model: ScriptedModel, named: str) -> str:
             model.constrains = endpoint.constrains
             return ""
     if backend_name(where) != FILE:
-        raise BtError(f"{where} is opened by a backend, which has no chat template to show", "name a file or a server")
+        with open_with_backend(where, **how) as own:
+            model.chat_template, model.register, model.constrains = own.chat_template, own.register, own.constrains
+        return ""
     header = read_header(where)
     model.register = register_with(header, [adapter.file for adapter in adapters(how.get("lora", ()))])
     if header.chat_template and how.get("chat") is not False:
