@@ -15,10 +15,10 @@ from pathlib import Path
 
 from bt_fleet.cli.join import lacks
 from bt_fleet.server.names import named
-from bt_fleet.standards.vda5050 import factsheet, facts, steps
+from bt_fleet.standards.vda5050 import facts, factsheet, steps
 from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.journey import Journey
-from bt_fleet.standards.vda5050.mqtt import Door, Mqtt
+from bt_fleet.standards.vda5050.mqtt import Door, Mqtt, library
 from bt_fleet.standards.vda5050.vehicle import Names, Vehicle, live
 from bt_runtime import Run, Tree, load
 from bt_runtime.cli import _guard
@@ -49,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    library()  # its absence is told before anything is begun
     door, name = opened(args), named(args.robot, "a robot")
     maker = factsheet.read(args.factsheet) if args.factsheet else None
     place = (args.state or args.project / ".fleet" / name / "vda5050").resolve()
@@ -81,7 +82,7 @@ def opened(args: argparse.Namespace) -> Door:
 def trees() -> tuple[Tree, Tree | None]:
     """Loads the run's tree and the project's. Faults in the trees that steps will need are told now."""
     home = project.find_root() or Path.cwd()
-    whole = load(steps.checked(), project=home)
+    whole = load(steps.CALLS, project=home)
     own = (home / "trees" / f"{facts.TREE}.yaml").is_file()
     looks = load(facts.TREE, project=home) if own else None
     trust_prompt.trees([whole, *([looks] if looks else [])], Settings({}))

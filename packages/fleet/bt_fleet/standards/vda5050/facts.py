@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from py_trees.common import Status
@@ -14,6 +13,7 @@ from py_trees.common import Status
 from bt_fleet.standards.schema_faults import faults_of
 from bt_fleet.standards.vda5050.messages import FACTS, FIELD_OF, validator
 from bt_runtime import Run, Tree
+from bt_runtime.clock import RunClock
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
@@ -25,13 +25,13 @@ _LOG = logging.getLogger(__name__)
 class Facts:
     """Runs the tree and reads its outputs, also while it goes on."""
 
-    def __init__(self, tree: Tree | None, services: Mapping[str, object] | None = None) -> None:
+    def __init__(self, tree: Tree | None, clock: RunClock | None = None) -> None:
         names = [*tree.spec.outputs] if tree is not None else []
         if odd := sorted(set(names) - set(FACTS)):
             raise BtError(f"{TREE}: `{odd[0]}` is no fact of a vehicle", f"there are {', '.join(FACTS)}")
         self.names = names
         self.known: dict[str, Json] = {}
-        self.run = Run(tree, services=services) if tree is not None else None
+        self.run = Run(tree, clock=clock) if tree is not None else None
         self.measured = -math.inf  # the time, by the run's clock, at which what is known was so
         self._next = self._begun = -math.inf
         self._ends = False  # the tree has succeeded once: it looks and ends; else it goes on, and writes as it goes
@@ -56,7 +56,7 @@ class Facts:
         if now < self._next and not self.run.runner.woken.is_set():
             return self._next - now
         self.run.runner.woken.clear()
-        self._begun = now if not self.run.status is Status.RUNNING else self._begun
+        self._begun = now if self.run.status is not Status.RUNNING else self._begun
         tick, board = self.run.tick(), self.run.blackboard
         if tick.status is Status.FAILURE:
             self._warn("the tree has failed: nothing is known of the vehicle until it succeeds")

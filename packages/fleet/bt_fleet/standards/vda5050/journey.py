@@ -1,7 +1,7 @@
 """A vehicle's order as VDA 5050 knows it: what is accepted, what is refused, and what the state message says of it.
 
-It has no clock, no connection and no tree. It is kept as two entries of the vehicle's run, `order` and `notes`; how far the
-order has come is what the run's tree writes (`Progress`)."""
+It has no clock, no connection and no tree. It is kept as two entries of the vehicle's run, `order` and `notes`; how far
+the order has come is what the run's tree writes (`Progress`)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Message = Mapping[str, Any]
 ENDED = ("FINISHED", "FAILED")
 MOST_ERRORS, MOST_INSTANTS = 20, 100  # in a state message: the latest errors, and instant actions that have ended
 CANCELLED = "cancelled by the master control"
-_ORDER = ("order", "update", "nodes", "edges", "base_end", "last", "steps", "actions", "given", "next", "beside",
-          "dropping", "over", "fixed")  # fmt: skip
+_ORDER = ("order", "update", "nodes", "edges", "base_end", "last", "placed", "steps", "actions", "given", "next",
+          "beside", "dropping", "over", "fixed")  # fmt: skip
 _NOTES = ("instants", "errors", "running")
 
 
@@ -40,6 +40,7 @@ class Journey:
         self.edges: list[dict[str, Any]] = []
         self.base_end: list[Any] = []  # the last released node, where an update begins: its id and sequence
         self.last: list[Any] = ["", 0]  # the node that was reached last before this order
+        self.placed: list[Any] = []  # where an `initPosition` has put the vehicle after it
         self.steps: list[list[Any]] = []  # of the tree
         self.actions: list[list[Any]] = []  # of the order: the number, the id and the type of each
         self.given: dict[str, Any] = {}  # what the master control has said of each action, by its number
@@ -75,12 +76,17 @@ class Journey:
                    if step.kind == "drive" and step.at < progress.done]  # fmt: skip
         return [reached[-1]["nodeId"], reached[-1]["sequenceId"]] if reached else []
 
+    def at(self, progress: Progress) -> list[Any]:
+        """Returns the last node of the vehicle, and its sequence."""
+        return self.placed or self.passed(progress) or self.last
+
     def ahead(self, progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Returns the nodes and edges that are still to be reached."""
         if self.over:
             return [], []
-        at = (self.passed(progress) or ["", -1])[1]
-        return [n for n in self.nodes if n["sequenceId"] > at], [e for e in self.edges if e["sequenceId"] > at]
+        reached = (self.passed(progress) or ["", -1])[1]
+        return ([n for n in self.nodes if n["sequenceId"] > reached],
+                [e for e in self.edges if e["sequenceId"] > reached])  # fmt: skip
 
     def status(self, number: int, progress: Progress) -> list[str]:
         now = [progress.statuses.get(number, "WAITING"), progress.whys.get(number, "")]
@@ -125,7 +131,7 @@ class Journey:
     def _begun(self, message: Message, progress: Progress) -> Journey:
         new = Journey()
         new.order, new.update = message["orderId"], message["orderUpdateId"]
-        new.last = self.passed(progress) or self.last
+        new.last = self.at(progress)
         new.nodes, new.edges = ([_named(each) for each in message[name]] for name in ("nodes", "edges"))
         new.instants = {id: each for id, each in self.instants.items() if each["actionStatus"] not in ENDED}
         new._add(message, begin=True)
@@ -179,7 +185,6 @@ class Journey:
         why, kind = self.dropping
         if kind:
             self.error(kind, why, [{"referenceKey": "orderId", "referenceValue": self.order}])
-        self.last = self.passed(progress) or self.last
         for number, *_ in self.actions:
             status, reason = self.status(number, progress)
             self.fixed[str(number)] = [status, reason] if status in ENDED else ["FAILED", reason or why]
@@ -222,7 +227,7 @@ class Journey:
             self.instant(id, given["actionType"], status, progress.whys.get(number, ""))
             del self.running[id]
             if given["actionType"] == "initPosition" and status == "FINISHED":
-                self.last = [str(given["parameters"].get("lastNodeId", "")), 0]
+                self.placed = [str(given["parameters"].get("lastNodeId", "")), 0]
         return bool(over)
 
     # State out ---------------------------------------------------------------------------------
@@ -230,7 +235,7 @@ class Journey:
     def state(self, progress: Progress, moving: bool, paused: bool, halted: str) -> dict[str, Json]:
         """Returns what the state message says of the order."""
         nodes, edges = self.ahead(progress)
-        node, sequence = self.passed(progress) or self.last
+        node, sequence = self.at(progress)
         actions = [
             {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
             for number, id, kind in self.actions

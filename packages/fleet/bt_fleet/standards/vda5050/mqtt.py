@@ -41,19 +41,24 @@ class Door(NamedTuple):
         return self
 
 
+def library() -> Any:
+    """Returns paho's client."""
+    with Extra("fleet", "MQTT"):
+        from paho.mqtt import client as paho
+    return paho
+
+
 class Mqtt:
     """One connection, that is opened anew whenever it breaks."""
 
     def __init__(
         self, door: Door, will: tuple[str, str], topics: Sequence[str], trouble: Callable[[str], None]
     ) -> None:
-        with Extra("fleet", "MQTT"):
-            from paho.mqtt import client as paho
-            from paho.mqtt.enums import CallbackAPIVersion
+        paho = library()
         self._topics, self._trouble = list(topics), trouble
         self._told: Callable[[str, Any], None] = lambda what, payload: None
         self._last: Any = None
-        self.client = client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
+        self.client = client = paho.Client(paho.CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
         if door.user:
             client.username_pw_set(door.user, door.password)
         if door.ca is not None:

@@ -1,8 +1,8 @@
 """The released part of an order as steps of the vehicle's tree, each a node that is grafted into its run.
 
-A drive to a node is a step of the queue. So are the actions that keep the vehicle from driving: a HARD action alone, SOFT
-actions between two HARD ones together. A step begins when the one before it has ended. A NONE action stands beside the
-queue: it begins when the queue has come to its place, and keeps nothing waiting but a HARD action.
+A drive to a node is a step of the queue. So are the actions that keep the vehicle from driving: a HARD action alone,
+SOFT actions between two HARD ones together. A step begins when the one before it has ended. A NONE action stands beside
+the queue: it begins when the queue has come to its place, and keeps nothing waiting but a HARD action.
 
 The text of a graft holds numbers only. What the master control has written is handed on in entries."""
 
@@ -35,6 +35,17 @@ blackboard:
 root:
   parallel:
     - wait: {{until: over}}
+"""
+
+# How steps call the project's trees: loaded at the start, so that their faults are told then.
+CALLS = f"""
+version: 1
+tree: {TREE}
+blackboard: {{node: object, edge: object, stop: boolean, action: object}}
+root:
+  sequence:
+    - tree: {{file: {DRIVE}, with: {{node: "{{node}}", edge: "{{edge}}", stop: "{{stop}}"}}}}
+    - tree: {{file: {ACT}, with: {{action: "{{action}}"}}}}
 """
 
 
@@ -123,14 +134,6 @@ def graft(step: Step) -> str:
     at_once: Json = work[0] if len(work) == 1 else {"parallel": work}
     children = [{"wait": {"until": begin}}, at_once, *([{"set": end}] if end else [])]
     return json.dumps({"sequence": {"name": step.name, "children": children}})
-
-
-def checked() -> str:
-    """Returns the run's tree with one step of each sort, so that what is wrong with the project's trees shows at the
-    start."""
-    samples = [Step("drive", 0), Step("beside", 0, acts=(0,))]
-    indented = "".join(f"\n    - {graft(each).strip()}" for each in samples)
-    return RUN.rstrip() + indented + "\n"
 
 
 def _driven(k: int) -> Json:

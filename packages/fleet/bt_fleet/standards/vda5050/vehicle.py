@@ -1,8 +1,8 @@
 """A vehicle under a master control: its order is a run of its own, and MQTT messages tell how that run stands.
 
-Each order is one run of the tree in `steps.py`, with a journal. A message of the master control becomes entries and grafts of
-that run, and a state message is made of its entries: nothing is kept beside it. So a vehicle that is started again after
-any end goes on with the order. A state is published once the journal has on the disk what it says."""
+Each order is one run of the tree in `steps.py`, with a journal. A message of the master control becomes entries and
+grafts of that run, and a state message is made of its entries: nothing is kept beside it. So a vehicle that is started
+again after any end goes on with the order. A state is published once the journal has on the disk what it says."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 from bt_fleet.server import messages
 from bt_fleet.server.messages import Malformed
-from bt_fleet.standards.vda5050.factsheet import factsheet
 from bt_fleet.standards.vda5050.facts import Facts
+from bt_fleet.standards.vda5050.factsheet import factsheet
 from bt_fleet.standards.vda5050.journey import CANCELLED, Journey, Progress
 from bt_fleet.standards.vda5050.messages import MAJOR, VERSION, Topic, faults
 from bt_fleet.standards.vda5050.steps import TREE, entries, graft
@@ -244,7 +244,8 @@ class Vehicle:
         else:
             new = self.journey.accepted(message, progress)
             if new is not None and new is not self.journey:
-                return self._change(new)
+                self._change(new)
+                return
         self._commit()
 
     def _instant(self, message: Json) -> None:
@@ -266,13 +267,15 @@ class Vehicle:
         if kind == "cancelOrder":
             if not journey.active(self.progress()):
                 why = "there is no order"
-            journey.drop(CANCELLED) if not why else None
+            else:
+                journey.drop(CANCELLED)
         elif kind in ("startPause", "stopPause"):
             self.run.blackboard.update(paused=kind == "startPause")
         elif kind == "initPosition":
             why = "the vehicle drives, or has an order" if not self._idle() else ""
             if not why:
-                return journey.do(action)
+                journey.do(action)
+                return
         elif kind in ("stateRequest", "factsheetRequest"):
             status = "FINISHED"
             if kind == "factsheetRequest" and not self._factsheet():
