@@ -65,8 +65,8 @@ class Recording:
     sum: int  # the chained checksum of the last event
     begins: KeptState | None = None  # where the reading begins, if not at the run's beginning
 
-    def __init__(self, path: Path, held: bool = False, near: bool = False) -> None:
-        """`near`: reads from the latest state on that the run has kept, if it has kept one."""
+    def __init__(self, path: Path, held: bool = False, near: float = 0) -> None:
+        """`near`: reads on from the latest state that the run has kept before this tick, if it has kept one."""
         self.path, self.held, self.near = path, held, near
         self._read()
         if self.damage and self._live:
@@ -104,7 +104,8 @@ class Recording:
         """SUCCESS or FAILURE when the root has ended and nothing followed; else ""."""
         for event in reversed(self.events):
             if event.kind == "result":
-                return str(self.body(event)["status"])
+                status = str(self.body(event)["status"])
+                return "" if status == "INVALID" else status  # one that was skipped has no result, and may be ticked on
             if event.kind in ("ask", "begin", "halt"):
                 return ""
         return ""
@@ -232,9 +233,10 @@ class Recording:
 
     def _nearest(self, connection: sqlite3.Connection) -> KeptState | None:
         """Finds the latest kept state, from the end on; None where there is none, or where it is damaged."""
-        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE kind = 'state' ORDER BY seq DESC LIMIT 1"
+        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE kind = 'state' AND tick < ?"
         try:
-            *row, sum = connection.execute(sql).fetchone() or (0, 0)
+            found = connection.execute(f"{sql} ORDER BY seq DESC LIMIT 1", (min(self.near, opening.LAST_TICK + 1),))
+            *row, sum = found.fetchone() or (0, 0)
             if not row[1:]:
                 return None
             event = Event(*row)

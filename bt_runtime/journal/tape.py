@@ -226,12 +226,20 @@ class Tape:
     # Between ticks ---------------------------------------------------------------------------
 
     def outside(self) -> tuple[Event, dict[str, Json]] | None:
-        """Returns the next outside event due before the coming tick, such as another thread's write, or None."""
-        if self.live or self.events[0].tick > self.tick() or not is_outside(self.events[0], self.inside):
-            return None
-        event, body = self._head()
-        self._pop(body)
-        return event, body
+        """Returns the next outside event due before the coming tick, such as another thread's write, or None.
+
+        What is asked between two ticks, a halt has asked, as by a `finally`: it comes first."""
+        now, at = self.tick(), 0
+        while at < len(self.events) and self.events[at].tick <= now:
+            event = self.events[at]
+            if is_outside(event, self.inside):
+                del self.events[at]
+                if self.live:
+                    self.on_live()
+                assert self.recording is not None
+                return event, self.recording.body(event)
+            at += 1
+        return None
 
     # Writing ---------------------------------------------------------------------------------
 

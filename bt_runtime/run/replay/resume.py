@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,15 +58,18 @@ def resume(
         repair.ended(path)
         offer = Offer(model, memory, world, services or {})
         given = _Given(offer, tuple(skills), clock, limits, changed)
-        recording = Recording(path, held=True, near=True)
-        if recording.begins is not None and not recording.damage:
-            with suppress(Unfit):
+        near = math.inf
+        while True:
+            recording = Recording(path, held=True, near=near)
+            if recording.damage and recording.begins is not None:
+                recording = Recording(path, held=True)
+            try:
                 return _resumed(recording, given, lock)
-            lock = Lock(path)  # nothing was done or written yet
-            recording = Recording(path, held=True)
-        elif recording.begins is not None:
-            recording = Recording(path, held=True)
-        return _resumed(recording, given, lock)
+            except Unfit:  # nothing was done or written yet
+                assert recording.begins is not None
+                near = recording.begins.tick if near == math.inf else 0
+                if lock.file is None:
+                    lock = Lock(path)
     except BaseException:
         lock.release()
         raise
@@ -93,7 +96,7 @@ def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
             recorder, kit = _ended(recording, around, offer, given.changed, (lock, given.limits))
         else:
             kit = refit(recording, offer, given.changed)
-            recorder = Recorder(path, recording, given.limits, lock=lock, standing=to_last_answer(recording))
+            recorder = Recorder(path, recording, given.limits, lock=lock, standing=_rest(recording))
             recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
             kit.update(
                 tree=_tree(recorder, recording, given.skills), services=dict(offer.services) or None,
@@ -131,7 +134,7 @@ def _ended(
     memory = refit_memory(recording, offer.memory, changed)
     needed = recording.verdict is None or offer.world is not None or around.suite
     world = _world(around, offer.world) if needed else None
-    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=to_last_answer(recording))
+    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=_rest(recording))
     folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
     return recorder, {
         "tree": rebuild.tree_of(recording, tree, folder), "memory": memory, "world": world,
@@ -157,13 +160,27 @@ def led_back(run: Run, recording: Recording) -> Run:
     return run
 
 
+def _rest(recording: Recording) -> list[Event]:
+    """Cuts the recording after the last answer. Raises Unfit where that undoes a halt in the tick of the kept state:
+    how the tick looked without it is not known there."""
+    begins, whole = recording.begins, recording.events
+    standing = to_last_answer(recording)
+    gone = whole[len(recording.events) :]
+    if begins is not None and any(e.kind == "halt" and e.tick <= begins.tick for e in gone):
+        raise Unfit("a halt is undone")
+    return standing
+
+
 def to_last_answer(recording: Recording) -> list[Event]:
     """Cuts the recording after the last answer: later notes will be written again, and a halt at the very end is
-    undone.
+    undone. One after which the tree was ticked again stays.
 
     Returns the cut events that still hold: those about processes."""
     count = len(recording.events)
-    while count and (recording.events[count - 1].kind == "halt" or not is_taped(recording.events[count - 1])):
+    while count:
+        event = recording.events[count - 1]
+        if is_taped(event) and not (event.kind == "halt" and event.tick >= recording.last_tick):
+            break
         count -= 1
     standing = [e for e in recording.events[count:] if e.kind in STANDING]
     if count < len(recording.events):
