@@ -101,7 +101,7 @@ def _kept(value: Any, at: _Places) -> Json:
         return {TAG: "missing"}
     if isinstance(value, Behaviour) and (number := at.numbers.get(value)) is not None:
         return {TAG: "node", "v": number}
-    if cls is Scope and at.scopes.get(value.path) is value:
+    if isinstance(value, Scope) and at.scopes.get(value.path) is value:
         return {TAG: "scope", "v": value.path}
     raise Unkeepable(f"{cls.__module__}.{cls.__qualname__}")
 
@@ -137,7 +137,7 @@ def _likeness(shape: TreeShape) -> int:
     return zlib.crc32(repr((told, forms)).encode("utf-8", "backslashreplace"))
 
 
-def _says_its_state(cls: type) -> bool:
+def says_its_state(cls: type) -> bool:
     """True unless one of its classes came from elsewhere and declares nothing: what it keeps is then unknown."""
     for each in cls.__mro__[: cls.__mro__.index(Node)]:
         if not each.__module__.partition(".")[0].startswith("bt_") and not vars(each).keys() & {"STATE", "ROUND"}:
@@ -234,7 +234,7 @@ class StateKeeper:
         run, services, spec = self.run, self.run.context.services, self.run.spec
         if len(self.shape.nodes) > NODES:
             return "its tree is too large"
-        if self.shape.foreign or not all(_says_its_state(type(node)) for node, _ in self.shape.ours):
+        if self.shape.foreign or not all(says_its_state(type(node)) for node, _ in self.shape.ours):
             return "what some of its nodes keep is unknown"
         if spec.watched or spec.policies or spec.shared or services.policy is not None:
             return "it is watched by rules"
@@ -247,9 +247,9 @@ class StateKeeper:
     def _aside(self) -> Json:
         """What rooms above keep with the run, and what no state tells: it must be as it was at the beginning."""
         services = self.run.context.services
-        found = [services.memory, *services.parts.values()]
-        return [[_kept(v, self.at) if not _declares(v) else None for v in values_of(each, declared(type(each), "STATE"))]
-                for each in found if each is not None]  # fmt: skip
+        found = [each for each in (services.memory, *services.parts.values()) if each is not None]
+        values = [v for each in found for v in values_of(each, _state_of(each))]
+        return [_kept(v, self.at) for v in values if not _state_of(v)]
 
     def look(self, tick: Tick) -> None:
         """Keeps the present state when enough was noted since the last one, and when it has a form."""
@@ -303,8 +303,8 @@ class StateKeeper:
         }  # fmt: skip
 
 
-def _declares(value: object) -> bool:
-    return bool(declared(type(value), "STATE"))
+def _state_of(value: object) -> tuple[str, ...]:
+    return declared(type(value), "STATE")  # type: ignore[arg-type]
 
 
 def _instant(taped: TapedInstant | None) -> Json:
