@@ -35,6 +35,7 @@ from bt_runtime.journal.parts import kept as kept_by_parts
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.repair import rebuild
+from bt_runtime.journal.state import StateKeeper
 from bt_runtime.journal.store import JournalLimits, JournalStore
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
@@ -49,7 +50,6 @@ from bt_runtime.tree.node import FAILURE, RUNNING
 from bt_runtime.types import Json, Verdict
 
 if TYPE_CHECKING:
-    from bt_runtime.journal.state import StateKeeper
     from bt_runtime.skills.activity import Activity
     from bt_runtime.tree.stream import Stream
 
@@ -128,8 +128,6 @@ class Recorder(Gate):
         self.first = run.engine.standing().shape
         self._listen(context.stream)
         if self.path is not None:
-            from bt_runtime.journal.state import StateKeeper
-
             self.states = StateKeeper(self)
 
     def _open(self, run: Recordable, given: Given) -> None:

@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -21,6 +21,7 @@ from py_trees.common import Status
 from bt_runtime.events import Crash
 from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.order import STATE
+from bt_runtime.language import ports
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Activity
 from bt_runtime.skills.answer import EndedAnswer, News
@@ -28,6 +29,7 @@ from bt_runtime.tree.action import Action
 from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.budget import Spending
 from bt_runtime.tree.frozen import MISSING, declared, put_apart, values_of
+from bt_runtime.tree.gates import Gate
 from bt_runtime.tree.node import RUNNING, Node
 from bt_runtime.tree.nodes.instant import InstantNode
 from bt_runtime.tree.nodes.interlocks import AsksPerson, Locked, Noticed, Required, lock
@@ -37,7 +39,10 @@ from bt_runtime.types import Json, Observation
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
-    from bt_runtime.journal.record import Recorder
+    from bt_runtime.journal.recordable import Recordable
+    from bt_runtime.journal.tape import Tape
+    from bt_runtime.journal.taped import TapedClock
+    from bt_runtime.language.entry import SkillEntry
 
 VERSION = 1
 BYTES = 2**19  # noted since the last one, before another is kept
@@ -62,7 +67,19 @@ class Unkeepable(Exception):
     """Raised for a state that has no form in a journal."""
 
 
-class Unfit(Exception):
+class Recorded(Protocol):
+    """What records the run: a gate of it."""
+
+    run: Recordable
+    tape: Tape
+    clock: TapedClock
+    changed: bool
+
+    def known(self, action: Action) -> SkillEntry | None: ...
+    def begin_at(self, tick: int) -> None: ...
+
+
+class UnfitState(Exception):
     """Raised where a kept state does not fit the run: it is played from its start."""
 
 
@@ -177,7 +194,7 @@ def _activity(activity: Activity, at: _Places) -> Json:
     return {**found, "around": around, "params": _kept(here.params, at)}
 
 
-def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recorder, at: _Places) -> None:
+def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recorded, at: _Places) -> None:
     """Puts a skill back that was at work: as a run that is made again has it until its end is read or in doubt."""
     context, target = node.context, node.find()
     action = Action(context, target, node.entry, node, str(kept["sentence"]), node.fill)
@@ -188,7 +205,7 @@ def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recor
         form = node.form = node.form or node.form_of(target)
         start = partial(node.formed, form, action)
     gates = context.gates.starts
-    for gate in reversed(gates[gates.index(recorder) + 1 :]):
+    for gate in reversed(gates[gates.index(cast(Gate, recorder)) + 1 :]):
         start = partial(gate.start, action, start)
     here: Activity = TapedActivity.again(tape, start, action, recorder.known(action), kept)
     for name in reversed(kept["around"]):
@@ -204,7 +221,7 @@ def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recor
 def _locked(action: Action, start: Any, inner: Activity) -> Locked:
     locked = lock(action, start)
     if not isinstance(locked, Locked):
-        raise Unfit("its skills lock other things")
+        raise UnfitState("its skills lock other things")
     locked.inner = inner
     locked.hold = action.context.resources.take(locked.uses, action.sentence) if locked.uses else None
     return locked
@@ -216,7 +233,7 @@ def _locked(action: Action, start: Any, inner: Activity) -> Locked:
 class StateKeeper:
     """Keeps the states of one run. `look` is called after each tick that goes on."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorded) -> None:
         self.recorder, self.run, self.tape = recorder, recorder.run, recorder.tape
         self.shape = TreeShape(self.run.engine.root)
         self.at = _Places(self.shape.nodes, self.shape.numbers, self.run.context.blackboard.scopes)
@@ -288,7 +305,7 @@ class StateKeeper:
                 elif said:
                     acts[str(at.numbers[node])] = {"said": said}
                 if isinstance(node, InstantNode) and node.behind is not None:
-                    made: Any = node.behind.made.get(self.recorder)
+                    made: Any = node.behind.made.get(cast(Gate, self.recorder))
                     instants[str(at.numbers[node])] = _instant(made)
         scopes = {path: [_kept(dict(scope.entries), at), dict(scope.stamps)] for path, scope in board.scopes.items()}
         spent = services.spent
@@ -326,8 +343,8 @@ def _size(body: Json) -> int:
 # Putting back ----------------------------------------------------------------------------------
 
 
-def put_back(recorder: Recorder, body: dict[str, Json]) -> None:
-    """Brings a run that was just made to a kept state. Raises Unfit where the state is not one of this tree."""
+def put_back(recorder: Recorded, body: dict[str, Json]) -> None:
+    """Brings a run that was just made to a kept state. Raises UnfitState where the state is not one of this tree."""
     run, tape = recorder.run, recorder.tape
     engine, context = run.engine, run.context
     with engine.lock:
@@ -338,17 +355,17 @@ def put_back(recorder: Recorder, body: dict[str, Json]) -> None:
             tape.broken = False
         shape = TreeShape(engine.root)
         if body.get("v") != VERSION or body.get("like") != _likeness(shape):
-            raise Unfit("it is of another tree")
+            raise UnfitState("it is of another tree")
         at = _Places(shape.nodes, shape.numbers, context.blackboard.scopes)
         try:
             _put_back(recorder, shape, at, body)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, BtError) as error:
-            raise Unfit(f"it cannot be put back: {type(error).__name__}: {error}") from error
+            raise UnfitState(f"it cannot be put back: {type(error).__name__}: {error}") from error
         recorder.begin_at(engine.count)
         engine._starts()
 
 
-def _put_back(recorder: Recorder, shape: TreeShape, at: _Places, body: dict[str, Json]) -> None:
+def _put_back(recorder: Recorded, shape: TreeShape, at: _Places, body: dict[str, Json]) -> None:
     run, tape = recorder.run, recorder.tape
     engine, context, services = run.engine, run.context, run.context.services
     _put_board(context.blackboard, at, body)
@@ -382,10 +399,8 @@ def _put_back(recorder: Recorder, shape: TreeShape, at: _Places, body: dict[str,
 
 
 def _put_board(board: Any, at: _Places, body: dict[str, Json]) -> None:
-    from bt_runtime.language import ports
-
     if body["scopes"].keys() != board.scopes.keys():
-        raise Unfit("it has other scopes")
+        raise UnfitState("it has other scopes")
     for path, (entries, stamps) in body["scopes"].items():
         scope = board.scopes[path]
         found = _full(entries, at)

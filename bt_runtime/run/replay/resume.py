@@ -17,7 +17,7 @@ from bt_runtime.journal.order import STANDING, is_taped
 from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
-from bt_runtime.journal.state import Unfit, put_back
+from bt_runtime.journal.state import UnfitState, put_back
 from bt_runtime.journal.store import JournalLimits
 from bt_runtime.journal.tape import Difference
 from bt_runtime.language import project
@@ -65,7 +65,7 @@ def resume(
                 recording = Recording(path, held=True)
             try:
                 return _resumed(recording, given, lock)
-            except Unfit:  # nothing was done or written yet
+            except UnfitState:  # nothing was done or written yet
                 assert recording.begins is not None
                 near = recording.begins.tick if near == math.inf else 0
                 if lock.file is None:
@@ -86,7 +86,7 @@ class _Given(NamedTuple):
 
 
 def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
-    """Raises Unfit where the state that the recording begins with does not lead to its end."""
+    """Raises UnfitState where the state that the recording begins with does not lead to its end."""
     offer, path, recorder = given.offer, recording.path, None
     try:
         around = RecordedWorld(recording.head)
@@ -161,13 +161,13 @@ def led_back(run: Run, recording: Recording) -> Run:
 
 
 def _rest(recording: Recording) -> list[Event]:
-    """Cuts the recording after the last answer. Raises Unfit where that undoes a halt in the tick of the kept state:
+    """Cuts the recording after the last answer. Raises UnfitState where that undoes a halt in the tick of the kept state:
     how the tick looked without it is not known there."""
     begins, whole = recording.begins, recording.events
     standing = to_last_answer(recording)
     gone = whole[len(recording.events) :]
     if begins is not None and any(e.kind == "halt" and e.tick <= begins.tick for e in gone):
-        raise Unfit("a halt is undone")
+        raise UnfitState("a halt is undone")
     return standing
 
 
@@ -251,7 +251,7 @@ def _catch_up(run: Run, recording: Recording) -> None:
             run.tick()
     except Difference as difference:
         if recording.begins is not None and isinstance(run.journal.tape.writer, Backlog):
-            raise Unfit(str(difference)) from difference
+            raise UnfitState(str(difference)) from difference
         if isinstance(difference.__cause__, Overtaken):
             hint = "end that run first; keep journals on a local disk: --runs FOLDER"
             raise CannotResume(str(difference.__cause__), hint) from None
