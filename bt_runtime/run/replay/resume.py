@@ -161,7 +161,7 @@ def led_back(run: Run, recording: Recording) -> Run:
 
 
 def _rest(recording: Recording) -> list[Event]:
-    """Cuts the recording after the last answer. Raises UnfitState where that undoes a halt in the tick of the kept state:
+    """Cuts the recording after the last answer. Raises UnfitState where that undoes a halt in the kept state's tick:
     how the tick looked without it is not known there."""
     begins, whole = recording.begins, recording.events
     standing = to_last_answer(recording)
