@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from py_trees.common import Status
 
@@ -58,6 +58,20 @@ class TapedActivity(Wrapping):
         self.lasting = world is None or world.lasting  # does what it does outlive this process
         if not self.dead:
             self._begin()
+
+    @classmethod
+    def again(cls, tape: Tape, start: Start, action: Action, entry: SkillEntry | None, kept: dict[str, Json]) -> Self:
+        """Returns the action as a run that is made again has it between its beginning and what came next; `kept`: what
+        the journal's state says of it."""
+        broken, tape.broken = tape.broken, True  # its beginning was read long ago
+        try:
+            found = cls(tape, start, action, entry)
+        finally:
+            tape.broken = broken
+        found.dead, found.recorded = False, True
+        for name in ("number", "before", "wakes", "lingers", "in_thread"):
+            setattr(found, name, kept[name])
+        return found
 
     # Beginning -------------------------------------------------------------------------------
 
@@ -281,6 +295,15 @@ class TapedInstant:
         self.number = tape.next_number()
         self.kept: object = _NOTHING  # the answer before, as it is written
         self.value: object = None
+
+    @property
+    def has_answered(self) -> bool:
+        return self.kept is not _NOTHING
+
+    def goes_on(self, kept: dict[str, Json]) -> None:
+        """Takes the answer before from the journal's state, if that has one."""
+        if "value" in kept:
+            self.kept, self.value = kept["value"], result_of(kept)
 
     def __call__(self, **params: object) -> object:
         tape = self.tape

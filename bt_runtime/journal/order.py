@@ -17,6 +17,8 @@ DONE_TO_IT = frozenset({"write", "unset", "change", "halt"})  # what others than
 STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process: no run that is made again makes them
 
 
+STATE = "state"  # the run's own state, kept now and then: see state.py
+
 Caller = tuple[int, str]  # an action or a question by its number, and which call of it
 LISTENER: Caller = (0, "listener")
 WORLD: Caller = (0, "world")

@@ -42,6 +42,15 @@ class AddedRows(NamedTuple):
     ticks: list[TickRow]
 
 
+class KeptState(NamedTuple):
+    """A state that a run has kept in its journal, and its place among the events."""
+
+    seq: int
+    tick: int
+    sum: int
+    body: dict[str, Json]
+
+
 class Recording:
     """The recording of one run. `damage` describes damage, "" without any; `torn`: events are missing too, and `behind`
     tells what is known of them. `held`: the reader holds the journal's lock, so that nobody writes it."""
@@ -54,9 +63,11 @@ class Recording:
     nodes: list[NodeRow]
     texts: Whole
     sum: int  # the chained checksum of the last event
+    begins: KeptState | None = None  # where the reading begins, if not at the run's beginning
 
-    def __init__(self, path: Path, held: bool = False) -> None:
-        self.path, self.held = path, held
+    def __init__(self, path: Path, held: bool = False, near: float = 0) -> None:
+        """`near`: reads on from the latest state that the run has kept before this tick, if it has kept one."""
+        self.path, self.held, self.near = path, held, near
         self._read()
         if self.damage and self._live:
             self._read()  # its run went on just as we began to read
@@ -70,8 +81,13 @@ class Recording:
         return str(self.head["name"])
 
     @property
+    def count(self) -> int:
+        """Returns the number of all events, those before a kept state included."""
+        return len(self.events) + (self.begins.seq if self.begins is not None else 0)
+
+    @property
     def last_tick(self) -> int:
-        latest = self.events[-1].tick if self.events else 0
+        latest = self.events[-1].tick if self.events else self.begins.tick if self.begins is not None else 0
         return max(latest, max(self.ticks, default=0))
 
     @property
@@ -88,7 +104,8 @@ class Recording:
         """SUCCESS or FAILURE when the root has ended and nothing followed; else ""."""
         for event in reversed(self.events):
             if event.kind == "result":
-                return str(self.body(event)["status"])
+                status = str(self.body(event)["status"])
+                return "" if status == "INVALID" else status  # one that was skipped has no result, and may be ticked on
             if event.kind in ("ask", "begin", "halt"):
                 return ""
         return ""
@@ -131,7 +148,7 @@ class Recording:
     def keep(self, count: int) -> None:
         """Keeps the first `count` events, and drops status changes of later ticks."""
         self.events = self.events[:count]
-        self.sum = 0
+        self.sum = self.begins.sum if self.begins is not None else 0
         for event in self.events:
             self.sum = checksum(event, self.sum)
 
@@ -151,6 +168,9 @@ class Recording:
         self.latest = TickRow(-1, 0.0, "")
         with opening.opened(self.path) as connection:
             self.head = self._head(connection)
+            self.begins = self._nearest(connection) if self.near else None
+            if self.begins is not None:
+                self.sum = self.begins.sum
             self._add(connection)
             missing = self._missing() if not self.damage and not self._live else ""
             if missing:
@@ -161,7 +181,7 @@ class Recording:
 
     def _missing(self) -> str:
         """Why rows are missing at the end, though those that are there fit together; "" when they are not."""
-        if missing := outage.missing(self.path, len(self.events)):
+        if missing := outage.missing(self.path, self.count):
             return missing
         if self.end.open and not Path(f"{self.path}-wal").exists() and not self._broke_off():
             return f"it was not closed, and {self.path.name}-wal is not beside it: what came last is missing"
@@ -211,6 +231,33 @@ class Recording:
             self.torn = self.torn or part == self._read_events
         return added
 
+    def _nearest(self, connection: sqlite3.Connection) -> KeptState | None:
+        """Finds the latest kept state, from the end on; None where there is none, or where it is damaged."""
+        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE kind = 'state' AND tick < ?"
+        try:
+            found = connection.execute(f"{sql} ORDER BY seq DESC LIMIT 1", (min(self.near, opening.LAST_TICK + 1),))
+            *row, sum = found.fetchone() or (0, 0)
+            if not row[1:]:
+                return None
+            event = Event(*row)
+            before = connection.execute("SELECT sum FROM events WHERE seq = ?", (event.seq - 1,)).fetchone()
+            if before is None or checksum(event, before[0]) != sum:
+                return None
+            return KeptState(event.seq, event.tick, sum, opening.checked_body(event))
+        except (sqlite3.Error, ValueError, TypeError, AttributeError, OverflowError):
+            return None
+
+    def was_begun(self, sentence: str) -> bool:
+        """True when there is an action of these words."""
+        if any(e.kind == "begin" and self.body(e)["sentence"] == sentence for e in self.events):
+            return True
+        if self.begins is None:
+            return False
+        with opening.opened(self.path) as connection:
+            sql = "SELECT body FROM events WHERE kind = 'begin' AND seq <= ?"
+            return any(opening.decoded(body)["sentence"] == sentence
+                       for (body,) in connection.execute(sql, (self.begins.seq,)))  # fmt: skip
+
     def _read_texts(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         """Reads the texts. A damaged text is skipped; an entry that refers to it reports the gap."""
         sql = "SELECT id, parent, keep, rest, sum FROM texts WHERE id > ? ORDER BY id"
@@ -221,23 +268,23 @@ class Recording:
 
     def _read_events(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE seq > ? ORDER BY seq"
-        for *row, sum in connection.execute(sql, (len(self.events),)):
+        for *row, sum in connection.execute(sql, (self.count,)):
             event = Event(*row)
             try:
-                whole = event.seq == len(self.events) + 1 and checksum(event, self.sum) == sum
+                whole = event.seq == self.count + 1 and checksum(event, self.sum) == sum
                 body = opening.checked_body(event) if whole else {}
                 whole = whole and all(number in self.texts for _, number in _references(event, body))
             except (ValueError, TypeError, AttributeError):
                 whole = False
             if not whole:
-                raise opening.InvalidEntry(f"event {len(self.events) + 1} is damaged")
+                raise opening.InvalidEntry(f"event {self.count + 1} is damaged")
             self.events.append(event)
             added.events.append(event)
             self.sum = sum
             if _REFERENCE in event.body:
                 self.lengths[event.kind] += self.length(event)
-        if len(self.events) != self.end.events or self.sum != self.end.sum:
-            there = f"{len(self.events):,} of {self.end.events:,} events are there"
+        if self.count != self.end.events or self.sum != self.end.sum:
+            there = f"{self.count:,} of {self.end.events:,} events are there"
             raise opening.InvalidEntry(f"its end is missing: {there}")
 
     def _read_nodes(self, connection: sqlite3.Connection, added: AddedRows) -> None:
@@ -253,14 +300,18 @@ class Recording:
 
     def _read_ticks(self, connection: sqlite3.Connection, added: AddedRows) -> None:
         sql = "SELECT tick, at, changes, before, sum FROM ticks WHERE tick > ? ORDER BY tick"
-        for *found, sum in connection.execute(sql, (self.latest.tick,)):
+        since = self.latest.tick
+        if self.begins is not None and not self.ticks:  # the row of its tick, or the one before
+            last = "SELECT max(tick) FROM ticks WHERE tick <= ?"
+            since = (connection.execute(last, (self.begins.tick,)).fetchone()[0] or 0) - 1
+        for *found, sum in connection.execute(sql, (since,)):
             row = TickRow(*found)
             linked = row.before == self.latest.tick or not self.ticks  # the ring has forgotten what was before
             if not linked or tick_sum(row) != sum or not _is(opening.check_tick, row):
                 raise opening.InvalidEntry(f"what changed after tick {self.latest.tick} is damaged")
             self.ticks[row.tick], self.times[row.tick], self.latest = row.changes, row.at, row
             added.ticks.append(row)
-        if self.latest.tick != self.end.tick or len(self.ticks) < self.end.ticks:
+        if self.latest.tick != self.end.tick or (self.begins is None and len(self.ticks) < self.end.ticks):
             raise opening.InvalidEntry(f"what changed after tick {self.latest.tick} is missing")
 
     def _to_last_whole_decision(self) -> None:

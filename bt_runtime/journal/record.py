@@ -35,6 +35,7 @@ from bt_runtime.journal.parts import kept as kept_by_parts
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.recordable import Given, Recordable
 from bt_runtime.journal.repair import rebuild
+from bt_runtime.journal.state import StateKeeper
 from bt_runtime.journal.store import JournalLimits, JournalStore
 from bt_runtime.journal.tape import Difference, Tape
 from bt_runtime.journal.taped import TapedClock, TapedPerson
@@ -75,6 +76,8 @@ class Recorder(Gate):
         self.tape = Tape(None, recording)
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written
+        self.states: StateKeeper | None = None
+        self.changed = False  # was it forked, or did a debugger change it: no later state has that
         self.around = Kept()  # what the parts keep, or what the head that is played again says of them
         self.path: Path | None = None
         self.entries: list[SkillEntry] | None = None
@@ -124,6 +127,8 @@ class Recorder(Gate):
         context.gates.add(self)
         self.first = run.engine.standing().shape
         self._listen(context.stream)
+        if self.path is not None:
+            self.states = StateKeeper(self)
 
     def _open(self, run: Recordable, given: Given) -> None:
         assert self.place is not None
@@ -137,10 +142,14 @@ class Recorder(Gate):
         if self.lock is None:
             self.lock = Lock(self.path)
         if self.recording is not None:
-            self.since = self.recording.events[-1].tick if self.recording.events else 0
+            events, begins = self.recording.events, self.recording.begins
+            self.since = events[-1].tick if events else 0
+            self.changed = any(event.kind in ("debug", "forked") for event in events)
             self.following.head = self.recording.head
             self.tape.writer, self.tape.on_live = Backlog(self.following), self._goes_on
-            if self.tape.live:
+            if begins is not None:
+                self.since = max(self.since, begins.tick + 1)
+            elif self.tape.live:
                 self._goes_on()
             return
         try:
@@ -171,7 +180,7 @@ class Recorder(Gate):
         """Goes live after the replay: only now changes the journal, and cuts off what the run will repeat."""
         assert self.recording is not None and self.path is not None and isinstance(self.tape.writer, Backlog)
         try:
-            outage.lower(self.path, self.recording.events[-1].seq if self.recording.events else 0)
+            outage.lower(self.path, self.recording.count)
             if self.recording.damage:
                 rebuild(self.recording, self.path, self.limits)
             read = self.recording.end if not self.recording.damage else None
@@ -191,8 +200,7 @@ class Recorder(Gate):
         return str(getattr(self.tape.writer, "broken", ""))
 
     def _cut(self, store: JournalStore, texts: Texts, recording: Recording) -> int:
-        last = recording.events[-1] if recording.events else None
-        seq = store.cut(last.seq if last else 0, self.since, recording.sum, self.standing)
+        seq = store.cut(recording.count, self.since, recording.sum, self.standing)
         for number in sorted(recording.texts)[-64:]:
             texts.remember(number, recording.texts[number], recording.texts.depths[number])
         texts.last = max(recording.texts, default=0)
@@ -265,8 +273,11 @@ class Recorder(Gate):
     def start(self, action: Action, start: Start) -> Activity:
         if action.target is self.context.services.memory:
             return start()  # working memory is a part of the run: it will say the same again
-        known = action.entry or entry_of(action.sentence, self._entries())
-        return TapedActivity(self.tape, start, action, known)
+        return TapedActivity(self.tape, start, action, self.known(action))
+
+    def known(self, action: Action) -> SkillEntry | None:
+        """Returns the manifest's entry of an action."""
+        return action.entry or entry_of(action.sentence, self._entries())
 
     def instant(self, call: Call) -> Call:
         return TapedInstant(self.tape, call)
@@ -283,6 +294,7 @@ class Recorder(Gate):
 
     def debugged(self, body: dict[str, Json]) -> None:
         """Records a debugger's action, so that a replay repeats it."""
+        self.changed = True
         self.tape.put("debug", body)
 
     def _ticked(self, tick: Tick) -> None:
@@ -303,7 +315,18 @@ class Recorder(Gate):
             tape.writer.changes(tick)
         if tape.writer is not None:
             tape.writer.keep_up()
+        if self.states is not None and tick.number != self.ticks:
+            self.states.look(tick)
         self.ticks = tick.number
+
+    def begin_at(self, tick: int) -> None:
+        """Takes as written what a run that begins in a kept state had noted by then."""
+        first, self.first = self.first, None
+        if first is not None:
+            self.rows.of(first, 0)
+        self.spent, self.ticks = spending(self.context), tick
+        if self.tape.live:
+            self._goes_on()
 
     def _shaped(self, shape: Reshaped, tick: int) -> None:
         """Writes the notes of new nodes before their rows, so that a reader of a row finds its notes."""

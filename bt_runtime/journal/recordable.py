@@ -46,6 +46,10 @@ class Equipment(Protocol):
     task: Task | None
     memory: object  # an open episodic memory, or one of the program's own
 
+    @property
+    def notebook(self) -> object | None:
+        """Returns what collects the run's experiences; None when nothing does."""
+
     def remember(self, context: Context) -> None:
         """Gives the run a working memory on its blackboard."""
 

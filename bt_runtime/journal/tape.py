@@ -16,6 +16,7 @@ from bt_runtime.journal.order import (
     AT_END,
     LISTENER,
     STANDING,
+    STATE,
     WORLD,
     Caller,
     Inside,
@@ -64,8 +65,8 @@ class Tape:
         self.writer = writer
         self.recording = recording
         events: Iterable[Event] = recording.until_full() if recording else ()
-        taped = [e for e in events if is_taped(e)]
-        notes = [e for e in events if not is_taped(e) and e.kind not in STANDING]
+        taped = [e for e in events if is_taped(e) and not (recording and recording.begins and _known(e, recording))]
+        notes = [e for e in events if not is_taped(e) and e.kind not in STANDING and e.kind != STATE]
         self.inside = places(taped, notes)  # by the number of the event
         self.events = deque(in_order(taped))
         self.told = Counter((e.tick, e.kind) for e in notes)  # written already
@@ -103,11 +104,7 @@ class Tape:
 
     def was_begun(self, sentence: str) -> bool:
         """True when the recording has an action of these words."""
-        recording = self.recording
-        events = recording.events if recording is not None else ()
-        return any(
-            e.kind == "begin" and recording is not None and recording.body(e)["sentence"] == sentence for e in events
-        )
+        return self.recording is not None and self.recording.was_begun(sentence)
 
     def next_number(self) -> int:
         self.number += 1
@@ -229,12 +226,20 @@ class Tape:
     # Between ticks ---------------------------------------------------------------------------
 
     def outside(self) -> tuple[Event, dict[str, Json]] | None:
-        """Returns the next outside event due before the coming tick, such as another thread's write, or None."""
-        if self.live or self.events[0].tick > self.tick() or not is_outside(self.events[0], self.inside):
-            return None
-        event, body = self._head()
-        self._pop(body)
-        return event, body
+        """Returns the next outside event due before the coming tick, such as another thread's write, or None.
+
+        What is asked between two ticks, a halt has asked, as by a `finally`: it comes first."""
+        now, at = self.tick(), 0
+        while at < len(self.events) and self.events[at].tick <= now:
+            event = self.events[at]
+            if is_outside(event, self.inside):
+                del self.events[at]
+                if self.live:
+                    self.on_live()
+                assert self.recording is not None
+                return event, self.recording.body(event)
+            at += 1
+        return None
 
     # Writing ---------------------------------------------------------------------------------
 
@@ -280,6 +285,14 @@ class Tape:
         else:
             self.put(kind, {**key, "value": codec.plain(value)})
         return value
+
+
+def _known(event: Event, recording: Recording) -> bool:
+    """True for what others wrote before the kept state that the reading begins with, and noted after it."""
+    if event.kind not in ("write", "unset") or recording.begins is None:
+        return False
+    order = recording.body(event).get("order")
+    return order is not None and order <= recording.begins.body["board"][0]
 
 
 def as_lines(value: object) -> str | None:

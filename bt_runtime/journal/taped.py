@@ -54,6 +54,10 @@ class TapedClock:
             self.gap, self.ahead = False, self.time - self.inner.now()
         return self.inner.now() + self.ahead
 
+    def go_on_from(self, time: float) -> None:
+        """Sets the time of a run that begins in a state of its journal."""
+        self.time, self.gap, self.ahead = time, True, 0.0
+
     def go_on(self) -> None:
         """Begins the time of the run that was led back: from here on it passes, also before the next tick."""
         if self.gap and self.tape.live:

@@ -17,6 +17,7 @@ from bt_runtime.events import Tick
 from bt_runtime.journal import codec, layout, opening
 from bt_runtime.journal.layout import LONGEST, Event, NodeRow, Texts
 from bt_runtime.journal.lines import Following, Nowhere
+from bt_runtime.journal.order import STATE
 from bt_runtime.journal.outage import (
     BEST_EFFORT,
     POLICIES,
@@ -393,7 +394,7 @@ class Writer:
     ) -> str:
         """Completes the text of an entry: one that the tick has not made, or that has long texts beside it."""
         kind, told = about[3], found
-        if self.following.all:
+        if self.following.all and kind != STATE:
             told = opening.decoded(found) if isinstance(found, str) else found() if callable(found) else found
             self.following.event(*about, {**opening.writable(kind, told), **texts}, sum(map(len, texts.values())))
         if self.is_full and kind not in ALWAYS:

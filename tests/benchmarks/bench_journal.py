@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ from typing import Any
 from bench_engine import changing as busy
 from rows import Row
 
-from bt_runtime import Run, load
+from bt_runtime import Run, Skill, Status, load, skill
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.journal import replay
@@ -136,9 +138,68 @@ def per_decision(folder: Path) -> Iterator[Row]:
     )  # fmt: skip
 
 
+PATROL = """\
+version: 1
+tree: patrol
+blackboard: {n: {type: integer, default: 0}}
+root:
+  repeat:
+    times: -1
+    child: {sequence: [drive: {to: "{n % 7}"}, wait: 0.3, set: {n: "{n + 1}"}]}
+"""
+RESUMED = """\
+import resource, sys, time
+from bench_journal import drive
+from bt_runtime.clock import Manual
+from bt_runtime.journal import resume
+start = time.perf_counter()
+with resume(sys.argv[1], skills=[drive()], clock=Manual()) as run:
+    print(run.engine.count, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+MANY = 1_000_000
+
+
+def drive() -> type[Skill]:
+    class Drive(Skill):
+        left = 0
+
+        def start(self, to: int) -> None:
+            self.left = 5
+
+        def poll(self) -> Status:
+            self.left -= 1
+            return Status.RUNNING if self.left else Status.SUCCESS
+
+    return skill("drive to {to}", name="drive", on_resume="repeat")(Drive)  # type: ignore[return-value]
+
+
+def resumed(folder: Path) -> Iterator[Row]:
+    """A patrol of many ticks that was stopped, led back in a process of its own."""
+    found = {}
+    for ticks in (1_000, MANY):
+        clock = Manual()
+        with Run(load(PATROL, skills=[drive()]), clock=clock, journal=folder / str(ticks)) as run:
+            for _ in range(ticks):
+                run.tick()
+                clock.advance(0.1)
+        assert run.journal is not None
+        words = [sys.executable, "-c", RESUMED, str(run.journal.path)]
+        told = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parent).stdout
+        count, seconds, memory = map(float, told.split())
+        assert count >= ticks - 1, count
+        found[ticks] = seconds, memory
+    (few, small), (many, large) = found.values()
+    yield Row(f"journal: resume of {MANY:,} ticks", f"{many:.2f} s; of 1,000 {few:.2f} s", many, "≤ 2 s")
+    yield Row(
+        f"journal: memory at the resume of {MANY:,} ticks beside 1,000", f"{large:.0f} MB beside {small:.0f} MB",
+        large / small, "≤ 1.2 ×",
+    )  # fmt: skip
+
+
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as made:
         yield from per_tick("nothing changes", fifty_nodes(), Path(made))
         yield from per_tick("45 change at every other tick", changing(), Path(made))
         yield from back_to_back(Path(made))
         yield from per_decision(Path(made) / "decisions")
+        yield from resumed(Path(made))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import outage, repair, sources
+from bt_runtime.journal.backlog import Backlog
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.order import STANDING, is_taped
 from bt_runtime.journal.outage import Overtaken
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
+from bt_runtime.journal.state import UnfitState, put_back
 from bt_runtime.journal.store import JournalLimits
 from bt_runtime.journal.tape import Difference
 from bt_runtime.language import project
@@ -51,26 +54,58 @@ def resume(
     if not path.is_file():
         raise BtError(f"there is no journal {path}", "`btr runs list` shows those that are there")
     lock = Lock(path)  # before anything is read: what another process writes meanwhile would be cut off
-    recorder = None
     try:
         repair.ended(path)
-        recording = Recording(path, held=True)
-        around = RecordedWorld(recording.head)
         offer = Offer(model, memory, world, services or {})
+        given = _Given(offer, tuple(skills), clock, limits, changed)
+        near = math.inf
+        while True:
+            recording = Recording(path, held=True, near=near)
+            if recording.damage and recording.begins is not None:
+                recording = Recording(path, held=True)
+            try:
+                return _resumed(recording, given, lock)
+            except UnfitState:  # nothing was done or written yet
+                assert recording.begins is not None
+                near = recording.begins.tick if near == math.inf else 0
+                if lock.file is None:
+                    lock = Lock(path)
+    except BaseException:
+        lock.release()
+        raise
+
+
+class _Given(NamedTuple):
+    """What the caller of `resume` gave."""
+
+    offer: Offer
+    skills: tuple[Any, ...]
+    clock: Any
+    limits: JournalLimits | None
+    changed: bool
+
+
+def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
+    """Raises UnfitState where the state that the recording begins with does not lead to its end."""
+    offer, path, recorder = given.offer, recording.path, None
+    try:
+        around = RecordedWorld(recording.head)
         _possible(recording, around)
         unsure = bool(recording.end.open) and not outage.marker_of(path).exists()
         if recording.result:
-            recorder, kit = _ended(recording, around, offer, changed, (lock, limits))
+            recorder, kit = _ended(recording, around, offer, given.changed, (lock, given.limits))
         else:
-            kit = refit(recording, offer, changed)
-            recorder = Recorder(path, recording, limits, lock=lock, standing=to_last_answer(recording))
+            kit = refit(recording, offer, given.changed)
+            recorder = Recorder(path, recording, given.limits, lock=lock, standing=_rest(recording))
             recorder.tape.unsure = unsure  # rows may have been lost, and nothing here can tell
-            kit.update(tree=_tree(recorder, recording, skills), services=services, world=_world(around, world))
-        run = Run(task=around.task(), clock=clock, journal=recorder, **rebuild.given(recording), **kit)
+            kit.update(
+                tree=_tree(recorder, recording, given.skills), services=dict(offer.services) or None,
+                world=_world(around, offer.world),
+            )  # fmt: skip
+        run = Run(task=around.task(), clock=given.clock, journal=recorder, **rebuild.given(recording), **kit)
     except BaseException:
         if recorder is not None:
             recorder.close()
-        lock.release()
         raise
 
     def keep(line: Line | Notice) -> None:
@@ -99,7 +134,7 @@ def _ended(
     memory = refit_memory(recording, offer.memory, changed)
     needed = recording.verdict is None or offer.world is not None or around.suite
     world = _world(around, offer.world) if needed else None
-    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=to_last_answer(recording))
+    recorder = Recorder(recording.path, recording, kept[1], lock=kept[0], standing=_rest(recording))
     folder, tree = recorder.stack.enter_context(rebuild.laid_out(recording))
     return recorder, {
         "tree": rebuild.tree_of(recording, tree, folder), "memory": memory, "world": world,
@@ -112,6 +147,8 @@ def led_back(run: Run, recording: Recording) -> Run:
     assert run.journal is not None
     try:
         run.resources.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
+        if recording.begins is not None:
+            put_back(run.journal, recording.begins.body)
         _catch_up(run, recording)
     except BaseException as error:
         run.journal.tape.broken = True
@@ -123,13 +160,27 @@ def led_back(run: Run, recording: Recording) -> Run:
     return run
 
 
+def _rest(recording: Recording) -> list[Event]:
+    """Cuts the recording after the last answer. Raises UnfitState where that undoes a halt in the kept state's tick:
+    how the tick looked without it is not known there."""
+    begins, whole = recording.begins, recording.events
+    standing = to_last_answer(recording)
+    gone = whole[len(recording.events) :]
+    if begins is not None and any(e.kind == "halt" and e.tick <= begins.tick for e in gone):
+        raise UnfitState("a halt is undone")
+    return standing
+
+
 def to_last_answer(recording: Recording) -> list[Event]:
     """Cuts the recording after the last answer: later notes will be written again, and a halt at the very end is
-    undone.
+    undone. One after which the tree was ticked again stays.
 
     Returns the cut events that still hold: those about processes."""
     count = len(recording.events)
-    while count and (recording.events[count - 1].kind == "halt" or not is_taped(recording.events[count - 1])):
+    while count:
+        event = recording.events[count - 1]
+        if is_taped(event) and not (event.kind == "halt" and event.tick >= recording.last_tick):
+            break
         count -= 1
     standing = [e for e in recording.events[count:] if e.kind in STANDING]
     if count < len(recording.events):
@@ -199,6 +250,8 @@ def _catch_up(run: Run, recording: Recording) -> None:
                 break
             run.tick()
     except Difference as difference:
+        if recording.begins is not None and isinstance(run.journal.tape.writer, Backlog):
+            raise UnfitState(str(difference)) from difference
         if isinstance(difference.__cause__, Overtaken):
             hint = "end that run first; keep journals on a local disk: --runs FOLDER"
             raise CannotResume(str(difference.__cause__), hint) from None

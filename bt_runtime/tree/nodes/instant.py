@@ -19,7 +19,7 @@ class InstantNode(SkillNode):
     CACHES = ("call", "observed_call", "behind", "slow")
     call: Call | None = None
     observed_call: Call | None = None  # the same behind the gates; listeners receive its end
-    behind: Call
+    behind: Through | None = None
     slow = False  # it goes the way of other skills: something may hold its start up, or a test plays it
 
     def step(self) -> Status:
@@ -51,7 +51,7 @@ class InstantNode(SkillNode):
         self.slow = double or guarded(self.context, self.entry, target, self)
         if not self.slow:
             self.filled()
-            self.behind = through(self.context.gates, target)
+            self.behind = Through(self.context.gates, target)
         self.call, self.observed_call = target, self.gated
         return self.gated
 
@@ -69,6 +69,7 @@ class InstantNode(SkillNode):
         return (tested if self.entry.test else ended)(value, self.declared)
 
     def gated(self, **params: Json) -> object:
+        assert self.behind is not None
         value = self.behind(**params)
         if not self.entry.test and self.context.stream.wanted(SkillEnded):
             done = self.read(value)
@@ -85,19 +86,26 @@ class InstantNode(SkillNode):
         return done.status
 
 
-def through(gates: Gates, call: Call) -> Call:
-    """Returns the call through the gates of each moment. A gate wraps it once, at the first call after it came."""
-    made: dict[Gate, Call] = {}
+class Through:
+    """Calls a skill through the gates of each moment. A gate wraps it once, at the first call after it came."""
 
-    def called(at: int, params: dict[str, Json]) -> object:
-        if at == len(gates.starts):
-            return call(**params)
-        gate = gates.starts[at]
-        if gate not in made:
-            made[gate] = gate.instant(lambda **params: called(behind(gate), params))
-        return made[gate](**params)
+    def __init__(self, gates: Gates, call: Call) -> None:
+        self.gates, self.call = gates, call
+        self.made: dict[Gate, Call] = {}
 
-    def behind(gate: Gate) -> int:
-        return gates.starts.index(gate) + 1 if gate in gates.starts else len(gates.starts)
+    def __call__(self, **params: Json) -> object:
+        return self._called(0, params)
 
-    return lambda **params: called(0, params)
+    def _called(self, at: int, params: dict[str, Json]) -> object:
+        starts = self.gates.starts
+        return self.call(**params) if at == len(starts) else self.at(starts[at])(**params)
+
+    def at(self, gate: Gate) -> Call:
+        """Returns the call as this gate wraps it."""
+        if gate not in self.made:
+            self.made[gate] = gate.instant(lambda **params: self._called(self._behind(gate), params))
+        return self.made[gate]
+
+    def _behind(self, gate: Gate) -> int:
+        starts = self.gates.starts
+        return starts.index(gate) + 1 if gate in starts else len(starts)

@@ -182,7 +182,7 @@ class SkillNode(Node):
         target = self.find()
         action = Action(context, target, self.entry, self, self.sentence, self.fill)
         if self.acts(target):
-            self.activity = started(action, partial(_act, action))
+            self.activity = started(action, partial(acting, action))
             return
         form = self.form = self.form or self.form_of(target)
         if context.observed or context.stream.routes[SkillEnded] or guarded(context, self.entry, target, self):
@@ -383,10 +383,10 @@ class SkillNode(Node):
 def act(world: Actor, sentence: str, context: Context, entry: SkillEntry | None = None, by: object = None) -> Activity:
     """Acts the sentence that an agent chose in a world."""
     action = Action(context, world, entry, by, sentence)
-    return started(action, partial(_act, action))
+    return started(action, partial(acting, action))
 
 
-def _act(action: Action) -> Activity:
+def acting(action: Action) -> Activity:
     """Acts at once if the world is instant, else in a thread, one act at a time."""
     world: Any = action.target
     context, quick = action.context, action.target

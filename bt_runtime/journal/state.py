@@ -1,0 +1,415 @@
+"""The state of a run in its journal, kept now and then: a resumed run begins there, and plays only what came after.
+
+A state is plain data: nodes by their number, scopes by their path, running skills by their job. Its classes come from a
+closed list, because a journal may come from anywhere. What has no such form is not kept: nodes that were grafted, nodes
+of py_trees, an agent at work, a person who is asked, an object on the blackboard, a world that is no robot's own. Then
+the next state that has one is kept; without any, a resumed run is played from its start."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections import Counter, deque
+from collections.abc import Callable
+from functools import partial
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from bt_runtime.events import Crash
+from bt_runtime.journal.action import TapedActivity, TapedInstant
+from bt_runtime.journal.order import STATE
+from bt_runtime.language import ports
+from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.skills.activity import Activity
+from bt_runtime.skills.answer import EndedAnswer, News
+from bt_runtime.tree.action import Action
+from bt_runtime.tree.blackboard import Scope
+from bt_runtime.tree.budget import Spending
+from bt_runtime.tree.frozen import MISSING, declared, put_apart, values_of
+from bt_runtime.tree.gates import Gate
+from bt_runtime.tree.node import RUNNING, Node
+from bt_runtime.tree.nodes.instant import InstantNode
+from bt_runtime.tree.nodes.interlocks import AsksPerson, Locked, Noticed, Required, lock
+from bt_runtime.tree.nodes.skill import SkillNode, acting
+from bt_runtime.tree.state_shape import StateForm, TreeShape
+from bt_runtime.types import Json, Observation
+
+if TYPE_CHECKING:
+    from bt_runtime.events import Tick
+    from bt_runtime.journal.recordable import Recordable
+    from bt_runtime.journal.tape import Tape
+    from bt_runtime.journal.taped import TapedClock
+    from bt_runtime.language.entry import SkillEntry
+
+VERSION = 1
+BYTES = 2**19  # noted since the last one, before another is kept
+TIMES = 8  # … and so many times its own size
+NODES = 4_000  # of a tree; the states of larger ones would hold up a tick
+TAG = "~"
+_SPENT = declared(Spending, "STATE")
+_TUPLES: dict[str, Callable[[Any], Any]] = {
+    "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "counter": lambda pairs: Counter(dict(pairs)),
+    "answer": lambda of: EndedAnswer(*of), "news": lambda of: News(*of), "observation": lambda of: Observation(*of),
+}  # fmt: skip
+_NAMES: dict[type, str] = {
+    tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque", EndedAnswer: "answer", News: "news",
+    Observation: "observation",
+}  # fmt: skip
+_PLAIN = frozenset({type(None), bool, str})
+_LARGEST = 2**63
+_ASIDE = frozenset({"activity", "target"})  # of a skill's node: kept by its job; found anew
+
+
+class Unkeepable(Exception):
+    """Raised for a state that has no form in a journal."""
+
+
+class Recorded(Protocol):
+    """What records the run: a gate of it."""
+
+    run: Recordable
+    tape: Tape
+    clock: TapedClock
+    changed: bool
+
+    def known(self, action: Action) -> SkillEntry | None: ...
+    def begin_at(self, tick: int) -> None: ...
+
+
+class UnfitState(Exception):
+    """Raised where a kept state does not fit the run: it is played from its start."""
+
+
+# Values ----------------------------------------------------------------------------------------
+
+
+class _Places(NamedTuple):
+    """What values may refer to."""
+
+    nodes: list[Behaviour]
+    numbers: dict[Behaviour, int]
+    scopes: dict[str, Scope]
+
+
+def _kept(value: Any, at: _Places) -> Json:
+    cls = value.__class__
+    if cls in _PLAIN:
+        return value
+    if cls is int:
+        return value if -_LARGEST < value < _LARGEST else {TAG: "int", "v": hex(value)}
+    if cls is float:
+        return value if math.isfinite(value) else {TAG: "float", "v": str(value)}
+    if cls is Status:
+        return {TAG: "status", "v": value.name}
+    if cls is list:
+        return [_kept(each, at) for each in value]
+    if cls is dict:
+        if TAG not in value and all(name.__class__ is str for name in value):
+            return {name: _kept(each, at) for name, each in value.items()}
+        return {TAG: "dict", "v": [[_kept(name, at), _kept(each, at)] for name, each in value.items()]}
+    if cls is Counter:
+        return {TAG: "counter", "v": [[_kept(name, at), count] for name, count in value.items()]}
+    if (name := _NAMES.get(cls)) is not None:
+        return {TAG: name, "v": [_kept(each, at) for each in value]}
+    if value is MISSING:
+        return {TAG: "missing"}
+    if isinstance(value, Behaviour) and (number := at.numbers.get(value)) is not None:
+        return {TAG: "node", "v": number}
+    if isinstance(value, Scope) and at.scopes.get(value.path) is value:
+        return {TAG: "scope", "v": value.path}
+    raise Unkeepable(f"{cls.__module__}.{cls.__qualname__}")
+
+
+def _full(value: Json, at: _Places) -> Any:
+    if value.__class__ is list:
+        return [_full(each, at) for each in value]
+    if value.__class__ is not dict:
+        return value
+    if (tag := value.get(TAG)) is None:
+        return {name: _full(each, at) for name, each in value.items()}
+    if tag in _TUPLES:
+        return _TUPLES[tag](_full(each, at) for each in value["v"])
+    if tag == "dict":
+        return {_full(name, at): _full(each, at) for name, each in value["v"]}
+    return _ONE[tag](value.get("v"), at)
+
+
+_ONE: dict[str, Callable[[Any, _Places], Any]] = {
+    "int": lambda v, at: int(v, 16), "float": lambda v, at: float(v), "status": lambda v, at: Status[v],
+    "node": lambda v, at: at.nodes[v], "scope": lambda v, at: at.scopes[v], "missing": lambda v, at: MISSING,
+}  # fmt: skip
+
+
+# Nodes -----------------------------------------------------------------------------------------
+
+
+def _likeness(shape: TreeShape) -> int:
+    """Returns a number that trees of the same nodes share."""
+    told = [(segment, type(node).__qualname__, len(node.children), getattr(node, "seen_as", 0))
+            for node, segment in zip(shape.nodes, shape.segments, strict=True)]  # fmt: skip
+    forms = sorted({(type(node).__qualname__, form.names) for node, form in shape.ours})
+    return zlib.crc32(repr((told, forms)).encode("utf-8", "backslashreplace"))
+
+
+def says_its_state(cls: type) -> bool:
+    """True unless one of its classes came from elsewhere and declares nothing: what it keeps is then unknown."""
+    for each in cls.__mro__[: cls.__mro__.index(Node)]:
+        if not each.__module__.partition(".")[0].startswith("bt_") and not vars(each).keys() & {"STATE", "ROUND"}:
+            return False
+    return True
+
+
+def _names(node: Node, form: StateForm, running: bool) -> list[str]:
+    """What is kept of a node: what the next start sets anew only while it runs."""
+    names = form.names if running else form.names[: form.round]
+    aside: frozenset[str] = _ASIDE if isinstance(node, SkillNode) else frozenset()
+    return [name for name in names if name not in aside]
+
+
+# Running skills --------------------------------------------------------------------------------
+
+
+_AROUND: dict[type, str] = {Noticed: "noticed", Required: "required", Locked: "locked"}
+
+
+def _activity(activity: Activity, at: _Places) -> Json:
+    """Returns what stands before a running skill, from the outside, and what the tape knows of it."""
+    around, here = [], activity
+    while not isinstance(here, TapedActivity):
+        if isinstance(here, AsksPerson) and not here.pending:  # from its answer on it only passes on
+            here = here.inner
+            continue
+        if type(here) not in _AROUND:
+            raise Unkeepable(type(here).__qualname__)
+        around.append(_AROUND[type(here)])
+        if isinstance(here, Locked) and here.pending:
+            raise Unkeepable("a skill that waits for a lock")
+        here = here.inner  # type: ignore[attr-defined]
+    if here.dead or here.end is not None or not here.lasting or here.gone:
+        raise Unkeepable("a skill that ends")
+    found = {name: getattr(here, name) for name in ("number", "sentence", "before", "wakes", "lingers", "in_thread")}
+    return {**found, "around": around, "params": _kept(here.params, at)}
+
+
+def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recorded, at: _Places) -> None:
+    """Puts a skill back that was at work: as a run that is made again has it until its end is read or in doubt."""
+    context, target = node.context, node.find()
+    action = Action(context, target, node.entry, node, str(kept["sentence"]), node.fill)
+    action.params = _full(kept["params"], at)
+    if node.acts(target):
+        start = partial(acting, action)
+    else:
+        form = node.form = node.form or node.form_of(target)
+        start = partial(node.formed, form, action)
+    gates = context.gates.starts
+    for gate in reversed(gates[gates.index(cast(Gate, recorder)) + 1 :]):
+        start = partial(gate.start, action, start)
+    here: Activity = TapedActivity.again(tape, start, action, recorder.known(action), kept)
+    for name in reversed(kept["around"]):
+        if name == "noticed":
+            here = Noticed(action, here)
+        elif name == "required":
+            here = Required(action, node.entry, here)
+        else:
+            here = _locked(action, start, here)
+    node.activity = here
+
+
+def _locked(action: Action, start: Any, inner: Activity) -> Locked:
+    locked = lock(action, start)
+    if not isinstance(locked, Locked):
+        raise UnfitState("its skills lock other things")
+    locked.inner = inner
+    locked.hold = action.context.resources.take(locked.uses, action.sentence) if locked.uses else None
+    return locked
+
+
+# Taking ----------------------------------------------------------------------------------------
+
+
+class StateKeeper:
+    """Keeps the states of one run. `look` is called after each tick that goes on."""
+
+    def __init__(self, recorder: Recorded) -> None:
+        self.recorder, self.run, self.tape = recorder, recorder.run, recorder.tape
+        self.shape = TreeShape(self.run.engine.root)
+        self.at = _Places(self.shape.nodes, self.shape.numbers, self.run.context.blackboard.scopes)
+        self.next = BYTES  # of what is noted
+        self.off = self._never()
+        self.aside: Json = None
+        if not self.off:
+            try:
+                self.aside = self._aside()
+            except Unkeepable as what:
+                self.off = str(what)
+
+    def _never(self) -> str:
+        """Why no state of this run is kept; "" where one may be."""
+        run, services, spec = self.run, self.run.context.services, self.run.spec
+        if len(self.shape.nodes) > NODES:
+            return "its tree is too large"
+        if self.shape.foreign or not all(says_its_state(type(node)) for node, _ in self.shape.ours):
+            return "what some of its nodes keep is unknown"
+        if spec.watched or spec.policies or spec.shared or services.policy is not None:
+            return "it is watched by rules"
+        if run.resources.notebook is not None:
+            return "its experiences are remembered"
+        if services.world is not None and not getattr(services.world, "lasting", False):
+            return "its world is led through what was done"
+        return ""
+
+    def _aside(self) -> Json:
+        """What rooms above keep with the run, and what no state tells: it must be as it was at the beginning."""
+        services = self.run.context.services
+        found = [each for each in (services.memory, *services.parts.values()) if each is not None]
+        values = [v for each in found for v in values_of(each, _state_of(each))]
+        return [_kept(v, self.at) for v in values if not _state_of(v)]
+
+    def look(self, tick: Tick) -> None:
+        """Keeps the present state when enough was noted since the last one, and when it has a form."""
+        writer = self.tape.writer
+        if self.off or writer is None or writer.noted < self.next or not self.tape.goes_on or writer.broken:
+            return
+        engine, board = self.run.engine, self.run.context.blackboard
+        # whoever changes the run from outside notes it after the change: none may come between
+        with engine.lock, engine.inbox._lock, board._lock:
+            try:
+                body = self._state(tick)
+            except Unkeepable:
+                self.next = writer.noted + BYTES // TIMES
+                return
+            writer.event(engine.count, STATE, lambda: body)
+        self.next = writer.noted + max(BYTES, TIMES * _size(body))
+
+    def _state(self, tick: Tick) -> dict[str, Json]:
+        run, at = self.run, self.at
+        engine, context, services = run.engine, run.context, run.context.services
+        standing = (engine.held or engine.over or engine.wanted_halt or context.requests or context.ticking
+                    or engine.count != tick.number or engine.status is not RUNNING or engine._untold
+                    or context.blackboard._inbox)  # fmt: skip
+        if standing or not self.shape.stands(engine.root) or self._aside() != self.aside:
+            raise Unkeepable("it is changing")
+        if self.recorder.changed or any(hold.activity is not None for hold in context.resources._holds.values()):
+            raise Unkeepable("it is changed from outside")
+        board, nodes, acts, instants = context.blackboard, [], {}, {}
+        for node, form in self.shape.ours:
+            running = node.status is RUNNING
+            nodes.append([_kept(value, at) for value in values_of(node, tuple(_names(node, form, running)))])
+            if isinstance(node, SkillNode):
+                said = node._sentence
+                if running and node.activity is not None:
+                    acts[str(at.numbers[node])] = {**_activity(node.activity, at), "said": said}
+                elif said:
+                    acts[str(at.numbers[node])] = {"said": said}
+                if isinstance(node, InstantNode) and node.behind is not None:
+                    made: Any = node.behind.made.get(cast(Gate, self.recorder))
+                    instants[str(at.numbers[node])] = _instant(made)
+        scopes = {path: [_kept(dict(scope.entries), at), dict(scope.stamps)] for path, scope in board.scopes.items()}
+        spent = services.spent
+        return {
+            "v": VERSION, "like": _likeness(self.shape), "count": engine.count, "nodes": nodes, "acts": acts,
+            "instants": instants, "scopes": scopes,
+            "board": [board.sequence, board.begun, list(board._begins), board.stirred],
+            "crashes": [context.crash_count, engine._crashes_seen, [list(crash) for crash in context.crashes]],
+            "starts": _kept(services.starts, at), "last": engine.shape.counted().last, "jobs": self.tape.number,
+            "spent": None if spent is None else [_kept(v, at) for v in values_of(spent, _SPENT)],
+            "time": self.recorder.clock.time,
+        }  # fmt: skip
+
+
+def _state_of(value: object) -> tuple[str, ...]:
+    return declared(type(value), "STATE")  # type: ignore[arg-type]
+
+
+def _instant(taped: TapedInstant | None) -> Json:
+    """Returns an instant skill's job, and what it has answered last; nothing before its first call."""
+    if taped is None:
+        return {}
+    return {"number": taped.number, **({"value": taped.kept} if taped.has_answered else {})}
+
+
+def _size(body: Json) -> int:
+    """Returns how long a body is as text, roughly."""
+    if isinstance(body, dict):
+        return sum(len(name) + 4 + _size(each) for name, each in body.items())
+    if isinstance(body, list):
+        return 2 + sum(map(_size, body))
+    return len(body) + 3 if isinstance(body, str) else 8
+
+
+# Putting back ----------------------------------------------------------------------------------
+
+
+def put_back(recorder: Recorded, body: dict[str, Json]) -> None:
+    """Brings a run that was just made to a kept state. Raises UnfitState where the state is not one of this tree."""
+    run, tape = recorder.run, recorder.tape
+    engine, context = run.engine, run.context
+    with engine.lock:
+        tape.broken = True  # what the nodes say while they are set up was noted then
+        try:
+            engine.setup()
+        finally:
+            tape.broken = False
+        shape = TreeShape(engine.root)
+        if body.get("v") != VERSION or body.get("like") != _likeness(shape):
+            raise UnfitState("it is of another tree")
+        at = _Places(shape.nodes, shape.numbers, context.blackboard.scopes)
+        try:
+            _put_back(recorder, shape, at, body)
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, BtError) as error:
+            raise UnfitState(f"it cannot be put back: {type(error).__name__}: {error}") from error
+        recorder.begin_at(engine.count)
+        engine._starts()
+
+
+def _put_back(recorder: Recorded, shape: TreeShape, at: _Places, body: dict[str, Json]) -> None:
+    run, tape = recorder.run, recorder.tape
+    engine, context, services = run.engine, run.context, run.context.services
+    _put_board(context.blackboard, at, body)
+    for number, kept in body["instants"].items():
+        instant: Any = shape.nodes[int(number)]
+        instant.ready()
+        if "number" in kept and not instant.slow:
+            tape.number = int(kept["number"]) - 1
+            instant.behind.at(recorder).goes_on(kept)
+    for (node, form), row in zip(shape.ours, body["nodes"], strict=True):
+        names = _names(node, form, row[0] == {TAG: "status", "v": "RUNNING"})
+        vars(node).update(zip(names, [_full(value, at) for value in row], strict=True))
+        put_apart(node, tuple(name for name in form.properties if name in names))
+    crash_count, engine._crashes_seen, crashes = body["crashes"]
+    context.crash_count = crash_count
+    context.crashes.clear()
+    context.crashes.extend(starmap(Crash, crashes))
+    services.starts = _full(body["starts"], at)
+    if body["spent"] is not None:
+        services.spent = Spending()
+        vars(services.spent).update(zip(_SPENT, [_full(v, at) for v in body["spent"]], strict=True))
+    engine.count, engine.status = int(body["count"]), RUNNING
+    engine.shape.counted().last = int(body["last"])
+    recorder.clock.go_on_from(float(body["time"]))
+    for number, kept in body["acts"].items():
+        skill: Any = shape.nodes[int(number)]
+        skill._sentence = str(kept["said"])
+        if "number" in kept:
+            _taken_up(skill, kept, tape, recorder, at)
+    tape.number = int(body["jobs"])
+
+
+def _put_board(board: Any, at: _Places, body: dict[str, Json]) -> None:
+    if body["scopes"].keys() != board.scopes.keys():
+        raise UnfitState("it has other scopes")
+    for path, (entries, stamps) in body["scopes"].items():
+        scope = board.scopes[path]
+        found = _full(entries, at)
+        for name in found.keys() & scope.declared.keys():
+            ports.check(scope.declared[name], found[name])
+        scope.entries.clear()
+        scope.entries.update(found)
+        scope.stamps.clear()
+        scope.stamps.update(stamps)
+    board.sequence, board.begun, begins, board.stirred = body["board"]
+    board._begins = deque(begins, board._begins.maxlen)
+    board._picture = (-1, {})
