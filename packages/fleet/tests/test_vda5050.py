@@ -240,7 +240,9 @@ def test_no_message_ends_the_vehicle(yard: Yard) -> None:
         for what in ("order", "instantActions", "else"):
             yard.vehicle.take(what, body)
             yard.step()
-    assert len(yard.state["errors"]) == 20
+    for number in range(30):
+        yard.send(instant(f"dance{number}"))
+    yard.until(lambda state: len(state["errors"]) == 20)
     text = "{done} {{x}} {__import__('os')} \n- fail: {}"
     yard.send(order(text, "b", **{text: [act("lift-{done}", kind="{paused}")]}))
     yard.until(yard.at("b"))

@@ -18,7 +18,7 @@ MOST_ERRORS, MOST_INSTANTS = 20, 100  # in a state message: the latest errors, a
 CANCELLED = "cancelled by the master control"
 _ORDER = ("order", "update", "nodes", "edges", "base_end", "last", "placed", "steps", "actions", "given", "next",
           "beside", "dropping", "over", "fixed")  # fmt: skip
-_NOTES = ("instants", "errors", "running")
+_NOTES = ("instants", "errors", "running", "seen")
 
 
 class Progress(NamedTuple):
@@ -51,6 +51,7 @@ class Journey:
         self.instants: dict[str, dict[str, Any]] = {}
         self.running: dict[str, int] = {}  # instant actions that steps do, with their numbers
         self.errors: list[dict[str, Json]] = []
+        self.seen: list[str] = []  # ids of instant actions, also before this order: one that is sent twice is one
         for name in (*(_ORDER if order else ()), *(_NOTES if notes else ())):
             setattr(self, name, (order if name in _ORDER else notes or {})[name])  # type: ignore[index]
 
@@ -133,6 +134,7 @@ class Journey:
         new.order, new.update = message["orderId"], message["orderUpdateId"]
         new.last = self.at(progress)
         new.nodes, new.edges = ([_named(each) for each in message[name]] for name in ("nodes", "edges"))
+        new.seen = self.seen
         new.instants = {id: each for id, each in self.instants.items() if each["actionStatus"] not in ENDED}
         new._add(message, begin=True)
         return new
@@ -167,11 +169,12 @@ class Journey:
         self.error(kind, why, [*references, *fields])
         return None
 
-    def error(self, kind: str, why: str, references: Sequence[Mapping[str, str]] = (), fatal: bool = False) -> None:
-        self.errors.append({
-            "errorType": kind, "errorLevel": "FATAL" if fatal else "WARNING", "errorDescription": why,
+    def error(self, kind: str, why: str, references: Sequence[Mapping[str, str]] = ()) -> None:
+        error: dict[str, Json] = {
+            "errorType": kind, "errorLevel": "WARNING", "errorDescription": why,
             "errorReferences": [dict(each) for each in references],
-        })  # fmt: skip
+        }  # fmt: skip
+        self.errors = [*(each for each in self.errors if each != error), error]
         del self.errors[:-MOST_ERRORS]
 
     # Ends before their time --------------------------------------------------------------------
@@ -195,6 +198,7 @@ class Journey:
 
     def instant(self, id: str, kind: str, status: str, why: str = "") -> None:
         """Notes how an instant action stands. One that is RUNNING is waited for."""
+        self.seen = [*(each for each in self.seen if each != id), id][-MOST_INSTANTS:]
         self.instants.pop(id, None)
         self.instants[id] = {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
         ended = [each for each, action in self.instants.items() if action["actionStatus"] in ENDED]

@@ -261,7 +261,7 @@ class Vehicle:
     def _begin(self, action: Mapping[str, Any]) -> None:
         """Begins an instant action. One that is RUNNING is ended by `_settle`."""
         journey, id, kind = self.journey, action["actionId"], action["actionType"]
-        if id in journey.instants:
+        if id in journey.seen:
             return  # sent twice
         why, status = "", "RUNNING"
         if kind == "cancelOrder":
