@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
@@ -53,6 +56,14 @@ def vehicle(project: Path, port: int, *more: str, **environment: str) -> Iterato
         process.wait()
 
 
+@cache
+def official() -> dict[str, Any]:
+    """Returns validators of the specification's own schemas (2.1), by topic, where a package that has them is there."""
+    found = importlib.util.find_spec("vda5050")
+    files = Path(str(found.origin)).parent.glob("validation/schemas/*.json") if found is not None else ()
+    return {file.stem: Draft202012Validator(json.loads(file.read_text())) for file in files}
+
+
 class Control:
     """A master control. It keeps the states and connections that it is told; each message fits the specification."""
 
@@ -84,7 +95,8 @@ class Control:
         if what in ("order", "instantActions"):
             return
         with self._news:
-            if wrong := faults(what, body):
+            theirs = [each.message for each in official()[what].iter_errors(body)] if what in official() else []
+            if wrong := faults(what, body) or theirs:
                 self.wrong.append((wrong, body))
             try:
                 self.check(what, body)

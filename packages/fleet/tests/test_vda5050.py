@@ -147,6 +147,18 @@ def test_a_hard_action_is_alone(yard: Yard) -> None:
     assert (done[:3], done[3:]) == (["n1", "s1", "s2"], ["h1", "n2", "e1", "h2"])
 
 
+def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
+    """No edge leads to the first node of an order, so that it must be where the vehicle stands: by its id, or by its
+    position."""
+    yard.send(order("far", "b", x=5.0))
+    yard.until(lambda state: state["errors"])
+    assert ([each["errorType"] for each in yard.state["errors"]], yard.did("start")) == (["noRouteError"], [])
+    yard.send(order("near", "b", x=0.1))
+    yard.until(yard.at("b"))
+    yard.send(order("b", "c", id="o2", x=9.0))
+    yard.until(yard.at("c"))
+
+
 def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     """The error names the order and why; nothing more is driven, and the next order is taken."""
     yard.send(order("a", "b", a=[act("jam"), act("drop")]))

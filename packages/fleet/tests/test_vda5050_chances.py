@@ -49,6 +49,7 @@ class Watch:
         self.cancelled: set[str] = set()
         self.kills: list[float] = []
         self.may_pause = False
+        self.x = 0.0  # where the order begins
         self.start()
         self.control = Control(self.port, check=self.check)
         self.control.until(lambda c: c.states)
@@ -157,7 +158,9 @@ class Watch:
         }
         self.acts.setdefault(id, []).extend(each["actionId"] for n in names[:base] for each in actions.get(n, ()))
         self.bases[id] = self.parts[id, update] = [*before[:-1], *names[:base]]
-        return order(*names, id=id, update=update, begin=begin, base=base, **actions)
+        if not update:
+            self.x = self.control.state["agvPosition"]["x"]
+        return order(*names, id=id, update=update, begin=begin, base=base, x=self.x, **actions)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)

@@ -5,6 +5,7 @@ the order has come is what the run's tree writes (`Progress`)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from bt_runtime.types import Json
 Message = Mapping[str, Any]
 ENDED = ("FINISHED", "FAILED")
 MOST_ERRORS, MOST_INSTANTS = 20, 100  # in a state message: the latest errors, and instant actions that have ended
+NEAR = 0.3  # metres from a node at which a vehicle is there, unless the order allows more
 CANCELLED = "cancelled by the master control"
 _ORDER = ("order", "update", "nodes", "edges", "base_end", "last", "placed", "steps", "actions", "given", "next",
           "beside", "dropping", "over", "fixed")  # fmt: skip
@@ -100,9 +102,9 @@ class Journey:
 
     # Orders in ---------------------------------------------------------------------------------
 
-    def accepted(self, message: Json, progress: Progress) -> Journey | None:
+    def accepted(self, message: Json, progress: Progress, position: Json = None) -> Journey | None:
         """Takes an order or its update. Returns another journey for a new order, itself for an update, and None when
-        the message brings nothing to do. What is refused is in `errors`."""
+        the message brings nothing to do. What is refused is in `errors`. `position`: the vehicle's, if it knows it."""
         wrong = faults("order", message) or _order_faults(message)
         if wrong:
             return self._refuse("validationError", wrong[0], message)
@@ -116,6 +118,11 @@ class Journey:
                 return self._refuse("orderUpdateError", f"the order `{self.order}` is not done", message)
             if update:
                 return self._refuse("orderUpdateError", f"update {update} of an order that is not known here", message)
+            node, last = message["nodes"][0], self.at(progress)[0]
+            if node["nodeId"] != last and not _near(node, position, unknown=not last):
+                return self._refuse(
+                    "noRouteError", f"the vehicle is not at the first node, `{node['nodeId']}`", message
+                )
             return self._begun(message, progress)
         if update == self.update:
             return None  # sent twice
@@ -264,6 +271,15 @@ def action(given: Message) -> dict[str, Json]:
 
 def _named(place: Message) -> dict[str, Any]:
     return {key: place[key] for key in ("nodeId", "edgeId", "sequenceId", "released") if key in place}
+
+
+def _near(node: Message, position: Json, unknown: bool) -> bool:
+    """True when the vehicle is where the node is; `unknown` when that cannot be told."""
+    place = node.get("nodePosition")
+    if not isinstance(position, dict) or place is None:
+        return unknown
+    away = math.hypot(place["x"] - position["x"], place["y"] - position["y"])
+    return bool(place["mapId"] == position["mapId"]) and away <= max(place.get("allowedDeviationXY", 0.0), NEAR)
 
 
 def _over(step: Step, progress: Progress) -> bool:

@@ -242,7 +242,7 @@ class Vehicle:
         if mode not in DRIVEN and isinstance(message, dict):
             self.journey.error("orderError", f"no orders are taken while the operating mode is {mode}")
         else:
-            new = self.journey.accepted(message, progress)
+            new = self.journey.accepted(message, progress, self.facts.known.get("position"))
             if new is not None and new is not self.journey:
                 self._change(new)
                 return
