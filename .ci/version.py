@@ -38,6 +38,10 @@ def write(number: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         write(sys.argv[1])
-    odd = [f"{project.relative_to(ROOT)}: {', '.join(sorted(said(project)))}" for project in PROJECTS if said(project) != {version()}]
+    odd = [
+        f"{project.relative_to(ROOT)}: {', '.join(sorted(said(project)))}"
+        for project in PROJECTS
+        if said(project) != {version()}
+    ]
     print(*odd or [f"all wheels are {version()}"], sep="\n")
     sys.exit(bool(odd))

@@ -1,4 +1,4 @@
-"""Keeps files of this version for all later ones: trees, manifests, tests, journals, a memory, an evaluation.
+"""Keeps files of this version for all later ones: trees, manifests, journals, a memory, an evaluation.
 
 `python -m tests.stability.keep` writes tests/stability/VERSION. A folder that is there is never written again: what a
 version has written stays as it was. Run it in a checkout at a place that everybody may know: journals name their files.
@@ -31,7 +31,6 @@ inputs:
   places: {type: list, default: [hall, office]}
 blackboard:
   battery: {type: number, default: 0.9, minimum: 0, maximum: 1}
-  seen: {type: integer, default: 0}
 outputs:
   seen: {type: integer, default: 0}
 root:
@@ -60,16 +59,6 @@ outputs: {team: {type: string, default: ""}}
 root:
   infer: {prompt: "A message: {message}", outputs: {team: {choices: [billing, technical]}}}
 """
-TEST = """\
-version: 1
-tree: patrol
-tests:
-  - name: both places are visited
-    expect: {status: success, outputs: {seen: 2}}
-  - name: an empty battery is charged first
-    inputs: {battery: 0.1}
-    expect: {status: success, outputs: {seen: 2}}
-"""
 
 
 def main(root: Path) -> None:
@@ -81,7 +70,7 @@ def main(root: Path) -> None:
     (trees / "dock.yaml").write_text(DOCK, "utf-8")
     for kind in shipped_kinds():
         (trees / f"kind_{kind.name}.yaml").write_text(tree_text(kind.example), "utf-8")
-    for name, text in (("patrol", PATROL), ("visit", VISIT), ("triage", TRIAGE), ("patrol.test", TEST)):
+    for name, text in (("patrol", PATROL), ("visit", VISIT), ("triage", TRIAGE)):
         (trees / f"{name}.yaml").write_text(text, "utf-8")
     kept(trees / "patrol.yaml", journals, "finished", lambda run: run.spin())
     kept(trees / "patrol.yaml", journals, "grown", grown)
@@ -91,7 +80,17 @@ def main(root: Path) -> None:
         with closing(Notebook(memory, run="kept", task="tidy up", kind="household")) as book:
             book.note("/1", "find the cup", "Act: look around\nYou see cup (1)\nAct: done", "success")
             book.close(verdict=True)
-    words = ["lab", "eval", "textcraft", "--strategy", "oracle:react", "--episodes", "2", "--out", str(root / "evaluation")]
+    words = [
+        "lab",
+        "eval",
+        "textcraft",
+        "--strategy",
+        "oracle:react",
+        "--episodes",
+        "2",
+        "--out",
+        str(root / "evaluation"),
+    ]
     done = subprocess.run([sys.executable, "-m", "bt_runtime.cli", *words], check=True, capture_output=True, text=True)
     (root / "evaluation.txt").write_text(done.stdout, "utf-8")
 

@@ -40,13 +40,7 @@ def test_every_tree_and_manifest_is_without_fault(kept):
     trees = sorted(kept.glob("trees/*.yaml"))
     assert len([path for path in trees if path.name.startswith("kind_")]) > 40
     for path in trees:
-        if not path.name.endswith(".test.yaml"):
-            bt.load(path)
-
-
-def test_tests_of_trees_say_what_they_said(kept):
-    done = btr("test", "trees/patrol.test.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
+        bt.load(path)
 
 
 @pytest.mark.parametrize("name", ["finished", "grown", "stopped", "asked"])
