@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import bt_runtime as bt
@@ -77,9 +76,9 @@ def main(root: Path) -> None:
     kept(trees / "patrol.yaml", journals, "stopped", stopped, model=None)
     kept(trees / "triage.yaml", journals, "asked", lambda run: run.spin(), model=ScriptedModel(["billing"]))
     with Episodes.open(root / "memory.sqlite", "hashing") as memory:
-        with closing(Notebook(memory, run="kept", task="tidy up", kind="household")) as book:
-            book.note("/1", "find the cup", "Act: look around\nYou see cup (1)\nAct: done", "success")
-            book.close(verdict=True)
+        book = Notebook(memory, run="kept", task="tidy up", kind="household")
+        book.note("/1", "find the cup", "Act: look around\nYou see cup (1)\nAct: done", "success")
+        book.close(verdict=True)
     words = [
         "lab",
         "eval",

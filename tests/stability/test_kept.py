@@ -1,4 +1,4 @@
-"""What an earlier version has written is read by this one: a folder of files for each version, made once (`keep.py`)."""
+"""What an earlier version has written is read by this one: a folder for each version, made once (`keep.py`)."""
 
 from __future__ import annotations
 
