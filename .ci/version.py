@@ -1,5 +1,5 @@
-"""The version of all wheels: it stands in bt_runtime/_version.py. `python .ci/version.py 1.2.3` writes it everywhere else
-as well; without a number it checks that all say the same."""
+"""The version of all wheels: it stands in bt_runtime/_version.py. `python .ci/version.py 1.2.3` writes it everywhere
+else as well; without a number it checks that all say the same."""
 
 from __future__ import annotations
 

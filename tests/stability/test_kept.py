@@ -67,4 +67,4 @@ def test_a_memory_gives_back_what_it_was_given(kept):
 def test_an_evaluation_is_shown_as_it_was(kept):
     done = btr("lab", "eval", "show", "evaluation", "--format", "json")
     assert done.returncode == 0, done.stderr
-    assert "oracle:react" in json.dumps(json.loads(done.stdout))
+    assert "oracle-react" in json.dumps(json.loads(done.stdout))
