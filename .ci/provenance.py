@@ -1,6 +1,7 @@
 """States where the files of a release come from: an in-toto statement with SLSA's predicate, unsigned.
 
-`python .ci/provenance.py FOLDER COMMIT` writes FOLDER/provenance.json; the wheels' SBOMs are named in it as well."""
+`python .ci/provenance.py FOLDER COMMIT` writes FOLDER/provenance.json. The wheels' SBOMs are named in it as well, and lose
+the addresses of files on the machine that built them."""
 
 from __future__ import annotations
 
@@ -32,6 +33,17 @@ def statement(folder: Path, commit: str) -> dict[str, object]:
     }
 
 
+def without_places(bom: Path) -> None:
+    """Removes references to files of this machine."""
+    found = json.loads(bom.read_text("utf-8"))
+    for part in found.get("components", []):
+        if kept := [each for each in part.pop("externalReferences", []) if not each["url"].startswith("file:")]:
+            part["externalReferences"] = kept
+    bom.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
 if __name__ == "__main__":
     place = Path(sys.argv[1])
+    for each in place.glob("*.cdx.json"):
+        without_places(each)
     (place / "provenance.json").write_text(json.dumps(statement(place, sys.argv[2]), indent=1) + "\n", "utf-8")
