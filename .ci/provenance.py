@@ -14,8 +14,12 @@ from pathlib import Path
 
 
 def statement(folder: Path, commit: str) -> dict[str, object]:
-    files = sorted(path for path in folder.iterdir() if path.suffix in (".whl", ".gz") or path.name.endswith(".cdx.json"))
-    subject = [{"name": path.name, "digest": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}} for path in files]
+    files = sorted(
+        path for path in folder.iterdir() if path.suffix in (".whl", ".gz") or path.name.endswith(".cdx.json")
+    )
+    subject = [
+        {"name": path.name, "digest": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}} for path in files
+    ]
     tools = {"python": platform.python_version(), **{name: version(name) for name in ("build", "hatchling")}}
     return {
         "_type": "https://in-toto.io/Statement/v1",
