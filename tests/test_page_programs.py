@@ -30,6 +30,7 @@ NOT_RUN = {
     "docs/fleet.md": ["needs the fleet of the lines above"],
     "docs/journal.md": ["it has no end"],
     "docs/ros.md": ["needs a Zenoh router", "needs a ROS installation"],
+    "docs/vda5050.md": ["needs the broker and the vehicle of the line above"],
 }
 # Pages whose trees stand in a project that other commands make; a test of their own does what they say, step by step.
 OWN_PROJECT = {

@@ -24,7 +24,6 @@ from paho.mqtt.enums import CallbackAPIVersion
 from bt_fleet.coordinator.bid import Known
 from bt_fleet.coordinator.coordinator import Coordinator
 from bt_fleet.face import Fleet
-from bt_fleet.page.following import follow
 from bt_fleet.robot.card import Card
 from bt_fleet.robot.held import Held, Own
 from bt_fleet.robot.robot import Agent
@@ -35,15 +34,14 @@ from bt_fleet.server.link import Address, Link
 from bt_fleet.server.server import Server, ServerOptions, free_port
 from bt_fleet.standards.rmf import messages as rmf
 from bt_fleet.standards.rmf.api import Api, serve, token
-from bt_fleet.standards.vda5050 import bridge as vda
 from bt_fleet.standards.vda5050 import factsheet
-from bt_fleet.standards.vda5050.messages import faults
-from bt_fleet.standards.vda5050.mqtt import Mqtt
 from bt_fleet.store import record
 from bt_fleet.store.task import Task
 from bt_runtime import BtError
+from bt_runtime.language.project import trust
+from packages.fleet.tests.control import Control, vehicle
 from packages.fleet.tests.still import Still
-from packages.fleet.tests.test_vda5050 import Noted, act, instant, order
+from packages.fleet.tests.yard import Yard, act, instant, make, order, truth
 
 
 class Does(Still):
@@ -112,39 +110,6 @@ def fleet_of_one(folder: Path, mqtt: str = "") -> Iterator[tuple[Server, Fleet, 
             server.stop()
 
 
-class Master:
-    """A master control: sends orders, and keeps the states that it is told."""
-
-    def __init__(self, port: int, user: str, secret: str) -> None:
-        self.told: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
-        self.ready = threading.Event()
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
-        self.client.username_pw_set(user, secret)
-        self.client.on_message = lambda _c, _d, m: self.told.put((m.topic, json.loads(m.payload)))
-        self.client.on_subscribe = lambda *_: self.ready.set()
-        self.client.connect("127.0.0.1", port)
-        self.client.subscribe("uagv/v2/acme/+/state", qos=1)
-        self.client.subscribe("uagv/v2/acme/+/connection", qos=1)
-        self.client.loop_start()
-        assert self.ready.wait(60)
-
-    def order(self, body: dict[str, Any], topic: str = "order") -> None:
-        self.client.publish(f"uagv/v2/acme/r7/{topic}", json.dumps(body), qos=1)
-
-    def state(self, holds: Any) -> dict[str, Any]:
-        """Returns the first state of which this holds; each one must fit the specification."""
-        while True:
-            topic, body = self.told.get(timeout=60)
-            what = topic.rpartition("/")[2]
-            assert faults("state" if what == "state" else "connection", body) == []
-            if what == "state" and holds(body):
-                return body
-
-    def close(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
-
-
 def granted(port: int, user: str, secret: str, topic: str) -> bool:
     """True when the server lets this client subscribe."""
     said = queue.Queue[bool]()
@@ -161,51 +126,20 @@ def granted(port: int, user: str, secret: str, topic: str) -> bool:
         client.loop_stop()
 
 
-def test_an_order_by_mqtt_is_done_by_a_robot(tmp_path: Path) -> None:
-    """Orders go in and states come out through the server's own MQTT: done, failed, cancelled and refused."""
-    port = free_port("127.0.0.1")
-    with fleet_of_one(tmp_path, f"127.0.0.1:{port}") as (_, fleet, does):
-        news: queue.Queue[tuple[Any, ...]] = queue.Queue()
-        over = threading.Event()
-        mqtt = Mqtt("127.0.0.1", port, news, *password(tmp_path))
-        bridge = vda.Bridge(fleet, mqtt, "acme")
-        end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", *beat)))
-        mqtt.start(bridge.subscriptions)
-        work = threading.Thread(target=vda.serve, args=(bridge, news, over.is_set))
-        work.start()
-        assert mqtt.ready.wait(60)
-        master = Master(port, *password(tmp_path))
+def test_an_order_by_the_fleets_own_mqtt_is_done(tmp_path: Path) -> None:
+    """The fleet's server is a broker too: a vehicle with a key takes an order, and its key reaches nothing else."""
+    port, folder = free_port("127.0.0.1"), make(tmp_path / "agv")
+    with fleet_of_one(tmp_path, f"127.0.0.1:{port}"), vehicle(folder, port, "--key", str(tmp_path / "agv.key")):
+        control = Control(port, *password(tmp_path))
         try:
-            master.order(order("a", "b", b=[act("drop")]))
-            state = master.state(lambda s: s["orderId"] == "o1" and not s["nodeStates"] and s["actionStates"])
-            state = master.state(lambda s: s["actionStates"][0]["actionStatus"] == "FINISHED")
-            assert (state["lastNodeId"], state["lastNodeSequenceId"], state["errors"]) == ("b", 2, [])
-            assert [task.inputs["drive"] and task.inputs["drive"]["node_id"] for task in does.done] == ["a", "b", {}]
-            assert does.done[2].inputs["actions"][0]["parameters"] == {"height": 0.5}
-
-            master.order(order("a", "b", b=[act("drop")]))  # twice: nothing more is done
-            master.order({**order("c", "d", c=[act("jam")]), "orderId": "o2"})
-            state = master.state(lambda s: s["orderId"] == "o2" and s["errors"])
-            assert (state["errors"][0]["errorType"], state["nodeStates"]) == ("orderError", [])
-            assert state["actionStates"][0]["resultDescription"] == "it is jammed"
-            assert len(does.done) == 5
-            again = vda.Bridge(fleet, mqtt, "acme")
-            assert (again.journeys["r7"].order, again.journeys["r7"].last_node) == ("o2", "c")
-
-            master.order(instant("cancelOrder"), "instantActions")
-            state = master.state(lambda s: any(e["errorType"] == "noOrderToCancel" for e in s["errors"]))
-            master.order(instant("dance"), "instantActions")
-            state = master.state(lambda s: any(e["errorType"] == "actionError" for e in s["errors"]))
-            master.client.publish("uagv/v2/acme/r7/order", "{", qos=1)
-            master.state(lambda s: any("is no JSON" in e["errorDescription"] for e in s["errors"]))
+            control.until(lambda c: c.words[-1:] == ["ONLINE"] and c.states)
+            control.send(order("a", "b", b=[act("drop")]))
+            control.until(lambda c: c.action("drop") == "FINISHED")
+            assert (truth(folder, "at"), truth(folder, "done"), control.wrong) == (["a", "b"], ["drop"], [])
             whole = {topic: granted(port, *password(tmp_path), topic) for topic in ("uagv/#", "#", "fleet/#", "$KV/#")}
             assert whole == {"uagv/#": True, "#": False, "fleet/#": False, "$KV/#": False}
         finally:
-            master.close()
-            over.set()
-            work.join(30)
-            end()
-            mqtt.close()
+            control.close()
 
 
 def test_a_record_names_the_key_that_cancelled_it(tmp_path: Path) -> None:
@@ -224,28 +158,31 @@ MAKER = {
 }  # fmt: skip
 
 
-def test_a_factsheet_is_told_and_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
+def test_a_factsheet_is_told_and_what_cannot_be_used_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The maker's file and our limits make a sound factsheet; an order with a trajectory or a zone set is refused as an
     orderError that names each field."""
+    monkeypatch.setattr(trust, "guard", lambda *_: None)
     file = tmp_path / "type.json"
     file.write_text(json.dumps(MAKER))
-    noted, robot = Noted(), "r7"
-    bridge = noted.bridge(maker=factsheet.read(file))
-    bridge.alive(robot, {"facts": {"battery": 40}})
-    (sheet,) = noted.said["factsheet"]
-    actions = {each["actionType"]: each["actionScopes"] for each in sheet["protocolFeatures"]["agvActions"]}
-    assert (actions["lift"], actions["cancelOrder"], sheet["retained"]) == (["NODE"], ["INSTANT"], True)
-    bridge.message(bridge.topic(robot, "instantActions"), json.dumps(instant("factsheetRequest")).encode())
-    assert len(noted.said["factsheet"]) == 2
-    strange = {**order("b", "c"), "orderId": "o2", "zoneSetId": "z"}
-    strange["edges"][0] |= {"trajectory": {"knotVector": [0, 1], "controlPoints": []}, "length": 2.0}
-    bridge.message(bridge.topic(robot, "order"), json.dumps(strange).encode())
-    (error,) = noted.said["state"][-1]["errors"]
-    fields = [each["referenceValue"] for each in error["errorReferences"] if each["referenceKey"] == "field"]
-    assert (error["errorType"], error["errorLevel"], fields) == (
-        "orderError", "WARNING", ["zoneSetId", "edges[0].trajectory"])  # fmt: skip
+    yard = Yard(make(tmp_path / "agv"), maker=factsheet.read(file))
+    yard.until(lambda state: True)
+    yard.send(instant("factsheetRequest"))
+    yard.until(yard.ended("factsheetRequest-1"))
+    sheet = yard.said["factsheet"][-1]
+    assert (len(yard.said["factsheet"]), sheet["retained"], yard.state["errors"]) == (2, True, [])
+    assert {each["actionType"] for each in sheet["protocolFeatures"]["agvActions"]} >= {"lift", "initPosition"}
+    strange = {**order("b", "c", id="o2"), "zoneSetId": "z"}
+    strange["edges"][0]["trajectory"] = {"degree": 1}
+    yard.send(strange)
+    yard.until(lambda state: state["errors"])
+    (error,) = yard.state["errors"]
+    named = [each["referenceValue"] for each in error["errorReferences"] if each["referenceKey"] == "field"]
+    assert (error["errorType"], named) == ("orderError", ["zoneSetId", "edges[0].trajectory"])
+    yard.close()
     file.write_text(json.dumps({**MAKER, "physicalParameters": {}}))
-    with pytest.raises(BtError, match="'speedMin' is a required property"):
+    with pytest.raises(BtError, match=r"physicalParameters: 'speedMin' is a required property"):
         factsheet.read(file)
 
 

@@ -1,116 +1,69 @@
-"""What a master control is told by a foreign broker when a bridge is killed, is started again, and ends in order."""
+"""What a master control is told by a foreign broker when a vehicle's program is killed, started again, and ended."""
 
 from __future__ import annotations
 
-import json
-import queue
-import shutil
 import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
-pytest.importorskip("nats", reason="needs the fleet extra")
-
-from paho.mqtt import client as paho
-from paho.mqtt.enums import CallbackAPIVersion
 
 from bt_fleet.server.server import free_port
-from bt_fleet.standards.vda5050 import bridge
-from bt_fleet.standards.vda5050.mqtt import Mqtt
-from packages.fleet.tests.test_vda5050 import Noted
+from packages.fleet.tests.control import MOSQUITTO, Control, broker, vehicle
+from packages.fleet.tests.yard import instant, make, order, truth
 
-MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin")
 pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="mosquitto is not installed: apt-get install mosquitto")
-ROOT = Path(__file__).parents[3]
-
-
-def work(port: int) -> None:
-    """A bridge of two robots that beat, until SIGTERM: as `btr fleet vda5050`, without a fleet."""
-    over, news = threading.Event(), queue.Queue[tuple[object, ...]]()
-    signal.signal(signal.SIGTERM, lambda *_: over.set())
-    _connected(port).close()
-    mqtt = Mqtt("127.0.0.1", port, news)
-    made = bridge.Bridge(Noted(), mqtt, "acme")
-    mqtt.start(made.subscriptions)
-    for robot in ("r7", "r8"):
-        news.put(("alive", robot, {}))
-    bridge.serve(made, news, over.is_set)
-    made.leave()
-    mqtt.close()
-
-
-class Control:
-    """Hears what the broker has of each robot's connection, retained or new."""
-
-    def __init__(self, port: int) -> None:
-        self.told: queue.Queue[tuple[str, str]] = queue.Queue()
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
-        self.client.on_message = lambda _c, _d, m: self.told.put((m.topic.split("/")[3], self._word(m.payload)))
-        self.client.on_connect = lambda c, *_: c.subscribe("uagv/v2/acme/+/connection", qos=1)
-        self.client.connect("127.0.0.1", port)
-        self.client.loop_start()
-
-    def _word(self, payload: bytes) -> str:
-        return str(json.loads(payload)["connectionState"])
-
-    def until(self, word: str) -> None:
-        """Waits until each robot's latest word is this one."""
-        latest: dict[str, str] = {}
-        while latest != {"r7": word, "r8": word}:
-            robot, latest_word = self.told.get(timeout=60)
-            latest[robot] = latest_word
-
-    def close(self) -> None:
-        self.client.disconnect()
-        self.client.loop_stop()
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    """A broker on loopback."""
+    """A broker on loopback, with anybody."""
     found = free_port("127.0.0.1")
-    (tmp_path / "mosquitto.conf").write_text(f"listener {found} 127.0.0.1\nallow_anonymous true\n")
-    assert MOSQUITTO is not None
-    words = [MOSQUITTO, "-c", str(tmp_path / "mosquitto.conf")]
-    with (tmp_path / "log").open("wb") as log, subprocess.Popen(words, stdout=log, stderr=log) as broker:
-        try:
-            yield found
-        finally:
-            broker.terminate()
+    with broker(tmp_path, found):
+        yield found
 
 
-def test_a_killed_bridge_leaves_no_robot_online(port: int) -> None:
-    """Killed: the broker publishes each robot's last will, retained. Started again: online. SIGTERM: offline."""
-    words = [sys.executable, "-c", f"from packages.fleet.tests.test_mqtt import work; work({port})"]
-    control: Control | None = None
-    for end, word in ((signal.SIGKILL, "CONNECTIONBROKEN"), (signal.SIGTERM, "OFFLINE")):
-        with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
-            try:
-                control = control or _connected(port)
-                control.until("ONLINE")
-                process.send_signal(end)
-                control.until(word)
-                process.wait(60)  # an end in order is an end of its connections too
-            finally:
-                process.kill()
-    assert control is not None
+def test_a_killed_vehicle_goes_on_with_its_order(tmp_path: Path, port: int) -> None:
+    """Killed in the middle of a drive: the broker publishes the last will, retained. Started again: ONLINE, and the
+    rest of the order, whose update is taken. SIGTERM: OFFLINE."""
+    control, folder = Control(port), make(tmp_path / "agv")
+    with vehicle(folder, port) as process:
+        control.until(lambda c: c.words[-1:] == ["ONLINE"] and c.states)
+        control.send(order("a", "b", "c", base=2))
+        control.until(lambda c: c.state["lastNodeId"] == "a" and c.state["driving"])
+        process.send_signal(signal.SIGKILL)
+        control.until(lambda c: c.words[-1] == "CONNECTIONBROKEN")
+    with vehicle(folder, port) as process:
+        control.until(lambda c: c.words[-1] == "ONLINE")
+        control.send(order("b", "c", "d", update=1, begin=2))
+        control.until(lambda c: c.state["lastNodeId"] == "d")
+        control.send(instant("stateRequest"))
+        control.until(lambda c: c.action("stateRequest-1") == "FINISHED")
+        process.send_signal(signal.SIGTERM)
+        control.until(lambda c: c.words[-1] == "OFFLINE")
+        assert process.wait(60) == 0
     control.close()
-    late = Control(port)  # what is retained
-    late.until("OFFLINE")
+    assert (truth(folder, "at"), control.wrong) == (["a", "b", "c", "d"], [])
+    late = Control(port)
+    late.until(lambda c: c.retained == ["OFFLINE"])
     late.close()
 
 
-def _connected(port: int) -> Control:
-    for _ in range(600):
-        try:
-            return Control(port)
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("the broker did not start")
+def test_a_vehicle_works_on_without_its_broker(tmp_path: Path) -> None:
+    """An order is driven to its end while the broker is gone; when it is back, the vehicle is ONLINE and tells where it
+    is."""
+    found, folder = free_port("127.0.0.1"), make(tmp_path / "agv")
+    with vehicle(folder, found, YARD_POLLS="20"):
+        with broker(tmp_path, found):
+            control = Control(found)
+            control.until(lambda c: c.states)
+            control.send(order("a", "b", "c"))
+            control.until(lambda c: c.state["lastNodeId"] == "a")
+            control.close()
+        with broker(tmp_path, found):
+            control = Control(found)
+            control.until(lambda c: c.words[-1:] == ["ONLINE"] and c.state.get("lastNodeId") == "c")
+            control.close()
+    assert (truth(folder, "at"), control.wrong) == (["a", "b", "c"], [])

@@ -1,440 +1,261 @@
-"""Orders of VDA 5050 become stages of tasks; what robots do becomes state messages that the specification allows."""
+"""Orders of VDA 5050 are runs of a vehicle's own; what it does becomes messages that the specification allows."""
 
 from __future__ import annotations
 
 import json
-import queue
-import threading
-import time
-from dataclasses import replace
-from itertools import pairwise
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bt_fleet.standards.vda5050.bridge import PAUSED, Bridge, serve
-from bt_fleet.standards.vda5050.journey import Journey
-from bt_fleet.standards.vda5050.messages import faults
-from bt_fleet.store.record import DONE, STARTED, Record
-from bt_fleet.store.task import Task
-from packages.fleet.tests.threads import until
+from bt_fleet.standards.vda5050.facts import Facts
+from bt_fleet.standards.vda5050.journey import Journey, Progress
+from bt_fleet.standards.vda5050.mqtt import Door
+from bt_runtime import BtError, load
+from bt_runtime.language.project import trust
+from packages.fleet.tests.yard import Yard, act, instant, make, order, truth
 
 
-def act(name: str, blocking: str = "HARD") -> dict[str, Any]:
-    parameters = [{"key": "height", "value": 0.5}]
-    return {"actionType": name, "actionId": f"{name}-1", "blockingType": blocking, "actionParameters": parameters}
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(trust, "guard", lambda *_: None)
+    return make(tmp_path)
 
 
-def order(
-    *names: str, update: int = 0, begin: int = 0, base: int = 99, **actions: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """An order over these nodes, with `base` of them released."""
-    nodes = [
-        {"nodeId": n, "sequenceId": begin + 2 * i, "released": i < base, "actions": actions.get(n, []),
-         "nodePosition": {"x": float(i), "y": 0.0, "mapId": "hall"}}
-        for i, n in enumerate(names)
-    ]  # fmt: skip
-    edges = [
-        {"edgeId": f"{a}-{b}", "sequenceId": begin + 2 * i + 1, "released": i + 1 < base, "startNodeId": a,
-         "endNodeId": b, "actions": []}
-        for i, (a, b) in enumerate(pairwise(names))
-    ]  # fmt: skip
-    return {
-        "headerId": 1, "timestamp": "2026-01-01T00:00:00.00Z", "version": "2.0.0", "manufacturer": "acme",
-        "serialNumber": "r7", "orderId": "o1", "orderUpdateId": update, "nodes": nodes, "edges": edges,
-    }  # fmt: skip
+@pytest.fixture
+def yard(folder: Path) -> Iterator[Yard]:
+    made = Yard(folder)
+    made.until(lambda state: True)
+    yield made
+    made.close()
 
 
-def instant(kind: str, id: str = "") -> dict[str, Any]:
-    header = {key: value for key, value in order("a").items() if key not in ("nodes", "edges", "orderId")}
-    return {**header, "actions": [{"actionType": kind, "actionId": id or f"{kind}-1", "blockingType": "NONE"}]}
+def wheels(yard: Yard) -> Any:
+    """The vehicle itself, as its project's module has it."""
+    file = str(yard.folder / "skills" / "yard.py")
+    return next(each for each in list(sys.modules.values()) if str(getattr(each, "__file__", "")) == file).Wheels
 
 
-class Noted:
-    """What a bridge publishes, by topic, and the fleet that it asks: robots r7 and r8, and tasks that the test ends."""
-
-    def __init__(self) -> None:
-        self.said: dict[str, list[dict[str, Any]]] = {}
-        self.wills: dict[str, dict[str, Any]] = {}
-        self.tasks: dict[str, Record] = {}
-        self.done: list[tuple[str, ...]] = []
-        self.stored: dict[str, str] = {}
-        self.away = False  # the fleet's server does not answer
-
-    def bridge(self, **more: Any) -> Bridge:
-        return Bridge(self, self, "acme", **{"now": lambda: 0.0, **more})
-
-    # The broker
-
-    def enter(self, robot: str, topic: str, will: str) -> None:
-        self.wills[topic] = json.loads(will)
-        assert faults("connection", self.wills[topic]) == []
-
-    def publish(self, robot: str, topic: str, payload: str, retained: bool) -> None:
-        what, body = topic.rpartition("/")[2], json.loads(payload)
-        assert f"/{robot}/" in topic
-        assert faults(what, body) == [], body  # type: ignore[arg-type]
-        self.said.setdefault(what, []).append({**body, "retained": retained})
-
-    @property
-    def state(self) -> dict[str, Any]:
-        return self.said["state"][-1]
-
-    def action(self, id: str) -> str:
-        return next(each["actionStatus"] for each in self.state["actionStates"] if each["actionId"] == id)
-
-    # The fleet
-
-    def _there(self) -> None:
-        if self.away:
-            raise TimeoutError
-
-    def send(self, tree: str, inputs: Any = None, *, id: str | None = None, **more: Any) -> Any:
-        self._there()
-        self.tasks.setdefault(str(id), Record(Task(str(id), tree, inputs, to=more["to"])))
-
-    def show(self, task: str) -> Record:
-        return self.tasks[task]
-
-    def cancel(self, task: str, reason: str = "") -> Record:
-        self._there()
-        self.done.append(("cancel", task))
-        return self.tasks[task]
-
-    def halt(self, reason: str, robot: str | None = None) -> list[str]:
-        self._there()
-        self.done.append(("halt", reason))
-        return []
-
-    def release(self, robot: str | None = None) -> list[str]:
-        self.done.append(("release",))
-        return []
-
-    def robots(self) -> dict[str, Any]:
-        return {"r7": {}, "r8": {}}
-
-    def keep(self, key: str, value: Any) -> None:
-        self._there()
-        self.stored[key] = json.dumps(value)
-
-    def kept(self, beginning: str) -> dict[str, Any]:
-        return {key: json.loads(text) for key, text in self.stored.items() if key.startswith(beginning)}
-
-    def nodes(self) -> list[str]:
-        """Returns where the robot was sent, stage by stage."""
-        return [str((held.task.inputs["drive"] or {}).get("node_id", "")) for held in self.tasks.values()]  # type: ignore[union-attr]
-
-    def told(self, bridge: Bridge, state: str, verdict: str | None = None) -> None:
-        """The latest task has changed: the store and the bridge are told."""
-        id = [*self.tasks][-1]
-        self.tasks[id] = replace(self.tasks[id], state=state, verdict=verdict, robot="r7")
-        bridge.changed(self.tasks[id])
-
-
-def post(bridge: Bridge, body: Any, robot: str = "r7") -> None:
-    what = "instantActions" if "actions" in body else "order"
-    bridge.message(bridge.topic(robot, what), json.dumps(body).encode())
-
-
-def test_what_nobody_has_told_is_left_out_or_named_as_unknown() -> None:
-    """No place, no battery and no field violation are made up: `information` names what stands for an unknown value."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": None})
-    post(bridge, order("a", "b"))
-    noted.told(bridge, STARTED)
-    noted.told(bridge, DONE, "success")
-    assert "agvPosition" not in noted.state
-    assert "visualization" not in noted.said
-    (information,) = noted.state["information"]
-    fields = [each["referenceValue"] for each in information["infoReferences"]]
-    assert "batteryState.batteryCharge" in fields
-    assert "safetyState.fieldViolation" in fields
-    assert noted.state["batteryState"]["batteryCharge"] == 0.0
-    bridge.alive("r7", {"running": None, "facts": {"battery": 40}})
-    assert noted.state["batteryState"]["batteryCharge"] == 40.0
-    assert "batteryCharge" not in noted.state["information"][0]["infoDescription"]
-
-
-def test_a_halt_is_told_as_it_is() -> None:
-    """A halted robot is paused, and drives until its run has ended; the state names why it stands, and a master control
-    neither pauses nor releases what somebody else has halted."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": None})
-    post(bridge, order("a", "b"))
-    noted.told(bridge, STARTED)
-    bridge.alive("r7", {"running": "t", "halted": "a person is in the cell"})
-    assert (noted.state["paused"], noted.state["driving"]) == (True, True)
-    bridge.alive("r7", {"running": None, "halted": "a person is in the cell"})
-    assert (noted.state["paused"], noted.state["driving"]) == (True, False)
-    assert [each["errorDescription"] for each in noted.state["errors"]] == ["a person is in the cell"]
-    for kind in ("startPause", "stopPause"):
-        post(bridge, instant(kind))
-        assert noted.action(f"{kind}-1") == "FAILED"
-    assert noted.done == []
-    bridge.alive("r7", {"running": "t", "halted": None})
-    assert (noted.state["paused"], noted.state["driving"]) == (False, True)
-
-
-def test_a_pause_is_finished_when_the_robot_stands() -> None:
-    """`startPause` runs until no process of a task is there, `stopPause` until the halt is over."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": "t"})
-    post(bridge, instant("startPause"))
-    assert (noted.action("startPause-1"), noted.state["paused"]) == ("RUNNING", False)
-    bridge.alive("r7", {"running": "t", "halted": PAUSED})
-    assert (noted.action("startPause-1"), noted.state["paused"]) == ("RUNNING", True)
-    bridge.alive("r7", {"running": None, "halted": PAUSED})
-    assert noted.action("startPause-1") == "FINISHED"
-    post(bridge, instant("stopPause"))
-    assert (noted.action("stopPause-1"), noted.state["paused"]) == ("RUNNING", True)
-    bridge.alive("r7", {"running": "t", "halted": None})
-    assert (noted.action("stopPause-1"), noted.state["paused"]) == ("FINISHED", False)
-    assert noted.done == [("halt", PAUSED), ("release",)]
-
-
-def test_a_cancel_is_finished_when_the_robot_has_stopped() -> None:
-    """Until its task has ended the order stands in the state, the robot drives, and no other order is taken."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": "t"})
-    post(bridge, order("a", "b", b=[act("drop")]))
-    noted.told(bridge, STARTED)
-    post(bridge, instant("cancelOrder"))
-    assert (noted.action("cancelOrder-1"), noted.state["driving"], len(noted.state["nodeStates"])) == (
-        "RUNNING",
-        True,
-        2,
+def test_an_order_is_driven_node_after_node(yard: Yard) -> None:
+    """Each node is reached once and in order; the state loses what was reached, and tells each action."""
+    yard.send(order("a", "b", "c", b=[act("beep", "NONE")], c=[act("drop")]))
+    state = yard.until(yard.ended("drop"))
+    assert (yard.did("at"), yard.did("done")) == (["a", "b", "c"], ["beep", "drop"])
+    assert (state["lastNodeId"], state["lastNodeSequenceId"], state["nodeStates"], state["edgeStates"]) == (
+        "c",
+        4,
+        [],
+        [],
     )
-    post(bridge, {**order("a", "c"), "orderId": "o2"})
-    post(bridge, order("b", "c", update=1, begin=2))
-    assert [each["errorType"] for each in noted.state["errors"]] == ["orderUpdateError"] * 2
-    noted.told(bridge, DONE, "cancelled")
-    assert (noted.action("cancelOrder-1"), noted.action("drop-1")) == ("FINISHED", "FAILED")
-    assert (noted.state["driving"], noted.state["nodeStates"]) == (False, [])
-    assert noted.nodes() == ["a"]
-    post(bridge, {**order("a", "c"), "orderId": "o2"})
-    assert noted.nodes() == ["a", "a"]
+    nodes = [tuple(n["nodeId"] for n in s["nodeStates"]) for s in yard.said["state"] if s["orderId"]]
+    assert sorted(set(nodes), key=nodes.index) == [("a", "b", "c"), ("b", "c"), ("c",), ()]
 
 
-def test_a_bridge_that_is_started_again_goes_on_with_the_order() -> None:
-    """It knows the nodes that are left and the stage that is under way, sends nothing twice and skips no node, whether
-    the stage has ended meanwhile or not; the control's update extends the order."""
-    for ended in (False, True):
-        noted = Noted()
-        bridge = noted.bridge()
-        bridge.alive("r7", {"running": "t"})
-        post(bridge, order("a", "b", "c", c=[act("drop")]))
-        noted.told(bridge, STARTED)
-        noted.told(bridge, DONE, "success")
-        noted.told(bridge, STARTED)
-        if ended:
-            id = [*noted.tasks][-1]
-            noted.tasks[id] = replace(noted.tasks[id], state=DONE, verdict="success")
-        again = noted.bridge()
-        again.tick()
-        again.alive("r7", {"running": "t"})
-        state = noted.state
-        assert (state["orderId"], state["lastNodeId"]) == ("o1", "b" if ended else "a")
-        assert ([n["nodeId"] for n in state["nodeStates"]], state["driving"]) == (
-            (["c"], False) if ended else (["b", "c"], True)
-        )
-        post(again, order("c", "d", update=1, begin=4))
-        assert noted.state["errors"] == []
-        for _ in range(4 if not ended else 3):
-            noted.told(again, DONE, "success")
-        assert noted.nodes() == ["a", "b", "c", "", "d"]
-        assert (noted.state["nodeStates"], noted.action("drop-1")) == ([], "FINISHED")
+def test_a_vehicle_passes_nodes_without_stopping(yard: Yard) -> None:
+    """It stands at the end of the base and where an action keeps it from driving; an update lifts the end while it
+    drives there."""
+    yard.send(order("a", "b", "c", "d", base=3, b=[act("beep", "NONE")]))
+    yard.until(yard.at("b"))
+    yard.send(order("c", "d", "e", update=1, begin=4, d=[act("drop", "SOFT")]))
+    yard.until(yard.at("e"))
+    stops = {each["id"]: each["stop"] for each in truth(yard.folder) if each["what"] == "at"}
+    assert stops == {"a": False, "b": False, "c": False, "d": True, "e": True}
+    moving = [each["what"] for each in truth(yard.folder) if not each["moving"]]
+    assert moving.count("stopped") == 0
 
 
-def test_a_vehicle_that_was_not_heard_yet_has_no_state() -> None:
-    """A bridge that is started again tells nothing before the first heartbeat: the vehicle may be halted."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": "t"})
-    post(bridge, order("a", "b"))
-    noted.told(bridge, STARTED)
-    before = len(noted.said["state"])
-    again = noted.bridge()
-    post(again, order("a", "b"))
-    again.tick()
-    assert len(noted.said["state"]) == before
-    again.alive("r7", {"halted": PAUSED})
-    assert (noted.state["paused"], noted.state["driving"], len(noted.tasks)) == (True, False, 1)
+def test_a_pause_does_not_end_the_order(yard: Yard) -> None:
+    """`startPause` is FINISHED and `paused` true once the wheels stand; after `stopPause` the same node is driven to,
+    and reached once."""
+    yard.send(order("a", "b"))
+    yard.until(lambda state: state["driving"])
+    yard.send(instant("startPause"))
+    yard.until(yard.ended("startPause-1"))
+    assert (yard.state["paused"], yard.state["driving"], yard.did("stopped")) == (True, False, [None])
+    told = [(s["paused"], s["driving"]) for s in yard.said["state"] if s["actionStates"]]
+    assert told == sorted(told, key=lambda each: (each[0], not each[1])), "paused only once it stands"
+    for _ in range(200):
+        yard.step()
+    assert yard.did("at") == []
+    yard.send(instant("stopPause"))
+    yard.until(yard.at("b"))
+    assert (yard.did("at"), yard.state["errors"], yard.state["paused"]) == (["a", "b"], [], False)
 
 
-def test_an_update_of_an_unknown_order_is_refused() -> None:
-    """A bridge that has lost its store says so, and the robot does not leave its route."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {})
-    post(bridge, order("c", "d", update=1, begin=4))
-    assert [each["errorType"] for each in noted.state["errors"]] == ["orderUpdateError"]
-    assert (noted.tasks, noted.state["orderId"]) == ({}, "")
+def test_a_cancel_is_finished_when_the_vehicle_has_stopped(yard: Yard) -> None:
+    """Until then the order stands in the state, and no other is taken; afterwards its actions have failed."""
+    yard.send(order("a", "b", b=[act("drop")]))
+    yard.until(lambda state: state["driving"])
+    yard.send(instant("cancelOrder"))
+    yard.send(order("a", "c", id="o2"))
+    yard.until(lambda state: state["errors"])
+    assert (yard.action("cancelOrder-1"), len(yard.state["nodeStates"])) == ("RUNNING", 2)
+    yard.until(yard.ended("cancelOrder-1"))
+    assert yard.did("stopped") == [None]
+    assert (yard.action("drop"), yard.state["nodeStates"], yard.state["driving"]) == ("FAILED", [], False)
+    yard.send(order("b", "c", update=1, begin=2))
+    yard.until(lambda state: "before its time" in state["errors"][-1]["errorDescription"])
+    yard.send(order("a", "c", id="o2"))
+    yard.until(yard.at("c"))
+    assert yard.did("at") == ["a", "c"]
 
 
-def test_a_fleet_that_does_not_answer_ends_no_bridge() -> None:
-    """The order is taken, kept and sent when the fleet answers again."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": None})
-    noted.away = True
-    post(bridge, order("a", "b"))
-    bridge.tick()
-    assert (noted.tasks, noted.stored) == ({}, {})
-    noted.away = False
-    bridge.tick()
-    assert (noted.nodes(), noted.state["errors"]) == (["a"], [])
-    noted.told(bridge, STARTED)
-    noted.away = True
-    noted.told(bridge, DONE, "success")
-    bridge.tick()
-    assert noted.nodes() == ["a"]
-    noted.away = False
-    bridge.tick()
-    assert (noted.nodes(), noted.state["errors"]) == (["a", "b"], [])
-    assert len(noted.stored) == 1
+def test_a_vehicle_that_is_started_again_goes_on(yard: Yard) -> None:
+    """In the middle of a drive, an action, a pause and a cancel: nothing is skipped, nothing done twice."""
+    yard.send(order("a", "b", "c", b=[act("lift")], c=[act("drop")], base=2))
+    for moment in (lambda s: s["driving"], yard.at("a"), lambda s: yard.action("lift") == "RUNNING"):
+        yard.until(moment)
+        yard.again()
+    yard.until(yard.ended("lift"))
+    yard.send(order("b", "c", update=1, begin=2, c=[act("drop")]))
+    yard.again()
+    yard.until(lambda state: state["driving"])
+    yard.send(instant("startPause"))
+    yard.again()
+    yard.until(yard.ended("startPause-1"))
+    yard.send(instant("stopPause"))
+    yard.until(yard.ended("drop"))
+    assert (yard.did("at"), yard.did("done")) == (["a", "b", "c"], ["lift", "drop"])
+    yard.send(order("c", "d", id="o2"))
+    yard.until(lambda state: state["driving"])
+    yard.send(instant("cancelOrder"))
+    yard.again()
+    yard.until(yard.ended("cancelOrder-1"))
+    assert (yard.action("cancelOrder-1"), yard.state["lastNodeId"], yard.state["nodeStates"]) == ("FINISHED", "c", [])
 
 
-@pytest.mark.parametrize("lost", [False, True])
-def test_a_cancel_reaches_the_fleet_when_it_answers_again(lost: bool) -> None:
-    """Also from a bridge that was started again meanwhile; a pause that did not reach it has failed."""
-    noted = Noted()
-    bridge = noted.bridge()
-    bridge.alive("r7", {"running": "t"})
-    post(bridge, order("a", "b"))
-    noted.told(bridge, STARTED)
-    noted.away = True
-    post(bridge, instant("startPause"))
-    assert (noted.action("startPause-1"), noted.state["errors"][-1]["errorType"]) == ("FAILED", "actionError")
-    post(bridge, instant("cancelOrder"))
-    bridge.tick()
-    assert (noted.action("cancelOrder-1"), noted.done) == ("RUNNING", [])
-    noted.away = False
-    bridge.tick()
-    (task,) = noted.tasks
-    assert noted.done == [("cancel", task)]
-    if lost:
-        bridge = noted.bridge()
-        bridge.alive("r7", {"running": "t"})
-    for _ in range(3):
-        bridge.tick()
-    assert noted.done == [("cancel", task)] * (1 + lost)
-    noted.told(bridge, DONE, "cancelled")
-    assert (noted.action("cancelOrder-1"), noted.state["nodeStates"], noted.nodes()) == ("FINISHED", [], ["a"])
+def test_a_hard_action_is_alone(yard: Yard) -> None:
+    """No wheel turns and no other action runs beside it; SOFT actions run together while the vehicle stands, a NONE
+    action beside drives."""
+    actions = [act("n1", "NONE"), act("s1", "SOFT"), act("s2", "SOFT"), act("h1"), act("n2", "NONE")]
+    yard.send(order("a", "b", "c", a=actions, edges={"b-c": [act("e1", "SOFT")]}, c=[act("h2")]))
+    yard.until(yard.ended("h2"))
+    running: set[str] = set()
+    for each in truth(yard.folder):
+        if each["what"] == "do":
+            running.add(each["id"])
+            hard = {"h1", "h2"} & running
+            assert not hard or running == hard, running
+            assert not each["moving"] or each["id"] == "n2"
+        elif each["what"] == "done":
+            running.remove(each["id"])
+        elif each["what"] == "start":
+            assert running <= {"n2"}
+    done = yard.did("do")
+    assert (done[:3], done[3:]) == (["n1", "s1", "s2"], ["h1", "n2", "e1", "h2"])
 
 
-def test_no_message_ends_the_bridge() -> None:
-    """Whatever arrives by MQTT or from the fleet, the next order is done; strangers' names are kept nowhere."""
-    noted, over = Noted(), threading.Event()
-    bridge = noted.bridge(now=time.monotonic)
-    bridge.alive("r7", {})
-    news: queue.Queue[tuple[Any, ...]] = queue.Queue()
+def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
+    """The error names the order and why; nothing more is driven, and the next order is taken."""
+    yard.send(order("a", "b", a=[act("jam"), act("drop")]))
+    state = yard.until(lambda state: state["errors"])
+    (error,) = state["errors"]
+    assert (error["errorType"], error["errorReferences"]) == (
+        "orderError",
+        [{"referenceKey": "orderId", "referenceValue": "o1"}],
+    )
+    assert "it is jammed" in error["errorDescription"]
+    assert (yard.action("jam"), yard.action("drop"), state["nodeStates"]) == ("FAILED", "FAILED", [])
+    yard.send(order("a", "c", id="o2"))
+    yard.until(yard.at("c"))
+    assert (yard.did("at"), yard.state["errors"]) == (["a", "a", "c"], [])
+
+
+def test_the_place_is_set_by_the_project(yard: Yard) -> None:
+    """`initPosition` is an action of the project; what it says is the last node, also after an order; it is refused
+    during one."""
+    yard.send(order("a"))
+    yard.until(yard.at("a"))
+    yard.send(instant("initPosition", x=1.0, y=2.0, theta=0.0, mapId="hall", lastNodeId="k"))
+    yard.until(yard.ended("initPosition-1"))
+    assert (yard.state["lastNodeId"], yard.did("done")) == ("k", ["initPosition-1"])
+    yard.send(order("k", "l", id="o2"))
+    yard.send(instant("initPosition", "p2", lastNodeId="z"))
+    yard.until(yard.ended("p2"))
+    assert yard.action("p2") == "FAILED"
+    yard.until(yard.at("l"))
+
+
+def test_an_operators_halt_is_told_as_it_is(yard: Yard) -> None:
+    """The vehicle stops and the state says why; `stopPause` of a control does not lift it."""
+    yard.send(order("a", "b"))
+    yard.until(lambda state: state["driving"])
+    yard.vehicle.take("halted", "a person is in the cell")
+    yard.until(lambda state: state["paused"])
+    assert (yard.state["driving"], yard.state["errors"][0]["errorDescription"]) == (False, "a person is in the cell")
+    yard.send(instant("stopPause"))
+    for _ in range(200):
+        yard.step()
+    assert (yard.state["paused"], yard.did("at")) == (True, [])
+    yard.vehicle.take("halted", "")
+    yard.until(yard.at("b"))
+
+
+def test_nothing_is_told_that_is_not_known(yard: Yard) -> None:
+    """A vehicle whose facts fail tells no state until it knows them again; eStop and mode are what it says."""
+    wheels(yard).blind = True
+    for _ in range(100):
+        yard.step()
+    count = len(yard.said["state"])
+    yard.send(instant("stateRequest"))
+    for _ in range(3000):
+        yard.step()
+    assert len(yard.said["state"]) == count
+    wheels(yard).blind, wheels(yard).e_stop, wheels(yard).mode = False, "MANUAL", "SERVICE"
+    yard.until(lambda state: len(yard.said["state"]) > count)
+    assert (yard.state["safetyState"]["eStop"], yard.state["operatingMode"]) == ("MANUAL", "SERVICE")
+    assert (yard.state["agvPosition"]["mapId"], yard.state["information"]) == ("hall", [])
+    yard.send(order("a", "b"))
+    yard.until(lambda state: state["errors"])
+    assert ("SERVICE" in yard.state["errors"][0]["errorDescription"], yard.did("start")) == (True, [])
+
+
+def test_what_the_project_does_not_know_is_named(folder: Path) -> None:
+    """Without a fact the required fields are named; only a trial publishes states then, and says what is unknown."""
+    tree = folder / "trees" / "vehicle_facts.yaml"
+    tree.write_text("version: 1\ntree: vehicle_facts\noutputs: {driving: boolean}\nroot: {set: {driving: false}}\n")
+    facts = Facts(load("vehicle_facts", project=folder))
+    assert facts.missing == ["batteryState.batteryCharge", "batteryState.charging", "operatingMode",
+                             "safetyState.eStop", "safetyState.fieldViolation"]  # fmt: skip
+    facts.close()
+    yard = Yard(folder, trial=True)
+    state = yard.until(lambda state: True)
+    named = [each["referenceValue"] for each in state["information"][0]["infoReferences"]]
+    assert named == facts.missing
+    assert "agvPosition" not in state
+    yard.close()
+    tree.write_text("version: 1\ntree: vehicle_facts\noutputs: {charge: number}\nroot: {set: {charge: 3}}\n")
+    with pytest.raises(BtError, match="`charge` is no fact of a vehicle"):
+        Facts(load("vehicle_facts", project=folder))
+
+
+def test_no_message_ends_the_vehicle(yard: Yard) -> None:
+    """Whatever arrives, the next order is done, and at most the latest errors are told."""
     bad = [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 50_000, b'{"nodes": NaN}',
            json.dumps({**order("a", "b"), "nodes": "x"}).encode(), json.dumps(order("\ud800")).encode(),
            json.dumps({**order("a"), "orderUpdateId": 10**300}).encode(), b" " * 300_000, b"9" * 5000]  # fmt: skip
     for body in bad:
-        for what in ("order", "instantActions"):
-            news.put(("mqtt", bridge.topic("r7", what), body))  # type: ignore[arg-type]
-    for name in ("stranger", "a b", "", "../x", "#"):
-        news.put(("mqtt", bridge.topic(name, "order"), json.dumps(order("a")).encode()))
-    news.put(("mqtt", "nonsense", b"{}"))
-    news.put(("record", None))
-    news.put(("alive", "r7", {"facts": 3}))
-    news.put(("mqtt", bridge.topic("r7", "order"), json.dumps(order("a", "b")).encode()))
-    thread = threading.Thread(target=serve, args=(bridge, news, over.is_set))
-    thread.start()
-    until(lambda: noted.nodes() == ["a"])
-    assert thread.is_alive()
-    over.set()
-    thread.join(60)
-    assert (set(bridge.journeys), len(noted.state["errors"])) == ({"r7"}, 0)
-    assert all(len(state["errors"]) <= 20 for state in noted.said["state"])
+        for what in ("order", "instantActions", "else"):
+            yard.vehicle.take(what, body)
+            yard.step()
+    assert len(yard.state["errors"]) == 20
+    text = "{done} {{x}} {__import__('os')} \n- fail: {}"
+    yard.send(order(text, "b", **{text: [act("lift-{done}", kind="{paused}")]}))
+    yard.until(yard.at("b"))
+    assert (yard.did("at"), yard.did("done")) == ([text, "b"], ["lift-{done}"])
 
 
-def test_each_robot_has_a_last_will_and_is_offline_when_the_bridge_ends() -> None:
-    """The will says CONNECTIONBROKEN; so is a robot that is not heard; at an end in order it is OFFLINE."""
-    now = [0.0]
-    noted = Noted()
-    bridge = noted.bridge(now=lambda: now[0])
-    for robot in ("r7", "r8"):
-        bridge.alive(robot, {})
-    assert {topic: will["connectionState"] for topic, will in noted.wills.items()} == {
-        "uagv/v2/acme/r7/connection": "CONNECTIONBROKEN", "uagv/v2/acme/r8/connection": "CONNECTIONBROKEN"}  # fmt: skip
-    now[0] = 7.0
-    bridge.alive("r7", {})
-    bridge.tick()
-    bridge.linked("r7")
-    bridge.leave()
-    told = [(each["serialNumber"], each["connectionState"]) for each in noted.said["connection"]]
-    assert told == [("r7", "ONLINE"), ("r8", "ONLINE"), ("r8", "CONNECTIONBROKEN"), ("r7", "ONLINE"), ("r7", "OFFLINE")]
-    assert all(each["retained"] for each in noted.said["connection"])
-
-
-def said(journey: Journey) -> dict[str, Any]:
-    header = {key: order("a")[key] for key in ("headerId", "timestamp", "version", "manufacturer", "serialNumber")}
-    message = {**header, **journey.state()}
-    assert faults("state", message) == []
-    return message
-
-
-def drive(journey: Journey, sequence: int) -> None:
-    assert journey.begun({"sequence_id": sequence})
-    assert journey.state()["driving"] is True
-    assert journey.ended({"sequence_id": sequence}, True)
-
-
-def test_an_order_is_done_stage_by_stage() -> None:
-    """Each drive is a stage; a HARD action is one of its own; a NONE action at the end may go on beside the drive."""
-    part = Journey("r7").accept(
-        order("a", "b", a=[act("lift"), act("beep", "NONE")], b=[act("x", "SOFT"), act("y", "SOFT")])
-    )
-    assert part is not None
-    assert [
-        ((stage["drive"] or {}).get("node_id"), [each["action_id"] for each in stage["actions"]])  # type: ignore[union-attr]
-        for stage in part.stages
-    ] == [("a", []), (None, ["lift-1"]), ("b", ["beep-1"]), (None, ["x-1", "y-1"])]
-    assert part.id == "vda5050/r7/o1/0"
-    assert part.stages[1]["actions"][0]["parameters"] == {"height": 0.5}  # type: ignore[index]
-
-
-def test_the_state_follows_what_the_robot_does() -> None:
-    """Nodes leave the state when they are reached; actions wait, run and end; every state fits the specification."""
-    journey = Journey("r7")
-    journey.accept(order("a", "b", b=[act("drop")]))
-    state = said(journey)
-    assert [n["nodeId"] for n in state["nodeStates"]] == ["a", "b"]
-    assert state["actionStates"][0]["actionStatus"] == "WAITING"
-    drive(journey, 0)
-    drive(journey, 2)
-    assert (said(journey)["lastNodeId"], said(journey)["nodeStates"]) == ("b", [])
-    journey.begun({"action_id": "drop-1"})
-    assert said(journey)["actionStates"][0]["actionStatus"] == "RUNNING"
-    assert journey.active
-    journey.ended({"action_id": "drop-1"}, True)
-    assert said(journey)["actionStates"][0]["actionStatus"] == "FINISHED"
-    assert not journey.active
-
-
-def test_an_update_extends_the_base_where_it_ended() -> None:
-    """Only what is newly released becomes a task; the horizon is replaced; an update sent twice gives nothing."""
-    journey = Journey("r7")
-    first = journey.accept(order("a", "b", "c", base=2))
-    assert first is not None
-    assert len(first.stages) == 2
-    assert [n["released"] for n in said(journey)["nodeStates"]] == [True, True, False]
-    drive(journey, 0)
-    assert said(journey)["newBaseRequest"] is True
-    update = order("b", "d", update=1, begin=2, b=[act("again")])
-    second = journey.accept(update)
-    assert second is not None
-    assert [(s["drive"] or {}).get("node_id") for s in second.stages] == ["d"]  # type: ignore[union-attr]
-    assert [n["nodeId"] for n in said(journey)["nodeStates"]] == ["b", "d"]
-    assert "again-1" not in journey.actions
-    assert journey.accept(update) is None
-    assert journey.errors == []
+@pytest.mark.parametrize("kind", ["dance", "factsheetRequest"])
+def test_what_cannot_be_done_at_once_is_refused(yard: Yard, kind: str) -> None:
+    """The error names the action; a cancel without an order is `noOrderToCancel`."""
+    yard.send(instant(kind))
+    yard.send(instant("cancelOrder"))
+    yard.until(lambda state: len(state["errors"]) == 2)
+    assert [each["errorType"] for each in yard.state["errors"]] == ["actionError", "noOrderToCancel"]
+    assert yard.state["errors"][0]["errorReferences"] == [{"referenceKey": "actionId", "referenceValue": f"{kind}-1"}]
+    assert (yard.action(f"{kind}-1"), yard.action("cancelOrder-1")) == ("FAILED", "FAILED")
 
 
 @pytest.mark.parametrize(
@@ -444,6 +265,7 @@ def test_an_update_extends_the_base_where_it_ended() -> None:
         ({"orderId": 7}, "validationError"),
         ({"version": "3.0.0"}, "validationError"),
         ({"edges": []}, "validationError"),
+        ({"zoneSetId": "z"}, "orderError"),
         ({"orderId": "o2"}, "orderUpdateError"),
         ({"orderUpdateId": 3}, "orderUpdateError"),
         ({"orderUpdateId": 9}, "orderUpdateError"),
@@ -451,21 +273,41 @@ def test_an_update_extends_the_base_where_it_ended() -> None:
 )
 def test_what_does_not_fit_is_refused_with_its_type(change: dict[str, Any], kind: str) -> None:
     """A refused order changes nothing but the errors, which name the order."""
-    journey = Journey("r7")
-    journey.accept(order("a", "b"))
+    none = Progress()
+    journey = Journey().accepted(order("a", "b"), none)
+    assert journey is not None
     journey.update = 5
-    assert journey.accept({**order("a", "b", update=5), **change}) is None
-    assert [each["errorType"] for each in said(journey)["errors"]] == [kind]
+    assert journey.accepted({**order("a", "b", update=5), **change}, none) is None
+    (error,) = journey.errors
+    assert error["errorType"] == kind
+    assert {"referenceKey": "headerId", "referenceValue": "1"} in error["errorReferences"]  # type: ignore[operator]
     assert (journey.order, journey.update, len(journey.nodes)) == ("o1", 5, 2)
 
 
-def test_a_cancelled_order_leaves_nothing_to_do() -> None:
-    """After a cancel the robot stands where it was, its actions have failed, and a new order is taken."""
-    journey = Journey("r7")
-    journey.accept(order("a", "b", b=[act("drop")]))
-    drive(journey, 0)
-    journey.dropped("cancelled by the master control", failed=False)
-    state = said(journey)
-    assert (state["nodeStates"], state["edgeStates"], state["errors"]) == ([], [], [])
-    assert (state["lastNodeId"], state["actionStates"][0]["actionStatus"]) == ("a", "FAILED")
-    assert journey.accept({**order("a", "c"), "orderId": "o2"}) is not None
+def test_an_update_extends_the_base_where_it_ended() -> None:
+    """The horizon is replaced, actions of the node where it begins are not taken again, and the same message brings
+    nothing."""
+    none = Progress()
+    journey = Journey().accepted(order("a", "b", "c", base=2), none)
+    assert journey is not None
+    assert [n["released"] for n in journey.nodes] == [True, True, False]
+    assert journey.state(Progress(done=1), False, False, "")["newBaseRequest"] is True
+    update = order("b", "d", update=1, begin=2, b=[act("again")])
+    assert journey.accepted(update, none) is journey
+    assert [n["nodeId"] for n in journey.nodes] == ["a", "b", "d"]
+    assert journey.actions == []
+    assert journey.accepted(update, none) is None
+    assert journey.errors == []
+    assert Journey().accepted(order("c", "d", update=1, begin=4), none) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [({}, "by TLS only"), ({"ca": Path("ca.pem")}, "prove who it is"), ({"user": "a", "password": "b"}, "by TLS only")],
+)
+def test_a_broker_of_another_machine_needs_a_key_and_tls(more: dict[str, Any], why: str) -> None:
+    with pytest.raises(BtError, match=why):
+        Door("10.0.0.5", 1883, **more).checked()
+    Door("127.0.0.1", 1883).checked()
+    Door("10.0.0.5", 8883, ca=Path("ca.pem"), user="a", password="b").checked()
+    Door("10.0.0.5", 8883, ca=Path("ca.pem"), cert=Path("c.pem"), key=Path("k.pem")).checked()

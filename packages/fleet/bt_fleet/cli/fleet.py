@@ -22,7 +22,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "versions": ("list the versions of trees, and who runs which", "versions"),
     "keys": ("say who may connect: robots, operators, viewers", "keys"),
     "view": ("show robots, tasks and questions on one page", "view"),
-    "vda5050": ("take orders of a master control by MQTT, and tell it states", "vda5050"),
+    "vda5050": ("do the orders of a master control with this vehicle, by MQTT", "vda5050"),
     "rmf": ("answer Open-RMF's task API", "rmf"),
     "journal": ("fetch the journal of a task's run, also of one that goes on", "journal"),
     "logs": ("follow what happens to tasks", "logs"),

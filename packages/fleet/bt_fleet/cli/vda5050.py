@@ -1,54 +1,141 @@
-"""`btr fleet vda5050`: takes orders of a master control from an MQTT broker, and tells it the robots' states."""
+"""`btr fleet vda5050`: a vehicle under a master control. It takes orders by MQTT, does them, and tells its state."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
-import queue
+import logging
+import os
 import signal
 import sys
-import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-from bt_fleet.cli.server_address import add_server, opened
-from bt_fleet.page.following import follow
-from bt_fleet.standards.vda5050 import factsheet
-from bt_fleet.standards.vda5050.bridge import TREE, Bridge, serve
-from bt_fleet.standards.vda5050.mqtt import Mqtt
+from bt_fleet.cli.join import lacks
+from bt_fleet.server.names import named
+from bt_fleet.standards.vda5050 import facts, factsheet, steps
+from bt_fleet.standards.vda5050.facts import Facts
+from bt_fleet.standards.vda5050.journey import Journey
+from bt_fleet.standards.vda5050.mqtt import Door, Mqtt, library
+from bt_fleet.standards.vda5050.vehicle import Names, Vehicle, live
+from bt_runtime import Run, Tree, load
+from bt_runtime.cli import _guard
+from bt_runtime.cli.setup import trust_prompt
+from bt_runtime.journal import folder
+from bt_runtime.journal.record import Recorder
+from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import trust
+from bt_runtime.language.settings import Settings
+from bt_runtime.run.replay.resume import resume
+from bt_runtime.types import Json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--mqtt", required=True, metavar="HOST:PORT", help="the broker, as of `btr fleet up --mqtt`")
+    parser.add_argument("--robot", required=True, metavar="NAME", help="its name: the serial number in the topics")
+    parser.add_argument("--project", type=Path, default=Path(), metavar="DIR", help="its trees and skills")
+    parser.add_argument("--mqtt", required=True, metavar="HOST:PORT", help="the broker")
     parser.add_argument("--manufacturer", default="btr", help="a part of the topics; default: btr")
-    parser.add_argument(
-        "--tree", default=TREE, help=f"the tree of one stage: its inputs are drive and actions [{TREE}]"
-    )
-    parser.add_argument("--factsheet", type=Path, metavar="FILE", help="JSON: the type of the robots, by their maker")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="of `btr fleet keys add mqtt NAME`")
-    add_server(parser)
+    parser.add_argument("--factsheet", type=Path, metavar="FILE", help="JSON: the vehicle's type, by its maker")
+    parser.add_argument("--trial", action="store_true", help="tell states although not all that they need is known")
+    parser.add_argument("--new", action="store_true", help="begin without the order that the latest run had")
+    parser.add_argument("--state", type=Path, metavar="DIR", help="its runs; default: PROJECT/.fleet/NAME/vda5050")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="of `btr fleet keys add mqtt NAME`: name, password")
+    parser.add_argument("--mqtt-ca", type=Path, metavar="FILE", help="who signed the broker's certificate: TLS")
+    parser.add_argument("--mqtt-cert", type=Path, metavar="FILE", help="the vehicle's own certificate")
+    parser.add_argument("--mqtt-key", type=Path, metavar="FILE", help="the certificate's key")
 
 
 def run(args: argparse.Namespace) -> int:
+    library()  # its absence is told before anything is begun
+    door, name = opened(args), named(args.robot, "a robot")
+    maker = factsheet.read(args.factsheet) if args.factsheet else None
+    place = (args.state or args.project / ".fleet" / name / "vda5050").resolve()
+    for each in lacks(args.project, versions=False):
+        print(f"{name}: {each}", file=sys.stderr)
+    os.chdir(args.project)
+    before, trust.guard = trust.guard, _guard(True)  # what the project's trees name is imported once it is trusted
+    try:
+        trust_prompt.kinds()
+        return asyncio.run(_work(args, name, door, place, maker))
+    finally:
+        trust.guard = before
+
+
+def opened(args: argparse.Namespace) -> Door:
+    """Returns where the broker is, and who the vehicle is there."""
     host, _, port = args.mqtt.rpartition(":")
     if not port.isdecimal():
         raise BtError(f"--mqtt {args.mqtt}: there is no port", "write HOST:PORT")
+    files = {"--key": args.key, "--mqtt-ca": args.mqtt_ca, "--mqtt-cert": args.mqtt_cert, "--mqtt-key": args.mqtt_key}
+    for option, file in files.items():
+        if file is not None and not file.is_file():
+            raise BtError(f"{option}: there is no file {file}", "btr fleet keys makes keys and certificates")
     key = json.loads(args.key.read_text("utf-8")) if args.key else {}
-    maker = factsheet.read(args.factsheet) if args.factsheet else None
-    over, news = threading.Event(), queue.Queue[tuple[Any, ...]]()
+    ca, cert, own = (file and file.resolve() for file in (args.mqtt_ca, args.mqtt_cert, args.mqtt_key))
+    host = host.strip("[]") or "127.0.0.1"
+    return Door(host, int(port), key.get("name", ""), key.get("password", ""), ca, cert, own).checked()
+
+
+def trees() -> tuple[Tree, Tree | None]:
+    """Loads the run's tree and the project's. Faults in the trees that steps will need are told now."""
+    home = project.find_root() or Path.cwd()
+    whole = load(steps.CALLS, project=home)
+    own = (home / "trees" / f"{facts.TREE}.yaml").is_file()
+    looks = load(facts.TREE, project=home) if own else None
+    trust_prompt.trees([whole, *([looks] if looks else [])], Settings({}))
+    return load(steps.RUN, project=home), looks
+
+
+def last(place: Path) -> Run | None:
+    """Returns the latest run of this vehicle, led back to where it stood; None when there was none."""
+    path = folder.last_begun(place)
+    if path is None:
+        return None
+    try:
+        return resume(path)
+    except BtError as error:
+        hint = "mend that, or begin without its order: --new"
+        raise BtError(f"the vehicle's order, {path}, cannot be gone on with: {error.message}", hint) from error
+
+
+async def _work(args: argparse.Namespace, name: str, door: Door, place: Path, maker: Mapping[str, Json] | None) -> int:
+    tree, looks = trees()
+
+    def begin(entries: Mapping[str, Json]) -> Run:
+        return Run(tree, inputs=entries, journal=Recorder(place))
+
+    told = logging.StreamHandler(sys.stderr)
+    told.setFormatter(logging.Formatter(f"{name}: %(message)s"))
+    logging.getLogger("bt_fleet").addHandler(told)
+    over = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: over.set())
-    with opened(args) as fleet:
-        mqtt = Mqtt(host.strip("[]") or "127.0.0.1", int(port), news, key.get("name", ""), key.get("password", ""))
-        bridge = Bridge(fleet, mqtt, args.manufacturer, args.tree, maker=maker)
-        end = follow(fleet, lambda held: news.put(("record", held)), lambda *beat: news.put(("alive", *beat)))
-        mqtt.start(bridge.subscriptions)
-        print(f"orders are taken from {bridge.subscriptions[0]} at {args.mqtt}", file=sys.stderr, flush=True)
-        try:
-            serve(bridge, news, over.is_set)
-        finally:
-            bridge.leave()
-            mqtt.close()
-            end()
+        asyncio.get_running_loop().add_signal_handler(number, over.set)
+    with ExitStack() as stack:
+        known = Facts(looks)
+        stack.callback(known.close)
+        _lacking(name, known, args.trial)
+        going = last(place) if not args.new else None
+        names = Names(args.manufacturer, name)
+        topics = [names.topic("order"), names.topic("instantActions")]
+        will = names.topic("connection"), names.connection("CONNECTIONBROKEN")
+        mqtt = Mqtt(door, will, topics, lambda text: print(f"{name}: {text}", file=sys.stderr))
+        stack.callback(mqtt.close)
+        vehicle = Vehicle(going or begin(Journey().kept()), begin, known, mqtt, names, maker, args.trial)
+        stack.callback(vehicle.close)
+        print(f"{name}: orders are taken from {topics[0]} at {args.mqtt}", file=sys.stderr, flush=True)
+        mqtt.start(vehicle.take)
+        await live(vehicle, over)
     return 0
+
+
+def _lacking(name: str, known: Facts, trial: bool) -> None:
+    """Names what a state message requires and the project does not know. Without --trial that is an error."""
+    if not known.missing:
+        return
+    text = f"nobody tells {', '.join(known.missing)}: a state message requires them"
+    if not trial:
+        raise BtError(text, f"trees/{facts.TREE}.yaml gives them as outputs; for a trial without them: --trial")
+    print(f"{name}: {text}; `information` names them as unknown", file=sys.stderr)

@@ -1,1 +1,1 @@
-"""VDA 5050 (version 2) on a fleet: a master control's orders become tasks, and each robot's state goes back."""
+"""VDA 5050 (version 2): a vehicle whose orders a master control sends by MQTT."""

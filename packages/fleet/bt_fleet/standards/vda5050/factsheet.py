@@ -1,4 +1,4 @@
-"""The factsheet: what this adapter can do of VDA 5050, beside what the robots' maker says of their type."""
+"""The factsheet: what is done here of VDA 5050, beside what the maker says of the vehicle's type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
 OF_THE_MAKER = ("typeSpecification", "physicalParameters", "agvGeometry", "loadSpecification")
-INSTANT = ("cancelOrder", "startPause", "stopPause", "stateRequest", "factsheetRequest")
+INSTANT = ("cancelOrder", "startPause", "stopPause", "stateRequest", "factsheetRequest", "initPosition")
 _USED = ("order.nodes.nodePosition", "order.nodes.nodePosition.theta", "order.edges.maxSpeed",
          "order.nodes.actions.actionParameters", "order.edges.actions.actionParameters")  # fmt: skip
 

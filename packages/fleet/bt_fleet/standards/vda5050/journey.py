@@ -1,247 +1,271 @@
-"""A robot's order as VDA 5050 knows it: what was accepted, what is done, and what goes into the state message.
+"""A vehicle's order as VDA 5050 knows it: what is accepted, what is refused, and what the state message says of it.
 
-What nobody has told the bridge is left out of the state; where the schema requires a value, `information` names it."""
+It has no clock, no connection and no tree. It is kept as two entries of the vehicle's run, `order` and `notes`; how far
+the order has come is what the run's tree writes (`Progress`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bt_fleet.standards.vda5050.messages import faults, unusable
-from bt_fleet.standards.vda5050.stages import stages
+from bt_fleet.standards.vda5050.steps import Step, Steps
 from bt_runtime.types import Json
 
 Message = Mapping[str, Any]
 ENDED = ("FINISHED", "FAILED")
-MOST_ERRORS, MOST_ACTIONS = 20, 500  # in a state message: the latest errors, and actions that have not ended
-_KEPT = ("order", "update", "nodes", "edges", "base_end", "last_node", "last_sequence", "actions", "errors", "waiting")
+MOST_ERRORS, MOST_INSTANTS = 20, 100  # in a state message: the latest errors, and instant actions that have ended
+CANCELLED = "cancelled by the master control"
+_ORDER = ("order", "update", "nodes", "edges", "base_end", "last", "placed", "steps", "actions", "given", "next",
+          "beside", "dropping", "over", "fixed")  # fmt: skip
+_NOTES = ("instants", "errors", "running")
 
 
-class Part(NamedTuple):
-    """A released part of an order: one task of the fleet."""
+class Progress(NamedTuple):
+    """How far the tree has come, by the entries that it writes."""
 
-    id: str  # of the task: the same message twice gives the same
-    stages: list[dict[str, Json]]
-
-
-class Vehicle(NamedTuple):
-    """What a robot's heartbeat says."""
-
-    heard: float = 0.0  # when; 0: never
-    halted: str | None = None  # why it stands still
-    running: bool = False  # a process of a task is there, so that something may move
-    battery: float | None = None  # percent; None: not told
-
-    @property
-    def stands(self) -> bool:
-        return self.halted is not None and not self.running
-
-
-UNHEARD = Vehicle()
+    done: int = 0  # steps of the queue
+    beside: int = 0  # NONE actions
+    failed: str = ""
+    statuses: Mapping[int, str] = {}  # of actions that have begun, by their numbers
+    whys: Mapping[int, str] = {}
 
 
 class Journey:
-    """The state of one robot's order. It has no clock and no connection."""
+    """The state of one vehicle's order."""
 
-    def __init__(self, serial: str) -> None:
-        self.serial = serial
+    def __init__(self, order: Message | None = None, notes: Message | None = None) -> None:
         self.order, self.update = "", 0
-        self.nodes: list[dict[str, Any]] = []  # that are still to be reached, the horizon's too
+        self.nodes: list[dict[str, Any]] = []  # of the order, with those of the horizon, from the first on
         self.edges: list[dict[str, Any]] = []
-        self.base_end: tuple[str, int] | None = None  # the last released node: where an update begins
-        self.last_node, self.last_sequence = "", 0
-        self.actions: dict[str, dict[str, Json]] = {}
-        self.driving = False
+        self.base_end: list[Any] = []  # the last released node, where an update begins: its id and sequence
+        self.last: list[Any] = ["", 0]  # the node that was reached last before this order
+        self.placed: list[Any] = []  # where an `initPosition` has put the vehicle after it
+        self.steps: list[list[Any]] = []  # of the tree
+        self.actions: list[list[Any]] = []  # of the order: the number, the id and the type of each
+        self.given: dict[str, Any] = {}  # what the master control has said of each action, by its number
+        self.next, self.beside = 0, 0  # numbers for the next step, and of NONE actions
+        self.dropping: list[str] = []  # while the order ends before its time: why, and the type of error; [] otherwise
+        self.over = False  # it has ended before its time
+        self.fixed: dict[str, list[str]] = {}  # status and reason of each action then, by its number
+        self.instants: dict[str, dict[str, Any]] = {}
+        self.running: dict[str, int] = {}  # instant actions that steps do, with their numbers
         self.errors: list[dict[str, Json]] = []
-        self.waiting: dict[str, str] = {}  # instant actions that are not done yet: their ids and types
+        for name in (*(_ORDER if order else ()), *(_NOTES if notes else ())):
+            setattr(self, name, (order if name in _ORDER else notes or {})[name])  # type: ignore[index]
 
-    def plain(self) -> dict[str, Any]:
-        """Returns what a bridge that is started again goes on with."""
-        return {name: getattr(self, name) for name in _KEPT}
+    def kept(self) -> dict[str, Json]:
+        """Returns the entries of the run that keep this."""
+        return {"order": {name: getattr(self, name) for name in _ORDER},
+                "notes": {name: getattr(self, name) for name in _NOTES}}  # fmt: skip
 
-    @classmethod
-    def of(cls, serial: str, kept: Mapping[str, Any]) -> Journey:
-        made = cls(serial)
-        for name in _KEPT:
-            setattr(made, name, kept[name])
-        made.base_end = tuple(made.base_end) if made.base_end is not None else None  # type: ignore[assignment]
-        return made
+    def planned(self) -> list[Step]:
+        """Returns the steps that belong into the tree: of the order while it stands, and of instant actions."""
+        gone = bool(self.dropping) or self.over
+        return [Step(*each) for each in self.steps if each[0] == "instant" or not gone]
 
-    @property
-    def cancelling(self) -> bool:
-        """True from `cancelOrder` until the robot has stopped."""
-        return "cancelOrder" in self.waiting.values()
+    def left(self, progress: Progress) -> list[Step]:
+        """Returns the steps that have not ended."""
+        return [each for each in self.planned() if not _over(each, progress)]
 
-    @property
-    def active(self) -> bool:
-        """True while released nodes are to be reached, or actions to be ended."""
-        own = (each for id, each in self.actions.items() if id not in self.waiting)
-        waiting = any(each["actionStatus"] not in ENDED for each in own)
-        return waiting or any(node["released"] for node in self.nodes)
+    # How far it has come -----------------------------------------------------------------------
+
+    def passed(self, progress: Progress) -> list[Any]:
+        """Returns the node of this order that was reached last: its id and sequence; [] for none."""
+        reached = [step.node for step in (Step(*each) for each in self.steps)
+                   if step.kind == "drive" and step.at < progress.done]  # fmt: skip
+        return [reached[-1]["nodeId"], reached[-1]["sequenceId"]] if reached else []
+
+    def at(self, progress: Progress) -> list[Any]:
+        """Returns the last node of the vehicle, and its sequence."""
+        return self.placed or self.passed(progress) or self.last
+
+    def ahead(self, progress: Progress) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Returns the nodes and edges that are still to be reached."""
+        if self.over:
+            return [], []
+        reached = (self.passed(progress) or ["", -1])[1]
+        return ([n for n in self.nodes if n["sequenceId"] > reached],
+                [e for e in self.edges if e["sequenceId"] > reached])  # fmt: skip
+
+    def status(self, number: int, progress: Progress) -> list[str]:
+        now = [progress.statuses.get(number, "WAITING"), progress.whys.get(number, "")]
+        return self.fixed.get(str(number)) or now
+
+    def active(self, progress: Progress) -> bool:
+        """True while something of the order is to be done or waited for: also nodes of the horizon."""
+        waiting = any(self.status(each[0], progress)[0] not in ENDED for each in self.actions)
+        return waiting or bool(self.ahead(progress)[0])
 
     # Orders in ---------------------------------------------------------------------------------
 
-    def accept(self, message: Json) -> Part | None:
-        """Takes an order or its update; None when it brings nothing to do. What is refused is in `errors`."""
+    def accepted(self, message: Json, progress: Progress) -> Journey | None:
+        """Takes an order or its update. Returns another journey for a new order, itself for an update, and None when
+        the message brings nothing to do. What is refused is in `errors`."""
         wrong = faults("order", message) or _order_faults(message)
         if wrong:
             return self._refuse("validationError", wrong[0], message)
         assert isinstance(message, dict)
         if fields := unusable(message):
             references = [{"referenceKey": "field", "referenceValue": field} for field in fields]
-            return self._refuse("orderError", f"this robot cannot use {', '.join(fields)}", message, references)
+            return self._refuse("orderError", f"this vehicle cannot use {', '.join(fields)}", message, references)
         order, update = str(message["orderId"]), int(message["orderUpdateId"])
         if order != self.order:
-            if self.active or self.nodes:
+            if self.active(progress) or self.running:
                 return self._refuse("orderUpdateError", f"the order `{self.order}` is not done", message)
             if update:
                 return self._refuse("orderUpdateError", f"update {update} of an order that is not known here", message)
-            return self._begin(message)
-        if self.cancelling:
-            return self._refuse("orderUpdateError", f"the order `{order}` is being cancelled", message)
+            return self._begun(message, progress)
         if update == self.update:
             return None  # sent twice
+        if self.dropping or self.over:
+            return self._refuse("orderUpdateError", f"the order `{order}` has ended before its time", message)
         if update < self.update:
             return self._refuse("orderUpdateError", f"update {self.update} was accepted before", message)
         first = message["nodes"][0]
-        if (first["nodeId"], first["sequenceId"]) != self.base_end:
-            at = "{} (sequence {})".format(*self.base_end) if self.base_end else "nothing"
+        if [first["nodeId"], first["sequenceId"]] != self.base_end:
+            at = "{} (sequence {})".format(*self.base_end)
             return self._refuse("orderUpdateError", f"the update must begin at the end of the base, {at}", message)
-        return self._extend(message)
+        return self._extended(message, progress)
 
-    def _begin(self, message: Message) -> Part | None:
-        self.order, self.update = message["orderId"], message["orderUpdateId"]
-        self.errors = []
-        self.actions = {id: each for id, each in self.actions.items() if id in self.waiting}
-        self.nodes, self.edges = [dict(n) for n in message["nodes"]], [dict(e) for e in message["edges"]]
-        return self._part(message, begin=True)
+    def _begun(self, message: Message, progress: Progress) -> Journey:
+        new = Journey()
+        new.order, new.update = message["orderId"], message["orderUpdateId"]
+        new.last = self.at(progress)
+        new.nodes, new.edges = ([_named(each) for each in message[name]] for name in ("nodes", "edges"))
+        new.instants = {id: each for id, each in self.instants.items() if each["actionStatus"] not in ENDED}
+        new._add(message, begin=True)
+        return new
 
-    def _extend(self, message: Message) -> Part | None:
+    def _extended(self, message: Message, progress: Progress) -> Journey:
         self.update, self.errors = message["orderUpdateId"], []
-        self.nodes = [n for n in self.nodes if n["released"]] + [dict(n) for n in message["nodes"][1:]]
-        self.edges = [e for e in self.edges if e["released"]] + [dict(e) for e in message["edges"]]
-        return self._part(message, begin=False)
+        self.nodes = [n for n in self.nodes if n["released"]] + [_named(n) for n in message["nodes"][1:]]
+        self.edges = [e for e in self.edges if e["released"]] + [_named(e) for e in message["edges"]]
+        self._add(message, begin=False)
+        return self
 
-    def _part(self, message: Message, begin: bool) -> Part | None:
+    def _add(self, message: Message, begin: bool) -> None:
         nodes = [n for n in message["nodes"] if n["released"]]
         edges = [e for e in message["edges"] if e["released"]]
-        self.base_end = (nodes[-1]["nodeId"], nodes[-1]["sequenceId"])
-        for place in [*(nodes if begin else nodes[1:]), *edges]:
-            for each in place["actions"]:
-                self.actions[each["actionId"]] = {
-                    "actionId": each["actionId"], "actionType": each["actionType"], "actionStatus": "WAITING"
-                }  # fmt: skip
-        todo = stages(nodes[0], edges, nodes[1:], begin)
-        return Part(f"vda5050/{self.serial}/{self.order}/{self.update}", todo) if todo else None
+        self.base_end = [nodes[-1]["nodeId"], nodes[-1]["sequenceId"]]
+        steps = Steps(self.next, self.beside, len(self.given))
+        steps.take(nodes[0], edges, nodes[1:], begin)
+        self.next, self.beside = steps.next, steps.beside
+        self.steps += [list(each) for each in steps.made]
+        self.actions += [[n, each["actionId"], each["actionType"]] for n, each in steps.actions.items()]
+        self.given |= {str(number): action(each) for number, each in steps.actions.items()}
 
-    def _refuse(self, kind: str, why: str, message: Json, fields: list[dict[str, str]] | None = None) -> Part | None:
+    def stops(self, step: Step) -> bool:
+        """True when the vehicle has to stand at the end of this drive: the base ends there, or actions do not let it
+        go on."""
+        return not any(each[0] == "drive" and each[1] == step.at + 1 for each in self.steps)
+
+    def _refuse(self, kind: str, why: str, message: Json, fields: Sequence[Mapping[str, str]] = ()) -> Journey | None:
         keys = ("headerId", "orderId", "orderUpdateId")
         given = message if isinstance(message, dict) else {}
         references = [{"referenceKey": key, "referenceValue": str(given[key])} for key in keys if key in given]
-        self.error(kind, why, [*references, *(fields or ())])
+        self.error(kind, why, [*references, *fields])
         return None
 
-    def error(
-        self, kind: str, why: str, references: list[dict[str, str]] | None = None, fatal: bool = False
-    ) -> None:  # fmt: skip
+    def error(self, kind: str, why: str, references: Sequence[Mapping[str, str]] = (), fatal: bool = False) -> None:
         self.errors.append({
             "errorType": kind, "errorLevel": "FATAL" if fatal else "WARNING", "errorDescription": why,
-            "errorReferences": [dict(each) for each in references or ()],
+            "errorReferences": [dict(each) for each in references],
         })  # fmt: skip
         del self.errors[:-MOST_ERRORS]
 
+    # Ends before their time --------------------------------------------------------------------
+
+    def drop(self, why: str, kind: str = "") -> None:
+        """Ends the order: its steps leave the tree. `kind`: the type of the error; "" for a cancel."""
+        self.dropping = self.dropping or [why, kind]
+
+    def dropped(self, progress: Progress) -> None:
+        """The vehicle stands: nothing of the order is to be done any more."""
+        why, kind = self.dropping
+        if kind:
+            self.error(kind, why, [{"referenceKey": "orderId", "referenceValue": self.order}])
+        for number, *_ in self.actions:
+            status, reason = self.status(number, progress)
+            self.fixed[str(number)] = [status, reason] if status in ENDED else ["FAILED", reason or why]
+        self.dropping, self.over = [], True
+        self.ended("cancelOrder")
+
+    # Instant actions ---------------------------------------------------------------------------
+
     def instant(self, id: str, kind: str, status: str, why: str = "") -> None:
-        """Notes how an instant action stands. One that is not done is waited for."""
-        self.actions.pop(id, None)
-        self.actions[id] = {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
-        (self.waiting.pop(id, None) if status in ENDED else self.waiting.update({id: kind}))
-        ended = [each for each, action in self.actions.items() if action["actionStatus"] in ENDED]
-        for old in ended[: max(0, len(self.actions) - MOST_ACTIONS)]:
-            del self.actions[old]
+        """Notes how an instant action stands. One that is RUNNING is waited for."""
+        self.instants.pop(id, None)
+        self.instants[id] = {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
+        ended = [each for each, action in self.instants.items() if action["actionStatus"] in ENDED]
+        for old in ended[: max(0, len(ended) - MOST_INSTANTS)]:
+            del self.instants[old]
 
-    def done(self, kind: str) -> None:
-        """All instant actions of this type that were waited for are done."""
-        for id in [id for id, each in self.waiting.items() if each == kind]:
+    def waits_for(self, kind: str) -> bool:
+        return any(each["actionType"] == kind and each["actionStatus"] not in ENDED for each in self.instants.values())
+
+    def ended(self, kind: str) -> bool:
+        """Notes that all instant actions of this type are done; True when there were any."""
+        found = [id for id, e in self.instants.items() if e["actionType"] == kind and e["actionStatus"] not in ENDED]
+        for id in found:
             self.instant(id, kind, "FINISHED")
+        return bool(found)
 
-    # What the robot does -----------------------------------------------------------------------
+    def do(self, given: Message) -> None:
+        """Lets the project's tree do an instant action, beside the order."""
+        number = len(self.given)
+        self.given[str(number)] = action(given)
+        self.running[given["actionId"]] = number
+        self.steps.append(list(Step("instant", 0, acts=(number,))))
+        self.instant(given["actionId"], given["actionType"], "RUNNING")
 
-    def begun(self, params: Mapping[str, Json]) -> bool:
-        """Notes that a skill with these parameters has started; True when it is one of this order."""
-        if (found := self.actions.get(str(params.get("action_id", "")))) is not None:
-            found["actionStatus"] = "RUNNING"
-        elif self._node(params) is not None:
-            self.driving = True
-        else:
-            return False
-        return True
-
-    def ended(self, params: Mapping[str, Json], success: bool, why: str = "") -> bool:
-        """Notes that a skill with these parameters has ended; True when it is one of this order."""
-        if (found := self.actions.get(str(params.get("action_id", "")))) is not None:
-            found["actionStatus"] = "FINISHED" if success else "FAILED"
-            found["resultDescription"] = why
-        elif (node := self._node(params)) is not None:
-            self.driving = False
-            if success:
-                self._reached(node)
-        else:
-            return False
-        return True
-
-    def _node(self, params: Mapping[str, Json]) -> dict[str, Any] | None:
-        at = params.get("sequence_id")
-        return (
-            next((n for n in self.nodes if n["released"] and n["sequenceId"] == at), None) if at is not None else None
-        )
-
-    def _reached(self, node: Mapping[str, Any]) -> None:
-        self.last_node, self.last_sequence = node["nodeId"], node["sequenceId"]
-        self.nodes = [n for n in self.nodes if n["sequenceId"] > self.last_sequence]
-        self.edges = [e for e in self.edges if e["sequenceId"] > self.last_sequence]
-
-    def dropped(self, why: str, failed: bool) -> None:
-        """The order's task has failed or was cancelled: nothing of it is to be done any more."""
-        if failed:
-            self.error("orderError", why, [{"referenceKey": "orderId", "referenceValue": self.order}])
-        self.driving = False
-        self.nodes, self.edges = [], []
-        self.base_end = (self.last_node, self.last_sequence)
-        for id, each in self.actions.items():
-            if each["actionStatus"] not in ENDED and id not in self.waiting:
-                each["actionStatus"], each["resultDescription"] = "FAILED", why
+    def look(self, progress: Progress) -> bool:
+        """Takes the ends of instant actions that the tree has done; True when there were any."""
+        over = [(id, n) for id, n in self.running.items() if progress.statuses.get(n) in ENDED]
+        for id, number in over:
+            given, status = self.given[str(number)], progress.statuses[number]
+            self.instant(id, given["actionType"], status, progress.whys.get(number, ""))
+            del self.running[id]
+            if given["actionType"] == "initPosition" and status == "FINISHED":
+                self.placed = [str(given["parameters"].get("lastNodeId", "")), 0]
+        return bool(over)
 
     # State out ---------------------------------------------------------------------------------
 
-    def state(self, vehicle: Vehicle = UNHEARD) -> dict[str, Json]:
-        """Returns the body of the state message."""
-        keep = ("nodeId", "edgeId", "sequenceId", "released")
-        halted = [] if vehicle.halted is None else [{
-            "errorType": "halted", "errorLevel": "WARNING", "errorDescription": vehicle.halted, "errorReferences": [],
-        }]  # fmt: skip
+    def state(self, progress: Progress, moving: bool, paused: bool, halted: str) -> dict[str, Json]:
+        """Returns what the state message says of the order."""
+        nodes, edges = self.ahead(progress)
+        node, sequence = self.at(progress)
+        actions = [
+            {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
+            for number, id, kind in self.actions
+            for status, why in [self.status(number, progress)]
+        ]
+        halts = [{
+            "errorType": "halted", "errorLevel": "WARNING", "errorDescription": halted, "errorReferences": [],
+        }] if halted else []  # fmt: skip
         return {
-            "orderId": self.order, "orderUpdateId": self.update,
-            "lastNodeId": self.last_node, "lastNodeSequenceId": self.last_sequence,
-            "nodeStates": [{key: n[key] for key in keep if key in n} for n in self.nodes],
-            "edgeStates": [{key: e[key] for key in keep if key in e} for e in self.edges],
-            "driving": self.driving and not vehicle.stands, "paused": vehicle.halted is not None,
-            "newBaseRequest": len(self.nodes) > 0 and sum(n["released"] for n in self.nodes) <= 1 < len(self.nodes),
-            "actionStates": [dict(each) for each in self.actions.values()],
-            "batteryState": {"batteryCharge": vehicle.battery or 0.0, "charging": False},
-            "operatingMode": "AUTOMATIC", "errors": [*map(dict, self.errors), *halted],
-            "safetyState": {"eStop": "NONE", "fieldViolation": False},
-            "information": [_unknown(vehicle)],
+            "orderId": self.order, "orderUpdateId": self.update, "lastNodeId": node, "lastNodeSequenceId": sequence,
+            "nodeStates": nodes, "edgeStates": edges, "driving": moving, "paused": paused,
+            "newBaseRequest": sum(n["released"] for n in nodes) <= 1 < len(nodes),
+            "actionStates": [*actions, *self.instants.values()], "errors": [*self.errors, *halts],
         }  # fmt: skip
 
 
-def _unknown(vehicle: Vehicle) -> dict[str, Json]:
-    """Names the fields that the schema requires, and that nobody has told the bridge."""
-    fields = ["batteryState.charging", "safetyState.eStop", "safetyState.fieldViolation", "operatingMode"]
-    fields = [*(["batteryState.batteryCharge"] if vehicle.battery is None else []), *fields]
-    return {
-        "infoType": "unknown", "infoLevel": "INFO", "infoDescription": f"not known here: {', '.join(fields)}",
-        "infoReferences": [{"referenceKey": "field", "referenceValue": field} for field in fields],
-    }  # fmt: skip
+def action(given: Message) -> dict[str, Json]:
+    """Returns an action as the project's tree gets it."""
+    parameters = {each["key"]: each["value"] for each in given.get("actionParameters", ())}
+    return {"actionId": given["actionId"], "actionType": given["actionType"], "parameters": parameters}
+
+
+def _named(place: Message) -> dict[str, Any]:
+    return {key: place[key] for key in ("nodeId", "edgeId", "sequenceId", "released") if key in place}
+
+
+def _over(step: Step, progress: Progress) -> bool:
+    if step.kind in ("drive", "acts"):
+        return step.at < progress.done
+    return progress.statuses.get(step.acts[0], "") in ENDED
 
 
 def _order_faults(message: Json) -> list[str]:
@@ -257,4 +281,7 @@ def _order_faults(message: Json) -> list[str]:
             return [f"the sequence of the edge `{edge['edgeId']}` is not between those of its nodes"]
         if edge["released"] != after["released"] or (after["released"] and not before["released"]):
             return [f"the base must come before the horizon: see the edge `{edge['edgeId']}`"]
+    ids = [each["actionId"] for place in (*nodes, *edges) for each in place["actions"]]
+    if len(ids) != len(set(ids)):
+        return ["two actions have one actionId"]
     return [] if nodes[0]["released"] else ["the first node is not released"]

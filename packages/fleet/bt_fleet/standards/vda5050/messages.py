@@ -1,4 +1,4 @@
-"""The messages of VDA 5050, version 2, as far as the fleet reads and writes them, as JSON Schemas.
+"""The messages of VDA 5050, version 2, as far as they are read and written here, as JSON Schemas.
 
 Fields that are not listed are allowed, as the specification asks, and are not read."""
 
@@ -60,6 +60,8 @@ _INFORMATION = _object(
 )
 _PHYSICAL = ("speedMin", "speedMax", "accelerationMax", "decelerationMax", "heightMax", "width", "length")
 _SCOPES = _list(_one_of("INSTANT", "NODE", "EDGE"))
+_MODE = _one_of("AUTOMATIC", "SEMIAUTOMATIC", "MANUAL", "SERVICE", "TEACHIN")
+_STOP = _one_of("AUTOACK", "MANUAL", "REMOTE", "NONE")
 ACTION_STATES = ("WAITING", "INITIALIZING", "RUNNING", "PAUSED", "FINISHED", "FAILED")
 _ACTION_STATE = _object(
     {"actionId": TEXT, "actionStatus": _one_of(*ACTION_STATES)}, {"actionType": TEXT, "resultDescription": TEXT}
@@ -79,9 +81,9 @@ SCHEMAS: dict[Topic, Schema] = {
          "edgeStates": _list(_object({"edgeId": TEXT, "sequenceId": COUNT, "released": FLAG})),
          "driving": FLAG, "actionStates": _list(_ACTION_STATE),
          "batteryState": _object({"batteryCharge": NUMBER, "charging": FLAG}),
-         "operatingMode": _one_of("AUTOMATIC", "SEMIAUTOMATIC", "MANUAL", "SERVICE", "TEACHIN"),
+         "operatingMode": _MODE,
          "errors": _list(_ERROR),
-         "safetyState": _object({"eStop": _one_of("AUTOACK", "MANUAL", "REMOTE", "NONE"), "fieldViolation": FLAG})},
+         "safetyState": _object({"eStop": _STOP, "fieldViolation": FLAG})},
         {"paused": FLAG, "newBaseRequest": FLAG, "information": _list(_INFORMATION)},
     ),
     "factsheet": _object({
@@ -102,11 +104,35 @@ SCHEMAS: dict[Topic, Schema] = {
 }  # fmt: skip
 
 
+# What a vehicle knows of itself: outputs of the project's tree. Those in FIELD_OF fill fields that a state must have.
+FACTS: dict[str, Schema] = {
+    "battery_charge": {"type": "number", "minimum": 0, "maximum": 100},
+    "charging": FLAG,
+    "operating_mode": _MODE,
+    "e_stop": _STOP,
+    "field_violation": FLAG,
+    "driving": FLAG,
+    "position": _object({"x": NUMBER, "y": NUMBER, "theta": NUMBER, "mapId": TEXT}),
+    "velocity": _object({}, {"vx": NUMBER, "vy": NUMBER, "omega": NUMBER}),
+    "loads": _list(_object({}, {"loadId": TEXT, "loadType": TEXT, "loadPosition": TEXT})),
+    "distance": {"type": "number", "minimum": 0},
+}
+FIELD_OF = {
+    "battery_charge": "batteryState.batteryCharge", "charging": "batteryState.charging",
+    "operating_mode": "operatingMode", "e_stop": "safetyState.eStop", "field_violation": "safetyState.fieldViolation",
+    "driving": "driving",
+}  # fmt: skip
+
+
 @cache
 def _validator(topic: Topic) -> Any:
+    return validator(SCHEMAS[topic])
+
+
+def validator(schema: Schema) -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(SCHEMAS[topic])
+    return Draft202012Validator(schema)
 
 
 def faults(topic: Topic, message: Json) -> list[str]:
@@ -117,14 +143,14 @@ def faults(topic: Topic, message: Json) -> list[str]:
     return found
 
 
-# What changes a robot's way, and is handed to no skill: an order that names one of them is refused.
+# What changes a vehicle's way, and is used by no drive here: an order that names one of them is refused.
 _OF_ORDERS = ("zoneSetId",)
 _OF_EDGES = ("trajectory", "corridor", "direction", "orientation", "rotationAllowed", "maxRotationSpeed", "maxHeight",
              "minHeight")  # fmt: skip
 
 
 def unusable(order: Mapping[str, Any]) -> list[str]:
-    """Returns the fields of a sound order that no robot of the fleet can use, each with its place."""
+    """Returns the fields of a sound order that no vehicle here can use, each with its place."""
     found = [name for name in _OF_ORDERS if order.get(name)]
     for number, edge in enumerate(order["edges"]):
         found += [f"edges[{number}].{name}" for name in _OF_EDGES if edge.get(name) is not None]
