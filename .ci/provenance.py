@@ -1,7 +1,7 @@
 """States where the files of a release come from: an in-toto statement with SLSA's predicate, unsigned.
 
-`python .ci/provenance.py FOLDER COMMIT` writes FOLDER/provenance.json. The wheels' SBOMs are named in it as well, and lose
-the addresses of files on the machine that built them."""
+`python .ci/provenance.py FOLDER COMMIT` writes FOLDER/provenance.json. The wheels' SBOMs are named in it as well, and
+lose the addresses of files on the machine that built them."""
 
 from __future__ import annotations
 
