@@ -324,6 +324,7 @@ lint: setup
 
 types: setup
 	$(PY) -m mypy
+	$(PY) -m mypy --strict examples/typed.py
 
 generated: setup
 	$(PY) -m bt_runtime.language.emit
@@ -333,6 +334,7 @@ generated: setup
 	mv docs/api.md.new docs/api.md
 	$(PY) -m bt_author.edit.table docs/editing.md
 	$(PY) .ci/drawings.py
+	$(PY) .ci/notebook.py
 
 # what is published, in build/release: built twice and compared, with checksums, SBOMs and provenance (fetches once)
 release: setup
