@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons
+.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release
 .DEFAULT_GOAL := help
 
 help:
@@ -74,6 +74,7 @@ help:
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make pythons    install the wheels in empty environments of each Python that is here (EXTRAS='llm fleet')"
+	@echo "make release    what is published, in build/release: built twice and compared, with checksums, SBOMs and provenance"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
 	@echo "make ros-real   what docs/ros.md says of a node of rclpy, against real servers over Fast DDS (rclpy comes by pip)"
 	@echo "make fleet      a fleet's table: kills, makespan, latency, a burst, an hour alone (ONLY=plans,speed; TASKS= KILLS=)"
@@ -290,7 +291,7 @@ long: setup
 audit:
 	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet \
 		--disable-pip-version-check --require-hashes -r .ci/lock/audit.txt; }
-	@for lock in test demo docs ros-real llama fuzz audit; do echo "$$lock:"; \
+	@for lock in test demo docs ros-real llama fuzz audit release; do echo "$$lock:"; \
 		build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r .ci/lock/$$lock.txt || exit 1; done
 
 # the newest versions within the ranges of pyproject.toml, with their hashes
@@ -323,6 +324,7 @@ lint: setup
 
 types: setup
 	$(PY) -m mypy
+	$(PY) -m mypy --strict examples/typed.py
 
 generated: setup
 	$(PY) -m bt_runtime.language.emit
@@ -332,6 +334,11 @@ generated: setup
 	mv docs/api.md.new docs/api.md
 	$(PY) -m bt_author.edit.table docs/editing.md
 	$(PY) .ci/drawings.py
+	$(PY) .ci/notebook.py
+
+# what is published, in build/release: built twice and compared, with checksums, SBOMs and provenance (fetches once)
+release: setup
+	.ci/release $(PY)
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)

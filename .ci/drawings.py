@@ -49,6 +49,15 @@ def examples(folder: Path) -> Iterator[tuple[Path, str]]:
         )
 
 
+SHIPPED = re.compile(r"\(drawn/gallery-(\w+)\.svg\)")
+
+
+def gallery() -> Iterator[tuple[Path, str]]:
+    """Yields the drawings of the shipped trees that the gallery shows."""
+    for name in SHIPPED.findall((DOCS / "gallery.md").read_text("utf-8")):
+        yield DOCS / "drawn" / f"gallery-{name}.svg", draw(sketch(bt.load(name).spec, 6, False), "svg")
+
+
 def shown(page: Path, folder: Path) -> tuple[str, dict[Path, str]]:
     """Returns a page's text with a line for each of its drawings, and the drawings. Its files are laid out as it names
     them; a tree that is at fault, as some are on purpose, has no drawing."""
@@ -191,6 +200,7 @@ def everything() -> Mapping[Path, str]:
             os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as folder:
         texts |= dict(examples(Path(folder)))
+    texts |= dict(gallery())
     program = re.search(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert program is not None
     texts[DOCS / "drawn" / "run.svg"] = moving(program[1])

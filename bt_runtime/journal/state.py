@@ -34,6 +34,7 @@ from bt_runtime.tree.node import RUNNING, Node
 from bt_runtime.tree.nodes.instant import InstantNode
 from bt_runtime.tree.nodes.interlocks import AsksPerson, Locked, Noticed, Required, lock
 from bt_runtime.tree.nodes.skill import SkillNode, acting
+from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.state_shape import StateForm, TreeShape
 from bt_runtime.types import Json, Observation
 
@@ -60,7 +61,10 @@ _NAMES: dict[type, str] = {
 }  # fmt: skip
 _PLAIN = frozenset({type(None), bool, str})
 _LARGEST = 2**63
-_ASIDE = frozenset({"activity", "target"})  # of a skill's node: kept by its job; found anew
+_ASIDE: dict[type[Node], frozenset[str]] = {
+    SkillNode: frozenset({"activity", "target"}),  # it is kept by its job; found anew
+    Subtree: frozenset({"tree"}),  # the same as long as its nodes are
+}
 
 
 class Unkeepable(Exception):
@@ -165,7 +169,7 @@ def says_its_state(cls: type) -> bool:
 def _names(node: Node, form: StateForm, running: bool) -> list[str]:
     """What is kept of a node: what the next start sets anew only while it runs."""
     names = form.names if running else form.names[: form.round]
-    aside: frozenset[str] = _ASIDE if isinstance(node, SkillNode) else frozenset()
+    aside = next((left for cls, left in _ASIDE.items() if isinstance(node, cls)), ())
     return [name for name in names if name not in aside]
 
 

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
@@ -31,7 +32,6 @@ from bt_runtime.tree.build import build
 from bt_runtime.tree.clock import RunClock
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.growth import Growth
 from bt_runtime.tree.inputs import Doubts, starting_values
 from bt_runtime.tree.node import FAILURE, SUCCESS
 from bt_runtime.tree.request import Request, checked
@@ -65,6 +65,9 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({self.name!r}, {self.spec.file!r})"
+
+    def _repr_html_(self) -> str:
+        return str(import_module("bt_runtime.run.view.notebook").tree(self.spec))
 
 
 def load(
@@ -134,8 +137,7 @@ class Run:
     ) -> None:
         if not isinstance(tree, Tree):
             raise BtError(f"a run takes a checked tree, not {tree!r:.60}", "load it first: Run(load(…))")
-        self.tree = tree
-        self.spec = self.tree.spec
+        self.tree, self.spec = tree, tree.spec
         values = starting_values(self.spec, inputs or {})
         self.given = frozenset(inputs or ())  # the entries that whoever made the run has given
         self.journal = _recorder(journal, journal_policy) if journal is not None else None
@@ -152,8 +154,7 @@ class Run:
         if slow is not None:
             self.engine.watch(slow, self._held)
         self._give(values)
-        self.runner = Runner(self.engine, hz)
-        self.runner.crowded = POOL.starved
+        self.runner = Runner(self.engine, hz, POOL.starved)
         self.resources = Resources(
             world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
         )
@@ -204,10 +205,6 @@ class Run:
     @property
     def root(self) -> Behaviour:
         return self.engine.root
-
-    @property
-    def growth(self) -> Growth:
-        return self.engine.growth
 
     @property
     def outputs(self) -> dict[str, Json]:
@@ -389,18 +386,21 @@ class Run:
     def remove(self, path: str) -> Request:
         """Requests that the node at `path` leaves the tree; it is halted."""
         checked(path)
-        return self.growth.remove(path, partial(self._asked, "remove", path))
+        return self.engine.growth.remove(path, partial(self._asked, "remove", path))
 
     def _change(self, how: How, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         checked(path, plan, index)
         asked = partial(self._asked, how, path, plan, index)
         if not isinstance(plan, Behaviour):
-            return self.growth.graft(how, path, plan, index, asked)
+            return self.engine.growth.graft(how, path, plan, index, asked)
         return self.engine.request(Request(how, path, lambda place: plan, index, asked=asked))
 
     def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
         if self.journal is not None:
             self.journal.asked(how, path, plan, index)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("bt_runtime.run.view.notebook").run(self))
 
     def nodes(self) -> Iterable[Behaviour]:
         """All present nodes, parents first."""

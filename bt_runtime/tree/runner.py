@@ -29,7 +29,7 @@ class Sleep(NamedTuple):
 class Runner:
     """Ticks an engine until its root has ended, it is halted, or the time is up."""
 
-    def __init__(self, engine: Engine, hz: float | None = None) -> None:
+    def __init__(self, engine: Engine, hz: float | None = None, crowded: Callable[[], bool] = lambda: False) -> None:
         self.engine = engine
         self.hz = rate(hz)
         self.overruns = 0  # ticks that took longer than a period
@@ -37,7 +37,7 @@ class Runner:
         self.timed_out = False
         self.throttled = False  # does the tree want more ticks than it gets
         self.gave_way = 0  # ticks at a fixed rate that came later, so that skills could begin
-        self.crowded: Callable[[], bool] = lambda: False  # do skills of this process wait for a thread
+        self.crowded = crowded  # do skills of this process wait for a thread
         self._spare, self._last = float(BURST), time.monotonic()
         self.stopped = ""  # the reason, once somebody has asked to stop, or has halted the tree
         self.for_good = ""  # … for which it is not to be started any more

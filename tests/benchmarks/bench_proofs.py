@@ -97,7 +97,7 @@ def _grafts(count: int) -> Iterator[float]:
         past = watch.whole.past
         for _ in range(count):
             steps = ", ".join([*random.choices(("go: {}", "go: {}"), k=17), "set: {holding: true}", "grab: {}"])
-            spec = run.growth.checked("/t/0/a", f"sequence: [{steps}]")
+            spec = run.engine.growth.checked("/t/0/a", f"sequence: [{steps}]")
             began = time.thread_time()
             watch.grafts.check(agent, spec, past)
             yield time.thread_time() - began

@@ -23,6 +23,7 @@ from bt_runtime.run.replay import resume as resuming
 from bt_runtime.run.replay.fork import fork
 from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.repeats import Repeat
+from tests.support.random_projects import ProjectMaker
 from tests.support.random_trees import Maker
 
 ROUNDS, FIRST = int(os.environ.get("BTR_STATES", "40")), int(os.environ.get("FIRST", "0"))
@@ -112,11 +113,22 @@ def from_start(monkeypatch) -> None:
     monkeypatch.setattr(resuming, "Recording", lambda path, held=False, near=0: Recording(path, held))
 
 
-def text_of(random: Random) -> str:
-    """A random tree that is repeated for ever."""
-    head, _, root = Maker(random, size=14, asks=0.4).text().partition("root:\n")
-    above = "root:\n  repeat:\n    times: -1\n    child:\n      force:\n        status: success\n        child:\n"
-    return head + above + "".join(f"        {line}\n" for line in root.splitlines())
+ABOVE = "root:\n  repeat:\n    times: -1\n    child:\n      force:\n        status: success\n        child:\n"
+
+
+def tree_of(random: Random, place: Path) -> bt.Tree:
+    """A random tree that is repeated for ever; every other one includes others."""
+    makers = Maker(random, size=14, asks=0.4), ProjectMaker(random, size=14, asks=0.4)
+    file = place / "trees" / "t.yaml"
+    if random.random() < 0.5:
+        makers[1].project(place)
+        text = file.read_text("utf-8")
+    else:
+        file.parent.mkdir(parents=True)
+        text = makers[0].text()
+    head, _, root = text.partition("root:\n")
+    file.write_text(head + ABOVE + "".join(f"        {line}\n" for line in root.splitlines()), "utf-8")
+    return bt.load(file, skills=SKILLS, project=place)
 
 
 @pytest.mark.parametrize("grafts", [False, True])
@@ -125,11 +137,11 @@ def test_a_resume_from_a_kept_state_is_a_resume_from_the_start_is_the_run(tmp_pa
     for seed in range(FIRST, FIRST + ROUNDS):
         random = Random(seed)
         draw.seed(seed)
+        place = tmp_path / str(seed)
         try:
-            tree = bt.load(text_of(random), skills=SKILLS)
+            tree = tree_of(random, place)
         except bt.Faults:
             continue
-        place = tmp_path / str(seed)
         with bt.Run(tree, clock=Manual(), journal=place / "runs") as run:
             led(run, random, random.randrange(10, 60), grafts)
             if run.engine.held is not None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -51,6 +52,20 @@ def test_each_other_wheel_carries_all_of_its_folder_under_one_name(name: str, tm
         assert content and not [p for p in content if f"bt_envs/_content/{p.relative_to(ROOT)}" not in names]
     if name == "bt_starter":
         assert {"bt_starter/starter/starter.gguf", "bt_starter/tuned/smollm2-tuned.gguf"} <= {*names}
+
+
+def test_two_builds_are_the_same_byte_by_byte(tmp_path: Path) -> None:
+    """In another folder, with files of another day; `make release` compares all of them."""
+    other = Path(shutil.copytree(FOLDERS["bt_robots"], tmp_path / "elsewhere"))
+    for path in other.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    one, two = built(FOLDERS["bt_robots"], tmp_path / "one"), built(other, tmp_path / "two")
+    assert one.name == two.name and one.read_bytes() == two.read_bytes()
+
+
+def test_all_wheels_have_one_version() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / ".ci" / "version.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_unpacked_wheel_finds_its_content_and_runs_a_shipped_tree(wheel: Path, tmp_path: Path) -> None:

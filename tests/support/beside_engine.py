@@ -157,7 +157,7 @@ class Beside:
     def change(self, path: str, text: str, index: int | None = None, insert: bool = False) -> None:
         """Changes the tree of the run, and explores the changed tree from the state before the change."""
         run = self.trial.run
-        spec, node = run.growth.checked(path, text), run.engine.find(path)
+        spec, node = run.engine.growth.checked(path, text), run.engine.find(path)
         self.stand(Change("insert", unguarded(node), spec, index) if insert else Change("replace", node, spec))
         if insert:
             self.trial.insert(path, text, index)

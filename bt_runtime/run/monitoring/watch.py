@@ -73,7 +73,7 @@ class Watch:
         self.ends = [run.listen(self.ticked, Tick), run.listen(self.grown, Grown)] if promises is None else []
         if promises is None:
             self.grown(None)
-        growth: Any = run.growth
+        growth: Any = run.engine.growth
         growth.review, growth.consider = self.review, self.consider
 
     @property
@@ -88,7 +88,7 @@ class Watch:
         """Watches no more."""
         for end in self.ends:
             end()
-        growth: Any = self.run.growth
+        growth: Any = self.run.engine.growth
         growth.review = lambda node, spec, text: None
         growth.consider = lambda change, spec: None
 

@@ -178,6 +178,6 @@ def _grafted(run: Run, body: dict[str, Any]) -> None:
         elif body["how"] == "replace":
             run.replace(path, text)
         else:
-            run.growth.graft(body["how"], path, text, index)
+            run.engine.growth.graft(body["how"], path, text, index)
     except BtError:
         return  # it was refused when it was asked for, too

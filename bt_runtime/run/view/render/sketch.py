@@ -68,6 +68,11 @@ def sketch(
     return top
 
 
+def of_node(spec: NodeSpec) -> Sketch:
+    """Sketches a node by itself, with the guard around it."""
+    return _drawn(spec, "")[0]
+
+
 def _drawn(spec: NodeSpec, place: str) -> tuple[Sketch, NodeSpec]:
     """The sketch of a node, and the node itself when a guard stands around it."""
     notes: list[str] = []

@@ -344,7 +344,7 @@ class Shadow(Explorer):
         return node.inner if isinstance(node, Subtree) and node.inner is not None else node.scope
 
     def _tree_of(self, node: Node) -> TreeSpec:
-        tree: TreeSpec = self.standing.run.growth.owner(node).tree
+        tree: TreeSpec = self.standing.run.engine.growth.owner(node).tree
         return tree
 
     def _renumber(self) -> None:

@@ -138,7 +138,7 @@ def test_the_properties_of_an_included_tree_are_watched_and_held_against_plans(t
             above = above.parent
         agent.scope["full"] = True
         for skill, broken in (("grab", True), ("go", False)):
-            spec = run.growth.checked(agent.path, f"sequence: [{{{skill}: {{}}}}]")
+            spec = run.engine.growth.checked(agent.path, f"sequence: [{{{skill}: {{}}}}]")
             [answer] = included.grafts.check(agent, spec, included.past)
             assert bool(answer.story) is broken, answer
 

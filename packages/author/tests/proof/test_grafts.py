@@ -73,7 +73,7 @@ def test_of_random_grafts_those_that_break_a_property_are_refused_and_no_others(
         spent = []
         for number in range(GRAFTS):
             breaks = number % 2 == 1
-            spec = run.growth.checked("/t/0/a", graft(random, breaks))
+            spec = run.engine.growth.checked("/t/0/a", graft(random, breaks))
             began = time.thread_time()
             answers = watch.grafts.check(agent, spec, past)
             spent.append(time.thread_time() - began)
@@ -86,7 +86,7 @@ def test_what_the_run_has_done_before_counts() -> None:
     with Run(load(large(Random(1), 20), skills=SKILLS)) as run:
         agent, watch = at_work(run), run.extensions[Watch]
         watch.grafts.seconds = 10.0
-        spec = run.growth.checked("/t/0/a", "sequence: [lift: {}]")
+        spec = run.engine.growth.checked("/t/0/a", "sequence: [lift: {}]")
         few = next(monitor for monitor in watch.monitors if monitor.property.name == "few")
         fresh = watch.whole.past
         assert [answer.story for answer in watch.grafts.check(agent, spec, fresh)] == ["", ""]
