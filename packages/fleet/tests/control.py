@@ -42,9 +42,11 @@ def broker(folder: Path, port: int, *lines: str) -> Iterator[subprocess.Popen[by
 
 
 @contextmanager
-def vehicle(project: Path, port: int, *more: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """`btr fleet vda5050` of the vehicle r7."""
-    words = [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet", "vda5050", "--robot", "r7", "--project",
+def vehicle(
+    project: Path, port: int, *more: str, name: str = "r7", **environment: str
+) -> Iterator[subprocess.Popen[str]]:
+    """`btr fleet vda5050` of the vehicle with this name."""
+    words = [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet", "vda5050", "--robot", name, "--project",
              str(project), "--mqtt", f"127.0.0.1:{port}", "--manufacturer", "acme", *more]  # fmt: skip
     given = child.environment(BTR_TRUST=str(project), **environment)
     with (project / "vehicle.log").open("a") as log:
@@ -109,9 +111,9 @@ class Control:
                 self.retained += [body["connectionState"]] if message.retain else []
             self._news.notify_all()
 
-    def send(self, body: Mapping[str, Any]) -> None:
+    def send(self, body: Mapping[str, Any], name: str = "r7") -> None:
         topic = "instantActions" if "actions" in body else "order"
-        self.client.publish(f"uagv/v2/acme/r7/{topic}", json.dumps(body), qos=1)
+        self.client.publish(f"uagv/v2/acme/{name}/{topic}", json.dumps(body), qos=1)
 
     def until(self, holds: Callable[[Control], object], seconds: float = PATIENCE) -> None:
         with self._news:

@@ -132,10 +132,10 @@ class Go(Skill):
 
 
 class Handle(Skill):
-    """Does an action. `jam` fails; what has been done can be verified."""
+    """Does an action. `jam` fails, `slow` takes longer; what has been done can be verified."""
 
     def start(self, what, id):
-        self.what, self.id, self.left = what, id, POLLS
+        self.what, self.id, self.left = what, id, POLLS * (5 if what == "slow" else 1)
         witness("do", id=id)
 
     def poll(self):

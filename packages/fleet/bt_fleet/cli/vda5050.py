@@ -14,6 +14,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bt_fleet.cli.join import lacks
+from bt_fleet.cli.server_address import add_server, address
+from bt_fleet.server.link import Address
 from bt_fleet.server.names import named
 from bt_fleet.standards.vda5050 import facts, factsheet, steps
 from bt_fleet.standards.vda5050.facts import Facts
@@ -42,6 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trial", action="store_true", help="tell states although not all that they need is known")
     parser.add_argument("--new", action="store_true", help="begin without the order that the latest run had")
     parser.add_argument("--state", type=Path, metavar="DIR", help="its runs; default: PROJECT/.fleet/NAME/vda5050")
+    parser.add_argument("--fleet", action="store_true", help="also a robot of a fleet, whose operators may halt it")
+    add_server(parser)
     parser.add_argument("--key", type=Path, metavar="FILE", help="of `btr fleet keys add mqtt NAME`: name, password")
     parser.add_argument("--mqtt-ca", type=Path, metavar="FILE", help="who signed the broker's certificate: TLS")
     parser.add_argument("--mqtt-cert", type=Path, metavar="FILE", help="the vehicle's own certificate")
@@ -52,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     library()  # its absence is told before anything is begun
     door, name = opened(args), named(args.robot, "a robot")
     maker = factsheet.read(args.factsheet) if args.factsheet else None
+    at = address(args) if args.fleet else None
     place = (args.state or args.project / ".fleet" / name / "vda5050").resolve()
     for each in lacks(args.project, versions=False):
         print(f"{name}: {each}", file=sys.stderr)
@@ -59,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     before, trust.guard = trust.guard, _guard(True)  # what the project's trees name is imported once it is trusted
     try:
         trust_prompt.kinds()
-        return asyncio.run(_work(args, name, door, place, maker))
+        return asyncio.run(_work(args, name, door, place, maker, at))
     finally:
         trust.guard = before
 
@@ -101,7 +106,9 @@ def last(place: Path) -> Run | None:
         raise BtError(f"the vehicle's order, {path}, cannot be gone on with: {error.message}", hint) from error
 
 
-async def _work(args: argparse.Namespace, name: str, door: Door, place: Path, maker: Mapping[str, Json] | None) -> int:
+async def _work(
+    args: argparse.Namespace, name: str, door: Door, place: Path, maker: Mapping[str, Json] | None, at: Address | None
+) -> int:  # fmt: skip
     tree, looks = trees()
 
     def begin(entries: Mapping[str, Json]) -> Run:
@@ -127,8 +134,19 @@ async def _work(args: argparse.Namespace, name: str, door: Door, place: Path, ma
         stack.callback(vehicle.close)
         print(f"{name}: orders are taken from {topics[0]} at {args.mqtt}", file=sys.stderr, flush=True)
         mqtt.start(vehicle.take)
-        await live(vehicle, over)
+        async with asyncio.TaskGroup() as group:
+            fleet = group.create_task(_enrolled(vehicle, at, name, place)) if at is not None else None
+            await live(vehicle, over)
+            if fleet is not None:
+                fleet.cancel()
     return 0
+
+
+async def _enrolled(vehicle: Vehicle, at: Address, name: str, place: Path) -> None:
+    from bt_fleet.standards.vda5050.enrolled import enrolled  # only for a vehicle of a fleet
+
+    logging.getLogger("nats").setLevel(logging.CRITICAL)
+    await enrolled(at, name, place, lambda why: vehicle.take("halted", why))
 
 
 def _lacking(name: str, known: Facts, trial: bool) -> None:

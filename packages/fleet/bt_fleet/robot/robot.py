@@ -48,6 +48,7 @@ class Agent:
         self.bidder = Bidder(card, self.plan, runner, mono)
         self.running: str | None = None
         self._halts: dict[str, str] = {}  # why it stands still, by the setting that says so
+        self.on_halt: Callable[[str | None], None] = lambda why: None  # called when that has changed
         self.draining = False
         self._stopped: dict[str, str] = {}  # task → why its run was told to stop
         self._heard = -1e9  # when the last heartbeat was sent that was answered
@@ -193,6 +194,8 @@ class Agent:
             self._halts[key] = why
         else:
             self._halts.pop(key, None)
+        if self.halted != before:
+            self.on_halt(self.halted)
         if self.halted and not before and self.running is not None:
             self._stop(self.running, "halted")
         self._wake.set()
