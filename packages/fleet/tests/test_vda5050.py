@@ -207,6 +207,7 @@ def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     )
     assert "it is jammed" in error["errorDescription"]
     assert (yard.action("jam"), yard.action("drop"), state["nodeStates"]) == ("FAILED", "FAILED", [])
+    assert yard.did("do") == ["jam"]
     yard.send(order("a", "c", id="o2"))
     yard.until(yard.at("c"))
     assert (yard.did("at"), yard.state["errors"]) == (["a", "a", "c"], [])
