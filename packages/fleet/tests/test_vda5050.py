@@ -13,6 +13,7 @@ import pytest
 from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.journey import Journey, Progress
 from bt_fleet.standards.vda5050.mqtt import Door
+from bt_fleet.standards.vda5050.vehicle import AHEAD
 from bt_runtime import BtError, load
 from bt_runtime.journal import Recording
 from bt_runtime.language.project import trust
@@ -65,6 +66,18 @@ def test_a_vehicle_passes_nodes_without_stopping(yard: Yard) -> None:
     assert stops == {"a": False, "b": False, "c": False, "d": True, "e": True}
     moving = [each["what"] for each in truth(yard.folder) if not each["moving"]]
     assert moving.count("stopped") == 0
+
+
+def test_a_long_order_grows_as_it_is_driven(yard: Yard) -> None:
+    """The tree holds the next steps only, so that an order of many nodes holds up no tick; each node is reached."""
+    names = [f"n{number}" for number in range(60)]
+    yard.send(order(*names, n7=[act("beep", "NONE")], n30=[act("lift")]))
+    most = 0
+    while yard.state["lastNodeId"] != "n59":
+        yard.step()
+        most = max(most, len(yard.vehicle.run.root.children[0].children))
+    assert (yard.did("at"), yard.did("done")) == (names, ["beep", "lift"])
+    assert most <= AHEAD + 3
 
 
 def test_a_pause_does_not_end_the_order(yard: Yard) -> None:

@@ -33,6 +33,7 @@ from bt_runtime.types import Json
 OFTEN = 30.0  # seconds between two state messages, at most
 SELDOM = 1.0  # seconds between two that differ in position, velocity or battery only
 LOOK = 0.02  # seconds between two looks at what is stopping
+AHEAD = 8  # steps of the queue that are in the tree at once: a long order holds up no tick
 MOST = 200_000  # bytes of a message
 DRIVEN = ("AUTOMATIC", "SEMIAUTOMATIC")  # the modes in which a master control may send orders
 ALWAYS = ("agvPosition", "velocity", "batteryState", "distanceSinceLastNode")  # what changes all the time
@@ -112,12 +113,12 @@ class Vehicle:
         self._reconcile()
 
     def _reconcile(self) -> None:
-        """Asks for the grafts of steps that the tree lacks, and for the removal of those that have ended. What was
-        asked for before a kill, and not made, is asked for again."""
+        """Asks for the grafts of the next steps that the tree lacks, and for the removal of those that have ended. What
+        was asked for before a kill, and not made, is asked for again."""
         journey, progress = self.journey, self.progress()
         there = {segment_of(node) for node in self._steps()} - {"0"}
         self._asked -= there
-        left = {step.name: step for step in journey.left(progress)}
+        left = {step.name: step for step in journey.left(progress) if step.at < progress.done + AHEAD}
         actions = {int(number): each for number, each in journey.given.items()}
         written: dict[str, Json] = {}
         for step in left.values():
