@@ -223,6 +223,24 @@ def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
     yard.until(yard.at("c"))
 
 
+def test_an_action_runs_once_its_skill_has_begun(folder: Path) -> None:
+    """One that waits for what another action uses is INITIALIZING; no state tells RUNNING before the vehicle does it."""
+    manifest = folder / "skills" / "yard.yaml"
+    manifest.write_text(
+        manifest.read_text().replace("    on_resume: verify\n", "    on_resume: verify\n    uses: [arm]\n")
+    )
+    yard = Yard(folder)
+    yard.until(lambda state: True)
+    yard.send(order("a", a=[act("s1", "SOFT"), act("s2", "SOFT")]))
+    while yard.action("s2") != "FINISHED":
+        yard.step()
+        assert yard.action("s2") != "RUNNING" or "s2" in yard.did("do")
+    told = [[each["actionStatus"] for each in s["actionStates"]] for s in yard.said["state"] if s["actionStates"]]
+    assert ["RUNNING", "INITIALIZING"] in told
+    assert ["FINISHED", "RUNNING"] in told
+    yard.close()
+
+
 def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     """The error names the order and why; nothing more is driven, and the next order is taken."""
     yard.send(order("a", "b", a=[act("jam"), act("drop")]))
