@@ -317,7 +317,7 @@ class TreeView {
   paint(fold, id) {
     const box = this.drawn.get(id), node = fold.nodes.get(id);
     if (!box || !node) return;
-    const look = `${node.status}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}${this.marks.has(id) ? ` ${this.marks.get(id)}` : ""}`;
+    const look = `${node.status} f-${node.kind === "tree" ? "tree" : node.family}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}${this.marks.has(id) ? ` ${this.marks.get(id)}` : ""}`;
     if (box.painted === look) return;
     box.painted = look;
     box.group.setAttribute("class", `box ${look}`);

@@ -7,7 +7,7 @@ function tryForm(app) {
   const story = app.story ? [el("div", { class: "box-note" }, el("p", { class: "said" }, app.story), move("Play this story", "begin", { story: true }))] : [];
   if (app.asking) return [el("p", {}, "This tree imports Python of this folder. Playing it runs that code:"), el("ul", {}, app.asking.names.map((name) => el("li", { class: "code" }, name))), row(el("button", { id: "run-it", on: { click: () => app.tried("begin", { ...app.asking.given, run: true }) } }, "Run it"), el("button", { on: { click: () => { app.asking = null; app.panel(); } } }, "No"))];
   if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story];
-  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
+  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status === "invalid" ? "not begun" : told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
   if (told.story) made.push(...storyForm(told.story, row, move));
   else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Halt", "halt"), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
   if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
