@@ -14,6 +14,7 @@ from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.journey import Journey, Progress
 from bt_fleet.standards.vda5050.mqtt import Door
 from bt_runtime import BtError, load
+from bt_runtime.journal import Recording
 from bt_runtime.language.project import trust
 from packages.fleet.tests.yard import Yard, act, instant, make, order, truth
 
@@ -184,6 +185,19 @@ def test_a_hard_action_is_alone(yard: Yard) -> None:
     assert (done[:3], done[3:]) == (["n1", "s1", "s2"], ["h1", "n2", "e1", "h2"])
 
 
+def test_each_order_is_a_run_that_ends_with_the_next(yard: Yard) -> None:
+    """Its journal tells how it ended: SUCCESS for one that was driven, FAILURE for one that failed, nothing for the
+    present one."""
+    yard.send(order("a", "b"))
+    yard.until(yard.at("b"))
+    yard.send(order("b", id="o2", b=[act("jam")]))
+    yard.until(lambda state: state["errors"])
+    yard.send(order("b", "c", id="o3"))
+    yard.until(yard.at("c"))
+    runs = sorted((yard.folder / "runs").glob("*.btr"), key=lambda path: Recording(path).head["started"])
+    assert [Recording(path).result for path in runs] == ["SUCCESS", "SUCCESS", "FAILURE", ""]
+
+
 def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
     """No edge leads to the first node of an order, so that it must be where the vehicle stands: by its id, or by its
     position."""
@@ -207,6 +221,7 @@ def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     )
     assert "it is jammed" in error["errorDescription"]
     assert (yard.action("jam"), yard.action("drop"), state["nodeStates"]) == ("FAILED", "FAILED", [])
+    assert yard.did("do") == ["jam"]
     yard.send(order("a", "c", id="o2"))
     yard.until(yard.at("c"))
     assert (yard.did("at"), yard.state["errors"]) == (["a", "a", "c"], [])
@@ -235,10 +250,11 @@ def test_an_operators_halt_is_told_as_it_is(yard: Yard) -> None:
     yard.until(lambda state: state["paused"])
     assert (yard.state["driving"], yard.state["errors"][0]["errorDescription"]) == (False, "a person is in the cell")
     yard.send(instant("stopPause"))
+    yard.again()
     for _ in range(200):
         yard.step()
     assert (yard.state["paused"], yard.did("at")) == (True, [])
-    yard.vehicle.take("halted", "")
+    yard.vehicle.take("halted", None)
     yard.until(yard.at("b"))
 
 

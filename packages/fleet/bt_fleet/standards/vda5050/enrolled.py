@@ -38,8 +38,8 @@ class NoTasks:
 
 
 async def enrolled(at: Address, name: str, state: Path, halted: Callable[[str | None], None]) -> None:
-    """Is a robot of the fleet until it is cancelled. `halted` is called with the reason of each halt, and with None at
-    its release."""
+    """Is a robot of the fleet until it is cancelled. `halted` is called with why the vehicle must stand, or with None,
+    as often as the fleet says so."""
     link, held = Link(at, name), Held(state / "held.db")
     agent = Agent(Card(name), link, held, NoTasks())
     agent.on_halt = halted

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from py_trees.common import Status
@@ -25,13 +26,15 @@ _LOG = logging.getLogger(__name__)
 class Facts:
     """Runs the tree and reads its outputs, also while it goes on."""
 
-    def __init__(self, tree: Tree | None, clock: RunClock | None = None) -> None:
+    def __init__(
+        self, tree: Tree | None, clock: RunClock | None = None, services: Mapping[str, object] | None = None
+    ) -> None:
         names = [*tree.spec.outputs] if tree is not None else []
         if odd := sorted(set(names) - set(FACTS)):
             raise BtError(f"{TREE}: `{odd[0]}` is no fact of a vehicle", f"there are {', '.join(FACTS)}")
         self.names = names
         self.known: dict[str, Json] = {}
-        self.run = Run(tree, clock=clock) if tree is not None else None
+        self.run = Run(tree, clock=clock, services=services) if tree is not None else None
         self.measured = -math.inf  # the time, by the run's clock, at which what is known was so
         self._next = self._begun = -math.inf
         self._soon = False  # it is to look again once it has ended
