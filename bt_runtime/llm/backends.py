@@ -11,7 +11,7 @@ from bt_runtime.language.faults.diagnostic import BtError, nearest
 from bt_runtime.language.project import importing, plugins
 from bt_runtime.types import Model
 
-SHIPPED = ("starter", "smollm2", "smollm2-tuned")  # words for models that packages bring
+SHIPPED = ("starter", "smollm2", "smollm2-tuned", "gemma3")  # words for models that packages bring
 FILE = "gguf"  # the backend of a file whose suffix names none
 
 

@@ -18,7 +18,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import PROJECT_FILE, child
 from bt_runtime.llm.backends import FILE, backend_name, open_with_backend
 from bt_runtime.llm.chat.chat import Chat
-from bt_runtime.llm.local import mmproj
+from bt_runtime.llm.local import gemma, mmproj
 from bt_runtime.llm.local.header import ModelHeader, read_header, register_with
 from bt_runtime.llm.local.offload import Need, layers_that_fit
 from bt_runtime.llm.local.sizing import fit, free_memory, size
@@ -26,6 +26,7 @@ from bt_runtime.llm.model_setting import apart
 from bt_runtime.llm.server.address import parse
 from bt_runtime.llm.server.key import MODEL_VARIABLE, named
 from bt_runtime.llm.settings import (
+    GEMMA,
     SMOLLM2,
     TUNED,
     WorkerSettings,
@@ -99,6 +100,8 @@ def _installed() -> Iterator[ModelFinding]:
         yield ModelFinding("ok", f"{tuned().name}, its adapter for the worlds here: `--model {TUNED}`")
     except BtError as fault:
         yield ModelFinding("note", fault.message, fault.hint)
+    if gemma.installed():
+        yield ModelFinding("ok", f"{gemma.FILE}: `--model {GEMMA}`, a base model that nobody here has trained")
 
 
 def _machine() -> Machine | None:

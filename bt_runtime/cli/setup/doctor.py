@@ -31,6 +31,7 @@ TONES = {"ok": GREEN, "absent": "", "warn": YELLOW, "fail": RED}
 PURPOSES = {
     "llm": "agents on a local model",
     "smollm": "a small instruct model, SmolLM2-135M",
+    "gemma": "a second small model, Gemma 3 270M (base)",
     "memory": "episodic memory",
     "embed": "sentence embeddings",
     "minilm": "offline embedding weights",

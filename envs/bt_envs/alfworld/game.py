@@ -31,6 +31,9 @@ TREATED = {
     KINDS[3]: Treatment("heat", "microwave", "heatable", "ishot", "heating"),
     KINDS[4]: Treatment("cool", "fridge", "coolable", "iscool", "cooling"),
 }
+STATES = {
+    "clean": "isclean", "hot": "ishot", "cool": "iscool", "on": "istoggled", "sliced": "issliced",
+}  # fmt: skip
 # The facts that change; the rest of a game stays as it was.
 CHANGING = ("atlocation", "holds", "opened", "inreceptacle", "isclean", "ishot", "iscool", "istoggled", "issliced")
 HINT = "give a game as ALFWorld makes it: game.tw-pddl, or a line with its pddl_problem and goal"
@@ -143,7 +146,7 @@ def parts(game: Game, facts: frozenset[Fact]) -> tuple[int, int]:
 
 def judge(fact: str, game: Game, facts: frozenset[Fact]) -> bool | None:
     """Tests a fact: `near {place}`, `holding {thing}`, `hand free`, `{place} is open`, `{thing} is hot`, `{thing} is in
-    {place}`."""
+    {place}`, `{thing} is hot in {place}`, `{thing} is lit by {lamp}` (held while the lamp is on)."""
     held = [f[1] for f in facts if f[0] == "holds"]
     if fact == "hand free":
         return not held
@@ -160,5 +163,8 @@ def judge(fact: str, game: Game, facts: frozenset[Fact]) -> bool | None:
         return ("inreceptacle", name, state.removeprefix("in ")) in facts
     if state in ("open", "closed"):
         return (name in game.openable and ("opened", name) not in facts) is (state == "closed")
-    head = {"clean": "isclean", "hot": "ishot", "cool": "iscool", "on": "istoggled", "sliced": "issliced"}.get(state)
-    return (head, name) in facts if head else None
+    if state.startswith("lit by "):
+        return name in held and ("istoggled", state.removeprefix("lit by ")) in facts
+    made, within, place = state.partition(" in ")
+    head = STATES.get(made)
+    return (head, name) in facts and (not within or ("inreceptacle", name, place) in facts) if head else None

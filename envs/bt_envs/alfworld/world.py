@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 from bt_envs.alfworld.game import HINT, Fact, Game, judge, parts, read
 from bt_envs.alfworld.pool import shared
 from bt_envs.alfworld.refusal import FEEDBACKS, told
+from bt_envs.alfworld.ways import AT_ONCE, aims, ways
 from bt_envs.alfworld.words import NOTHING, VIEWS, View, command, offered, shown, spoken
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.text_world import TextWorld, one_of
+from bt_runtime.skills.worlds.ways import Aim, Way
 from bt_runtime.skills.worlds.worker_pool import WorkerPool
 from bt_runtime.types import TASK, Observation, Task, Verdict
 
@@ -129,6 +131,17 @@ class AlfWorld(TextWorld):
 
     def holds(self, fact: str) -> bool | None:
         return judge(fact, self._game, self._now.facts) if self._task is not None else None
+
+    def ways(self, fact: str) -> Sequence[Way]:
+        """Returns the actions that bring a fact. Like the oracle, it knows where everything is."""
+        put = "move {thing} to {place}" if self._view == "engine" else "put {thing} in/on {place}"
+        return [*ways(self._game, self._now.facts, fact, put)] if self._task is not None else []
+
+    def aims(self) -> Sequence[Aim]:
+        return aims(self._game) if self._task is not None else []
+
+    def at_once(self) -> Sequence[tuple[int, Sequence[str]]]:
+        return AT_ONCE
 
     def page(self) -> str:
         return self.look().text

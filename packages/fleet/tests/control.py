@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -10,9 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
 from paho.mqtt import client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
@@ -39,9 +42,11 @@ def broker(folder: Path, port: int, *lines: str) -> Iterator[subprocess.Popen[by
 
 
 @contextmanager
-def vehicle(project: Path, port: int, *more: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """`btr fleet vda5050` of the vehicle r7."""
-    words = [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet", "vda5050", "--robot", "r7", "--project",
+def vehicle(
+    project: Path, port: int, *more: str, name: str = "r7", **environment: str
+) -> Iterator[subprocess.Popen[str]]:
+    """`btr fleet vda5050` of the vehicle with this name."""
+    words = [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet", "vda5050", "--robot", name, "--project",
              str(project), "--mqtt", f"127.0.0.1:{port}", "--manufacturer", "acme", *more]  # fmt: skip
     given = child.environment(BTR_TRUST=str(project), **environment)
     with (project / "vehicle.log").open("a") as log:
@@ -51,6 +56,14 @@ def vehicle(project: Path, port: int, *more: str, **environment: str) -> Iterato
     finally:
         process.kill()
         process.wait()
+
+
+@cache
+def official() -> dict[str, Any]:
+    """Returns validators of the specification's own schemas (2.1), by topic, where a package that has them is there."""
+    found = importlib.util.find_spec("vda5050")
+    files = Path(str(found.origin)).parent.glob("validation/schemas/*.json") if found is not None else ()
+    return {file.stem: Draft202012Validator(json.loads(file.read_text())) for file in files}
 
 
 class Control:
@@ -84,7 +97,8 @@ class Control:
         if what in ("order", "instantActions"):
             return
         with self._news:
-            if wrong := faults(what, body):
+            theirs = [each.message for each in official()[what].iter_errors(body)] if what in official() else []
+            if wrong := faults(what, body) or theirs:
                 self.wrong.append((wrong, body))
             try:
                 self.check(what, body)
@@ -97,9 +111,9 @@ class Control:
                 self.retained += [body["connectionState"]] if message.retain else []
             self._news.notify_all()
 
-    def send(self, body: Mapping[str, Any]) -> None:
+    def send(self, body: Mapping[str, Any], name: str = "r7") -> None:
         topic = "instantActions" if "actions" in body else "order"
-        self.client.publish(f"uagv/v2/acme/r7/{topic}", json.dumps(body), qos=1)
+        self.client.publish(f"uagv/v2/acme/{name}/{topic}", json.dumps(body), qos=1)
 
     def until(self, holds: Callable[[Control], object], seconds: float = PATIENCE) -> None:
         with self._news:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import subprocess
@@ -131,6 +132,22 @@ def steps(args: argparse.Namespace) -> Iterator[Row]:
     )
 
 
+def vehicle(args: argparse.Namespace) -> Iterator[Row]:
+    """300 random orders of VDA 5050 for a vehicle's program behind mosquitto, with SIGKILLs and ends of the broker."""
+    with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
+        log = Path(folder, "rounds")
+        words = [sys.executable, "-m", "pytest", "-q", "-n", "0", "packages/fleet/tests/test_vda5050_chances.py"]
+        given = {**os.environ, "VEHICLE_ROUNDS": "60", "VEHICLE_LOG": str(log)}
+        done = subprocess.run(words, env=given, capture_output=True, text=True)
+        rounds = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    if done.returncode:
+        print(done.stdout[-3000:], file=sys.stderr)
+    sums = {name: sum(each.get(name, 0) for each in rounds) for name in ("orders", "states", "kills", "drop", "wrong")}
+    work = "{orders} orders of a master control, {kills} kills, {drop} ends of the broker: all as told".format(**sums)
+    yield Row(work, "yes" if done.returncode == 0 else "no", "yes", done.returncode == 0)
+    yield Row(f"  messages that say what is not so, of {sums['states']:,}", str(sums["wrong"]), "0", not sums["wrong"])
+
+
 def page(args: argparse.Namespace) -> Iterator[Row]:
     """The page in headless Chromium while 200 robots beat and their tasks change."""
     from packages.fleet.tests.page_frames import measured as frames
@@ -152,6 +169,7 @@ ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "overhead": overhead,
     "page": page,
     "steps": steps,
+    "vehicle": vehicle,
     "partition": partition,
     "chaos": lambda args: chaos(args, field=False),
     "field": lambda args: chaos(args, field=True),

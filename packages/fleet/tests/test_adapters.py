@@ -39,8 +39,9 @@ from bt_fleet.store import record
 from bt_fleet.store.task import Task
 from bt_runtime import BtError
 from bt_runtime.language.project import trust
-from packages.fleet.tests.control import Control, vehicle
+from packages.fleet.tests.control import MOSQUITTO, Control, broker, vehicle
 from packages.fleet.tests.still import Still
+from packages.fleet.tests.threads import until
 from packages.fleet.tests.yard import Yard, act, instant, make, order, truth
 
 
@@ -140,6 +141,32 @@ def test_an_order_by_the_fleets_own_mqtt_is_done(tmp_path: Path) -> None:
             assert whole == {"uagv/#": True, "#": False, "fleet/#": False, "$KV/#": False}
         finally:
             control.close()
+
+
+@pytest.mark.skipif(MOSQUITTO is None, reason="mosquitto is not installed: apt-get install mosquitto")
+def test_an_operator_halts_a_vehicle_under_a_master_control(tmp_path: Path) -> None:
+    """With --fleet it is a robot of the fleet: a halt of all stops it in its drive, its state says why, and a release
+    lets the order go on. It takes no task, and whoever sends one is told why."""
+    port, folder = free_port("127.0.0.1"), make(tmp_path / "agv")
+    (tmp_path / "mosquitto").mkdir()
+    with fleet_of_one(tmp_path) as (server, fleet, _does), broker(tmp_path / "mosquitto", port):
+        more = ("--fleet", "--server", server.url)
+        with vehicle(folder, port, *more, name="agv", YARD_POLLS="50"):
+            control = Control(port)
+            control.until(lambda c: c.states)
+            until(lambda: "agv" in fleet.robots())
+            control.send(order("a", "b"), "agv")
+            control.until(lambda c: c.state["driving"])
+            assert "agv" in fleet.halt("a person is in the cell")
+            control.until(lambda c: c.state["paused"] and not c.state["driving"])
+            assert [each["errorDescription"] for each in control.state["errors"]] == ["a person is in the cell"]
+            assert truth(folder, "at") == []
+            fleet.release()
+            control.until(lambda c: c.state["lastNodeId"] == "b" and not c.state["errors"])
+            fleet.send("patrol", id="t1", to="agv")
+            until(lambda: "takes no tasks" in str(fleet.show("t1")))
+            control.close()
+    assert (truth(folder, "at"), control.wrong) == (["a", "b"], [])
 
 
 def test_a_record_names_the_key_that_cancelled_it(tmp_path: Path) -> None:

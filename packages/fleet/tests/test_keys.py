@@ -219,7 +219,7 @@ def test_what_the_server_includes_is_written_anew(tmp_path: Path) -> None:
 
 
 def test_mqtt_needs_a_key_and_stays_on_this_machine(tmp_path: Path) -> None:
-    """MQTT is spoken only to clients that have a key, and to other machines only with `--anyone`."""
+    """MQTT is spoken only to clients that have a key, and to other machines only with `--anyone` and TLS."""
     with pytest.raises(BtError, match="no client may speak MQTT"):
         guarded.configuration(tmp_path, "127.0.0.1:1883")
     Keys(tmp_path).add("mqtt", "agv", tmp_path / "agv.key")
@@ -227,7 +227,10 @@ def test_mqtt_needs_a_key_and_stays_on_this_machine(tmp_path: Path) -> None:
     for there in ("0.0.0.0:1883", ":1883", "[::]:1883"):
         with pytest.raises(BtError, match="can be reached from outside"):
             guarded.configuration(tmp_path, there)
-    assert "mqtt {" in guarded.configuration(tmp_path, "0.0.0.0:1883", anyone=True)
+    with pytest.raises(BtError, match="in clear"):
+        guarded.configuration(tmp_path, "0.0.0.0:1883", anyone=True)
+    guarded.certify(tmp_path, ["127.0.0.1"])
+    assert guarded.configuration(tmp_path, "0.0.0.0:1883", anyone=True).count("cert_file") == 2
 
 
 def test_a_list_of_keys_of_somebody_else_is_not_taken_without_trust(

@@ -10,8 +10,10 @@ import pytest
 
 pytest.importorskip("paho.mqtt.client", reason="needs the fleet extra")
 
+from bt_fleet.server.guarded import CERTIFICATE, PRIVATE, certify
 from bt_fleet.server.server import free_port
 from packages.fleet.tests.control import MOSQUITTO, Control, broker, vehicle
+from packages.fleet.tests.threads import until
 from packages.fleet.tests.yard import instant, make, order, truth
 
 pytestmark = pytest.mark.skipif(MOSQUITTO is None, reason="mosquitto is not installed: apt-get install mosquitto")
@@ -67,3 +69,26 @@ def test_a_vehicle_works_on_without_its_broker(tmp_path: Path) -> None:
             control.until(lambda c: c.words[-1:] == ["ONLINE"] and c.state.get("lastNodeId") == "c")
             control.close()
     assert (truth(folder, "at"), control.wrong) == (["a", "b", "c"], [])
+
+
+def test_a_vehicle_and_its_broker_know_each_other_by_certificates(tmp_path: Path) -> None:
+    """With the broker's authority and a certificate of its own the vehicle is let in; a broker whose certificate
+    another authority has signed is told nothing."""
+    theirs, ours = certify(tmp_path / "broker", ["127.0.0.1"]), certify(tmp_path / "vehicle", ["r7"])
+    lines = (
+        "user root", "allow_anonymous true", f"cafile {ours}", f"certfile {theirs.with_name(CERTIFICATE)}",
+        f"keyfile {theirs.with_name(PRIVATE)}", "require_certificate true",
+    )  # fmt: skip
+    tls, plain = free_port("127.0.0.1"), free_port("127.0.0.1")
+    own = ("--mqtt-cert", str(ours.with_name(CERTIFICATE)), "--mqtt-key", str(ours.with_name(PRIVATE)))
+    with broker(tmp_path, tls, *lines, f"listener {plain} 127.0.0.1"):
+        control = Control(plain)
+        with vehicle(make(tmp_path / "wrong"), tls, "--mqtt-ca", str(ours), *own):
+            until(lambda: "tries again" in (tmp_path / "wrong" / "vehicle.log").read_text())
+            assert control.words == []
+        with vehicle(make(tmp_path / "agv"), tls, "--mqtt-ca", str(theirs), *own):
+            control.until(lambda c: c.words[-1:] == ["ONLINE"] and c.states)
+            control.send(order("a", "b"))
+            control.until(lambda c: c.state["lastNodeId"] == "b")
+        control.close()
+    assert control.wrong == []

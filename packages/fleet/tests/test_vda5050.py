@@ -14,6 +14,7 @@ from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.journey import Journey, Progress
 from bt_fleet.standards.vda5050.mqtt import Door
 from bt_runtime import BtError, load
+from bt_runtime.journal import Recording
 from bt_runtime.language.project import trust
 from packages.fleet.tests.yard import Yard, act, instant, make, order, truth
 
@@ -84,6 +85,28 @@ def test_a_pause_does_not_end_the_order(yard: Yard) -> None:
     assert (yard.did("at"), yard.state["errors"], yard.state["paused"]) == (["a", "b"], [], False)
 
 
+@pytest.mark.parametrize("slow", [False, True])
+def test_driving_is_what_the_wheels_do(folder: Path, slow: bool) -> None:
+    """Facts are measured anew when a drive begins or ends, also by a tree that takes its time: no state says what was
+    so before that."""
+    tree = folder / "trees" / "vehicle_facts.yaml"
+    whole = tree.read_text()
+    if slow:
+        head, look = whole.split("root:\n")
+        tree.write_text(f"{head}root:\n  sequence:\n    - {look.strip()}\n    - wait: 0.1\n")
+    yard = Yard(folder)
+    yard.until(lambda state: True)
+    yard.send(order("a", "b", "c", b=[act("lift")]))
+    moved: list[bool] = []
+    for _ in range(600):
+        moved.append(wheels(yard).moving)
+        count = len(yard.said["state"])
+        yard.step()
+        assert all(s["driving"] in moved[-10:] for s in yard.said["state"][count:]), (moved[-10:], yard.state)
+    assert (yard.state["lastNodeId"], yard.state["driving"]) == ("c", False)
+    yard.close()
+
+
 def test_a_cancel_is_finished_when_the_vehicle_has_stopped(yard: Yard) -> None:
     """Until then the order stands in the state, and no other is taken; afterwards its actions have failed."""
     yard.send(order("a", "b", b=[act("drop")]))
@@ -98,6 +121,18 @@ def test_a_cancel_is_finished_when_the_vehicle_has_stopped(yard: Yard) -> None:
     yard.send(order("b", "c", update=1, begin=2))
     yard.until(lambda state: "before its time" in state["errors"][-1]["errorDescription"])
     yard.send(order("a", "c", id="o2"))
+    yard.until(yard.at("c"))
+    assert yard.did("at") == ["a", "c"]
+
+
+def test_an_instant_action_that_comes_twice_is_done_once(yard: Yard) -> None:
+    """A cancel that the broker delivers again does not end the next order."""
+    yard.send(order("a", "b"))
+    yard.until(lambda state: state["driving"])
+    yard.send(instant("cancelOrder"))
+    yard.until(yard.ended("cancelOrder-1"))
+    yard.send(order("a", "c", id="o2"))
+    yard.send(instant("cancelOrder"))
     yard.until(yard.at("c"))
     assert yard.did("at") == ["a", "c"]
 
@@ -129,13 +164,15 @@ def test_a_vehicle_that_is_started_again_goes_on(yard: Yard) -> None:
 def test_a_hard_action_is_alone(yard: Yard) -> None:
     """No wheel turns and no other action runs beside it; SOFT actions run together while the vehicle stands, a NONE
     action beside drives."""
-    actions = [act("n1", "NONE"), act("s1", "SOFT"), act("s2", "SOFT"), act("h1"), act("n2", "NONE")]
+    actions = [act("n1", "NONE", "slow"), act("s1", "SOFT"), act("s2", "SOFT"), act("h1"), act("n2", "NONE")]
     yard.send(order("a", "b", "c", a=actions, edges={"b-c": [act("e1", "SOFT")]}, c=[act("h2")]))
     yard.until(yard.ended("h2"))
     running: set[str] = set()
+    together = False
     for each in truth(yard.folder):
         if each["what"] == "do":
             running.add(each["id"])
+            together |= running >= {"s1", "s2"}
             hard = {"h1", "h2"} & running
             assert not hard or running == hard, running
             assert not each["moving"] or each["id"] == "n2"
@@ -143,8 +180,34 @@ def test_a_hard_action_is_alone(yard: Yard) -> None:
             running.remove(each["id"])
         elif each["what"] == "start":
             assert running <= {"n2"}
+    assert together
     done = yard.did("do")
     assert (done[:3], done[3:]) == (["n1", "s1", "s2"], ["h1", "n2", "e1", "h2"])
+
+
+def test_each_order_is_a_run_that_ends_with_the_next(yard: Yard) -> None:
+    """Its journal tells how it ended: SUCCESS for one that was driven, FAILURE for one that failed, nothing for the
+    present one."""
+    yard.send(order("a", "b"))
+    yard.until(yard.at("b"))
+    yard.send(order("b", id="o2", b=[act("jam")]))
+    yard.until(lambda state: state["errors"])
+    yard.send(order("b", "c", id="o3"))
+    yard.until(yard.at("c"))
+    runs = sorted((yard.folder / "runs").glob("*.btr"), key=lambda path: Recording(path).head["started"])
+    assert [Recording(path).result for path in runs] == ["SUCCESS", "SUCCESS", "FAILURE", ""]
+
+
+def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
+    """No edge leads to the first node of an order, so that it must be where the vehicle stands: by its id, or by its
+    position."""
+    yard.send(order("far", "b", x=5.0))
+    yard.until(lambda state: state["errors"])
+    assert ([each["errorType"] for each in yard.state["errors"]], yard.did("start")) == (["noRouteError"], [])
+    yard.send(order("near", "b", x=0.1))
+    yard.until(yard.at("b"))
+    yard.send(order("b", "c", id="o2", x=9.0))
+    yard.until(yard.at("c"))
 
 
 def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
@@ -158,6 +221,7 @@ def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     )
     assert "it is jammed" in error["errorDescription"]
     assert (yard.action("jam"), yard.action("drop"), state["nodeStates"]) == ("FAILED", "FAILED", [])
+    assert yard.did("do") == ["jam"]
     yard.send(order("a", "c", id="o2"))
     yard.until(yard.at("c"))
     assert (yard.did("at"), yard.state["errors"]) == (["a", "a", "c"], [])
@@ -186,10 +250,11 @@ def test_an_operators_halt_is_told_as_it_is(yard: Yard) -> None:
     yard.until(lambda state: state["paused"])
     assert (yard.state["driving"], yard.state["errors"][0]["errorDescription"]) == (False, "a person is in the cell")
     yard.send(instant("stopPause"))
+    yard.again()
     for _ in range(200):
         yard.step()
     assert (yard.state["paused"], yard.did("at")) == (True, [])
-    yard.vehicle.take("halted", "")
+    yard.vehicle.take("halted", None)
     yard.until(yard.at("b"))
 
 
@@ -240,7 +305,9 @@ def test_no_message_ends_the_vehicle(yard: Yard) -> None:
         for what in ("order", "instantActions", "else"):
             yard.vehicle.take(what, body)
             yard.step()
-    assert len(yard.state["errors"]) == 20
+    for number in range(30):
+        yard.send(instant(f"dance{number}"))
+    yard.until(lambda state: len(state["errors"]) == 20)
     text = "{done} {{x}} {__import__('os')} \n- fail: {}"
     yard.send(order(text, "b", **{text: [act("lift-{done}", kind="{paused}")]}))
     yard.until(yard.at("b"))

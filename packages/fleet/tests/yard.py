@@ -29,7 +29,7 @@ tree: vehicle_drive
 skills: [yard]
 inputs: {node: object, edge: object, stop: boolean}
 root:
-  go: {node: "{node.nodeId}", stop: "{stop}"}
+  go: {node: "{node.nodeId}", x: "{node.nodePosition.x}", stop: "{stop}"}
 """,
     "trees/vehicle_act.yaml": """\
 version: 1
@@ -54,7 +54,7 @@ about: What the vehicle can do.
 kinds:
   go:
     sentence: "go to {{node}}"
-    params: {{node: {{type: string}}, stop: {{type: boolean}}}}
+    params: {{node: string, x: number, stop: boolean}}
     follow: [stop]
     uses: [wheels]
     on_resume: repeat
@@ -82,11 +82,12 @@ from pathlib import Path
 from bt_runtime import Skill, Status
 
 TRUTH = Path(__file__).parents[1] / "truth.jsonl"
+POSITION = TRUTH.with_name("position")  # where it stands, though its program be killed
 POLLS = int(os.environ.get("YARD_POLLS", "4"))
 
 
 class Wheels:
-    node, moving, driven, looks = "", False, False, 0
+    node, x, moving, driven, looks = "", 0.0, False, False, 0
     mode, e_stop, blind = "AUTOMATIC", "NONE", False
 
 
@@ -103,8 +104,8 @@ def happened(what, id):
 class Go(Skill):
     """Drives to a node. It passes a node without stopping there, unless it has to."""
 
-    def start(self, node, stop):
-        self.node, self.stop, self.left = node, stop, POLLS
+    def start(self, node, x, stop):
+        self.node, self.x, self.stop, self.left = node, x, stop, POLLS
         Wheels.moving = Wheels.driven = True
         witness("start", id=node)
 
@@ -112,7 +113,8 @@ class Go(Skill):
         self.left -= 1
         if self.left > 0:
             return Status.RUNNING
-        Wheels.node, Wheels.driven, Wheels.looks = self.node, False, 0
+        Wheels.node, Wheels.x, Wheels.driven, Wheels.looks = self.node, self.x, False, 0
+        POSITION.write_text(str(self.x))
         Wheels.moving = not self.stop
         witness("at", id=self.node, stop=self.stop)
         return Status.SUCCESS
@@ -130,10 +132,10 @@ class Go(Skill):
 
 
 class Handle(Skill):
-    """Does an action. `jam` fails; what has been done can be verified."""
+    """Does an action. `jam` fails, `slow` takes longer; what has been done can be verified."""
 
     def start(self, what, id):
-        self.what, self.id, self.left = what, id, POLLS
+        self.what, self.id, self.left = what, id, POLLS * (5 if what == "slow" else 1)
         witness("do", id=id)
 
     def poll(self):
@@ -164,9 +166,11 @@ def look():
         return False
     return {"battery_charge": 55.5, "charging": False, "operating_mode": Wheels.mode, "e_stop": Wheels.e_stop,
             "field_violation": False, "driving": Wheels.moving,
-            "position": {"x": 1.0, "y": 2.0, "theta": 0.0, "mapId": "hall"}}
+            "position": {"x": Wheels.x, "y": 0.0, "theta": 0.0, "mapId": "hall"}}
 
 
+if POSITION.exists():
+    Wheels.x = float(POSITION.read_text())
 witness("boot")
 ''',
 }
@@ -202,13 +206,13 @@ def header() -> dict[str, Any]:
 
 
 def order(
-    *names: str, id: str = "o1", update: int = 0, begin: int = 0, base: int = 999, edges: Mapping[str, Any] = {},
-    **actions: list[dict[str, Any]],
+    *names: str, id: str = "o1", update: int = 0, begin: int = 0, base: int = 999, x: float = 0.0,
+    edges: Mapping[str, Any] = {}, **actions: list[dict[str, Any]],
 ) -> dict[str, Any]:  # fmt: skip
-    """An order over these nodes, with `base` of them released. `edges`: actions of edges, by their ids."""
+    """An order over these nodes, with `base` of them released, from `x` on. `edges`: actions of edges, by their ids."""
     nodes = [
         {"nodeId": n, "sequenceId": begin + 2 * i, "released": i < base, "actions": actions.get(n, []),
-         "nodePosition": {"x": float(i), "y": 0.0, "mapId": "hall"}}
+         "nodePosition": {"x": x + i + begin / 2, "y": 0.0, "mapId": "hall"}}
         for i, n in enumerate(names)
     ]  # fmt: skip
     ways = [

@@ -12,8 +12,11 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from bt_fleet.cli.join import lacks
+from bt_fleet.cli.server_address import add_server, address
+from bt_fleet.server.link import Address
 from bt_fleet.server.names import named
 from bt_fleet.standards.vda5050 import facts, factsheet, steps
 from bt_fleet.standards.vda5050.facts import Facts
@@ -21,16 +24,19 @@ from bt_fleet.standards.vda5050.journey import Journey
 from bt_fleet.standards.vda5050.mqtt import Door, Mqtt, library
 from bt_fleet.standards.vda5050.vehicle import Names, Vehicle, live
 from bt_runtime import Run, Tree, load
-from bt_runtime.cli import _guard
+from bt_runtime.cli import _guard, options
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.journal import folder
 from bt_runtime.journal.record import Recorder
+from bt_runtime.journal.store import JournalLimits
 from bt_runtime.language import project
-from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.project import trust
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.replay.resume import resume
 from bt_runtime.types import Json
+
+DAYS = 7.0  # for which runs of earlier orders are kept
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trial", action="store_true", help="tell states although not all that they need is known")
     parser.add_argument("--new", action="store_true", help="begin without the order that the latest run had")
     parser.add_argument("--state", type=Path, metavar="DIR", help="its runs; default: PROJECT/.fleet/NAME/vda5050")
+    parser.add_argument("--fleet", action="store_true", help="also a robot of a fleet, whose operators may halt it")
+    add_server(parser)
+    options.add_options(parser, "run")
     parser.add_argument("--key", type=Path, metavar="FILE", help="of `btr fleet keys add mqtt NAME`: name, password")
     parser.add_argument("--mqtt-ca", type=Path, metavar="FILE", help="who signed the broker's certificate: TLS")
     parser.add_argument("--mqtt-cert", type=Path, metavar="FILE", help="the vehicle's own certificate")
@@ -52,6 +61,7 @@ def run(args: argparse.Namespace) -> int:
     library()  # its absence is told before anything is begun
     door, name = opened(args), named(args.robot, "a robot")
     maker = factsheet.read(args.factsheet) if args.factsheet else None
+    at = address(args) if args.fleet or args.server else None
     place = (args.state or args.project / ".fleet" / name / "vda5050").resolve()
     for each in lacks(args.project, versions=False):
         print(f"{name}: {each}", file=sys.stderr)
@@ -59,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     before, trust.guard = trust.guard, _guard(True)  # what the project's trees name is imported once it is trusted
     try:
         trust_prompt.kinds()
-        return asyncio.run(_work(args, name, door, place, maker))
+        return asyncio.run(_work(args, name, door, place, maker, at))
     finally:
         trust.guard = before
 
@@ -89,24 +99,22 @@ def trees() -> tuple[Tree, Tree | None]:
     return load(steps.RUN, project=home), looks
 
 
-def last(place: Path) -> Run | None:
+def last(place: Path, services: dict[str, Any], clock: Any) -> Run | None:
     """Returns the latest run of this vehicle, led back to where it stood; None when there was none."""
     path = folder.last_begun(place)
     if path is None:
         return None
     try:
-        return resume(path)
-    except BtError as error:
+        return resume(path, services=services, clock=clock)
+    except (BtError, Faults) as error:
         hint = "mend that, or begin without its order: --new"
-        raise BtError(f"the vehicle's order, {path}, cannot be gone on with: {error.message}", hint) from error
+        raise BtError(f"the vehicle's order, {path}, cannot be gone on with: {first_line(error)}", hint) from error
 
 
-async def _work(args: argparse.Namespace, name: str, door: Door, place: Path, maker: Mapping[str, Json] | None) -> int:
+async def _work(
+    args: argparse.Namespace, name: str, door: Door, place: Path, maker: Mapping[str, Json] | None, at: Address | None
+) -> int:  # fmt: skip
     tree, looks = trees()
-
-    def begin(entries: Mapping[str, Json]) -> Run:
-        return Run(tree, inputs=entries, journal=Recorder(place))
-
     told = logging.StreamHandler(sys.stderr)
     told.setFormatter(logging.Formatter(f"{name}: %(message)s"))
     logging.getLogger("bt_fleet").addHandler(told)
@@ -114,10 +122,20 @@ async def _work(args: argparse.Namespace, name: str, door: Door, place: Path, ma
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
     with ExitStack() as stack:
-        known = Facts(looks)
+        added = options.opened(args, stack)
+        services = {name: given for each in added for name, given in each.services.items()}
+        clock = next((each.clock for each in added if each.clock is not None), None)
+
+        def begin(entries: Mapping[str, Json]) -> Run:
+            recorder = Recorder(place, limits=JournalLimits(days=DAYS))
+            return Run(tree, inputs=entries, services=services, clock=clock, journal=recorder)
+
+        known = Facts(looks, clock, services)
         stack.callback(known.close)
         _lacking(name, known, args.trial)
-        going = last(place) if not args.new else None
+        going = last(place, services, clock) if not args.new else None
+        if going is not None and at is None:
+            going.blackboard.update(halted="")  # nobody is there who could release it
         names = Names(args.manufacturer, name)
         topics = [names.topic("order"), names.topic("instantActions")]
         will = names.topic("connection"), names.connection("CONNECTIONBROKEN")
@@ -127,8 +145,26 @@ async def _work(args: argparse.Namespace, name: str, door: Door, place: Path, ma
         stack.callback(vehicle.close)
         print(f"{name}: orders are taken from {topics[0]} at {args.mqtt}", file=sys.stderr, flush=True)
         mqtt.start(vehicle.take)
-        await live(vehicle, over)
+        async with asyncio.TaskGroup() as group:
+            fleet = group.create_task(_enrolled(vehicle, at, name, place)) if at is not None else None
+            await live(vehicle, over)
+            if fleet is not None:
+                fleet.cancel()
     return 0
+
+
+async def _enrolled(vehicle: Vehicle, at: Address, name: str, place: Path) -> None:
+    from bt_fleet.standards.vda5050.enrolled import enrolled  # only for a vehicle of a fleet
+
+    logging.getLogger("nats").setLevel(logging.CRITICAL)
+    try:
+        await enrolled(at, name, place, lambda why: vehicle.take("halted", why))
+    except Exception as error:  # the vehicle works on
+        print(f"{name}: the fleet does not see it: {first_line(error)}", file=sys.stderr)
+
+
+def first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _lacking(name: str, known: Facts, trial: bool) -> None:

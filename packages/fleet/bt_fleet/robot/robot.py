@@ -48,6 +48,7 @@ class Agent:
         self.bidder = Bidder(card, self.plan, runner, mono)
         self.running: str | None = None
         self._halts: dict[str, str] = {}  # why it stands still, by the setting that says so
+        self.on_halt: Callable[[str | None], None] = lambda why: None  # called with each word of it
         self.draining = False
         self._stopped: dict[str, str] = {}  # task → why its run was told to stop
         self._heard = -1e9  # when the last heartbeat was sent that was answered
@@ -110,6 +111,7 @@ class Agent:
         self._lease = answer.get("lease", self._lease)
         self._halt("halt", answer.get("halt"))
         self._halt(f"halt.{self.card.name}", answer.get("own"))
+        self.on_halt(self.halted)
         if "drop" in answer:
             for task in answer["drop"]:
                 self._dropped(task)
@@ -183,6 +185,7 @@ class Agent:
         key = message.subject.removeprefix(names.changed(names.SETTINGS, ""))
         said = self.store.intake.read(forms.REASON, message) if message.data not in (b"", b"null") else None
         self._halt(key, said["reason"] if said else None)
+        self.on_halt(self.halted)
         body = json.dumps({"halted": self.halted}).encode()
         await self.link.nc.publish(names.halted(self.card.name), body)
 

@@ -37,19 +37,22 @@ def configuration(folder: Path, mqtt: str = "", anyone: bool = False) -> str:
     if keys.exist and keys.known():
         trust.may_configure(keys.path)
     if mqtt:
-        lines.append(f"mqtt {{ listen: {json.dumps(_mqtt(mqtt, keys, anyone))}\n{tls} }}\n")
+        lines.append(f"mqtt {{ listen: {json.dumps(_mqtt(mqtt, keys, anyone, bool(tls)))}\n{tls} }}\n")
     if keys.exist:
         keys.configure()
         lines.append(f'include "{CONFIGURATION}"\n')
     return "".join(lines)
 
 
-def _mqtt(listen: str, keys: Keys, anyone: bool) -> str:
-    """Returns where MQTT is spoken, if it may be: as the server itself only on this machine, and for known clients."""
+def _mqtt(listen: str, keys: Keys, anyone: bool, tls: bool) -> str:
+    """Returns where MQTT is spoken, if it may be: as the server itself only on this machine, and for known clients.
+    Other machines send passwords there, so that it takes TLS."""
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdecimal():
         raise BtError(f"--mqtt {listen}: there is no port", "write HOST:PORT, as 127.0.0.1:1883")
-    address.checked(host.strip("[]") or "0.0.0.0", anyone)
+    host = address.checked(host.strip("[]") or "0.0.0.0", anyone)
+    if not tls and not address.is_loopback(host):
+        raise BtError(f"--mqtt {listen}: passwords would come there in clear", "btr fleet keys tls HOST")
     if not any(each.role == "mqtt" for each in keys.known()):
         raise BtError("no client may speak MQTT: there is no key for one", "make one: btr fleet keys add mqtt NAME")
     return listen

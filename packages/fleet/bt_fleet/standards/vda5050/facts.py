@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from py_trees.common import Status
@@ -25,15 +26,18 @@ _LOG = logging.getLogger(__name__)
 class Facts:
     """Runs the tree and reads its outputs, also while it goes on."""
 
-    def __init__(self, tree: Tree | None, clock: RunClock | None = None) -> None:
+    def __init__(
+        self, tree: Tree | None, clock: RunClock | None = None, services: Mapping[str, object] | None = None
+    ) -> None:
         names = [*tree.spec.outputs] if tree is not None else []
         if odd := sorted(set(names) - set(FACTS)):
             raise BtError(f"{TREE}: `{odd[0]}` is no fact of a vehicle", f"there are {', '.join(FACTS)}")
         self.names = names
         self.known: dict[str, Json] = {}
-        self.run = Run(tree, clock=clock) if tree is not None else None
+        self.run = Run(tree, clock=clock, services=services) if tree is not None else None
         self.measured = -math.inf  # the time, by the run's clock, at which what is known was so
         self._next = self._begun = -math.inf
+        self._soon = False  # it is to look again once it has ended
         self._ends = False  # the tree has succeeded once: it looks and ends; else it goes on, and writes as it goes
         self._old: dict[str, int] = {}  # the writes before the tree has failed, by the stamp of each entry
         self._told: set[str] = set()
@@ -72,12 +76,14 @@ class Facts:
             self._ends = True
         elif not self._ends:
             self.measured = now
-        self._next = tick.due if tick.running else now + EVERY
+        again, self._soon = self._soon and not tick.running, self._soon and tick.running
+        self._next = tick.due if tick.running else now if again else now + EVERY
         return self._next - now
 
     def soon(self) -> None:
-        """Lets the tree look again now, unless it is at it."""
-        if self.run is not None and self.run.status is not Status.RUNNING:
+        """Lets the tree look again now; where it is at it, after that."""
+        self._soon = self.run is not None and self.run.status is Status.RUNNING
+        if not self._soon:
             self._next = -math.inf
 
     def _fits(self, name: str, value: Any) -> bool:

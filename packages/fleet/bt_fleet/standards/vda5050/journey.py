@@ -5,6 +5,7 @@ the order has come is what the run's tree writes (`Progress`)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,10 +16,11 @@ from bt_runtime.types import Json
 Message = Mapping[str, Any]
 ENDED = ("FINISHED", "FAILED")
 MOST_ERRORS, MOST_INSTANTS = 20, 100  # in a state message: the latest errors, and instant actions that have ended
+NEAR = 0.3  # metres from a node at which a vehicle is there, unless the order allows more
 CANCELLED = "cancelled by the master control"
 _ORDER = ("order", "update", "nodes", "edges", "base_end", "last", "placed", "steps", "actions", "given", "next",
           "beside", "dropping", "over", "fixed")  # fmt: skip
-_NOTES = ("instants", "errors", "running")
+_NOTES = ("instants", "errors", "running", "seen")
 
 
 class Progress(NamedTuple):
@@ -51,6 +53,7 @@ class Journey:
         self.instants: dict[str, dict[str, Any]] = {}
         self.running: dict[str, int] = {}  # instant actions that steps do, with their numbers
         self.errors: list[dict[str, Json]] = []
+        self.seen: list[str] = []  # ids of instant actions, also before this order: one that is sent twice is one
         for name in (*(_ORDER if order else ()), *(_NOTES if notes else ())):
             setattr(self, name, (order if name in _ORDER else notes or {})[name])  # type: ignore[index]
 
@@ -99,9 +102,9 @@ class Journey:
 
     # Orders in ---------------------------------------------------------------------------------
 
-    def accepted(self, message: Json, progress: Progress) -> Journey | None:
+    def accepted(self, message: Json, progress: Progress, position: Json = None) -> Journey | None:
         """Takes an order or its update. Returns another journey for a new order, itself for an update, and None when
-        the message brings nothing to do. What is refused is in `errors`."""
+        the message brings nothing to do. What is refused is in `errors`. `position`: the vehicle's, if it knows it."""
         wrong = faults("order", message) or _order_faults(message)
         if wrong:
             return self._refuse("validationError", wrong[0], message)
@@ -115,6 +118,11 @@ class Journey:
                 return self._refuse("orderUpdateError", f"the order `{self.order}` is not done", message)
             if update:
                 return self._refuse("orderUpdateError", f"update {update} of an order that is not known here", message)
+            node, last = message["nodes"][0], self.at(progress)[0]
+            if node["nodeId"] != last and not _near(node, position, unknown=not last):
+                return self._refuse(
+                    "noRouteError", f"the vehicle is not at the first node, `{node['nodeId']}`", message
+                )
             return self._begun(message, progress)
         if update == self.update:
             return None  # sent twice
@@ -133,6 +141,7 @@ class Journey:
         new.order, new.update = message["orderId"], message["orderUpdateId"]
         new.last = self.at(progress)
         new.nodes, new.edges = ([_named(each) for each in message[name]] for name in ("nodes", "edges"))
+        new.seen = self.seen
         new.instants = {id: each for id, each in self.instants.items() if each["actionStatus"] not in ENDED}
         new._add(message, begin=True)
         return new
@@ -167,11 +176,12 @@ class Journey:
         self.error(kind, why, [*references, *fields])
         return None
 
-    def error(self, kind: str, why: str, references: Sequence[Mapping[str, str]] = (), fatal: bool = False) -> None:
-        self.errors.append({
-            "errorType": kind, "errorLevel": "FATAL" if fatal else "WARNING", "errorDescription": why,
+    def error(self, kind: str, why: str, references: Sequence[Mapping[str, str]] = ()) -> None:
+        error: dict[str, Json] = {
+            "errorType": kind, "errorLevel": "WARNING", "errorDescription": why,
             "errorReferences": [dict(each) for each in references],
-        })  # fmt: skip
+        }  # fmt: skip
+        self.errors = [*(each for each in self.errors if each != error), error]
         del self.errors[:-MOST_ERRORS]
 
     # Ends before their time --------------------------------------------------------------------
@@ -195,6 +205,7 @@ class Journey:
 
     def instant(self, id: str, kind: str, status: str, why: str = "") -> None:
         """Notes how an instant action stands. One that is RUNNING is waited for."""
+        self.seen = [*(each for each in self.seen if each != id), id][-MOST_INSTANTS:]
         self.instants.pop(id, None)
         self.instants[id] = {"actionId": id, "actionType": kind, "actionStatus": status, "resultDescription": why}
         ended = [each for each, action in self.instants.items() if action["actionStatus"] in ENDED]
@@ -260,6 +271,15 @@ def action(given: Message) -> dict[str, Json]:
 
 def _named(place: Message) -> dict[str, Any]:
     return {key: place[key] for key in ("nodeId", "edgeId", "sequenceId", "released") if key in place}
+
+
+def _near(node: Message, position: Json, unknown: bool) -> bool:
+    """True when the vehicle is where the node is; `unknown` when that cannot be told."""
+    place = node.get("nodePosition")
+    if not isinstance(position, dict) or place is None:
+        return unknown
+    away = math.hypot(place["x"] - position["x"], place["y"] - position["y"])
+    return bool(place["mapId"] == position["mapId"]) and away <= max(place.get("allowedDeviationXY", 0.0), NEAR)
 
 
 def _over(step: Step, progress: Progress) -> bool:

@@ -40,7 +40,7 @@ _ACTION = _object(
     {"actionType": TEXT, "actionId": TEXT, "blockingType": _one_of("NONE", "SOFT", "HARD")},
     {"actionDescription": TEXT, "actionParameters": _list(_PARAMETER)},
 )
-_POSITION = _object({"x": NUMBER, "y": NUMBER, "mapId": TEXT}, {"theta": NUMBER})
+_POSITION = _object({"x": NUMBER, "y": NUMBER, "mapId": TEXT}, {"theta": NUMBER, "allowedDeviationXY": NUMBER})
 _NODE = _object(
     {"nodeId": TEXT, "sequenceId": COUNT, "released": FLAG, "actions": _list(_ACTION)}, {"nodePosition": _POSITION}
 )

@@ -15,7 +15,8 @@ from typing import Any, Literal, NamedTuple
 from bt_runtime.types import Json
 
 Message = Mapping[str, Any]
-TREE = "vda5050"  # the run's tree, and the first part of each step's path
+TREE = "vda5050"  # the run's tree
+STEPS = f"/{TREE}/steps"  # where steps are grafted
 DRIVE, ACT = "vehicle_drive", "vehicle_act"  # the project's trees
 WHY = "{error.message}"
 RUN = f"""
@@ -31,10 +32,14 @@ blackboard:
   beside: {{type: integer, default: 0, outside: false, about: NONE actions that have ended.}}
   driving: {{type: boolean, default: false, outside: false, about: A drive is at work.}}
   failed: {{type: string, default: "", outside: false, about: Why a step has failed.}}
-  over: {{type: boolean, default: false, about: Nobody writes this; it keeps the run open.}}
+  over: {{type: boolean, default: false, outside: true, about: The next order has begun.}}
 root:
-  parallel:
-    - wait: {{until: over}}
+  sequence:
+    - parallel:
+        name: steps
+        children:
+          - wait: {{until: over}}
+    - check: failed == ""
 """
 
 # How steps call the project's trees: loaded at the start, so that their faults are told then.

@@ -16,13 +16,16 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
 from bt_fleet.server import messages
 from bt_fleet.server.messages import Malformed
 from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.factsheet import factsheet
 from bt_fleet.standards.vda5050.journey import CANCELLED, Journey, Progress
 from bt_fleet.standards.vda5050.messages import MAJOR, VERSION, Topic, faults
-from bt_fleet.standards.vda5050.steps import TREE, entries, graft
+from bt_fleet.standards.vda5050.steps import STEPS, entries, graft
 from bt_runtime import Run
 from bt_runtime.tree.node import segment_of
 from bt_runtime.types import Json
@@ -112,7 +115,7 @@ class Vehicle:
         """Asks for the grafts of steps that the tree lacks, and for the removal of those that have ended. What was
         asked for before a kill, and not made, is asked for again."""
         journey, progress = self.journey, self.progress()
-        there = {segment_of(node) for node in self.run.root.children} - {"0"}
+        there = {segment_of(node) for node in self._steps()} - {"0"}
         self._asked -= there
         left = {step.name: step for step in journey.left(progress)}
         actions = {int(number): each for number, each in journey.given.items()}
@@ -128,9 +131,9 @@ class Vehicle:
         for step in left.values():
             if step.name not in there | self._asked:
                 self._asked.add(step.name)
-                self.run.insert(f"/{TREE}", graft(step))
+                self.run.insert(STEPS, graft(step))
         for name in there - set(left):
-            self.run.remove(f"/{TREE}/{name}")
+            self.run.remove(f"{STEPS}/{name}")
 
     def moving(self) -> bool:
         """True while the vehicle drives: as it says itself, else while a drive is at work or stopping."""
@@ -192,6 +195,9 @@ class Vehicle:
         """Begins the next run, which is on the disk before this returns, and ends the one before."""
         board, old = self.run.blackboard, self.run
         self._takes(self.begin({**journey.kept(), "paused": board["paused"], "halted": board["halted"]}))
+        if old.status is Status.RUNNING:
+            old.blackboard.update(over=True)
+            old.tick()  # its last, in which it ends
         old.close("the next run has begun")
         self._due = -math.inf
 
@@ -215,16 +221,22 @@ class Vehicle:
 
     def _gone(self) -> bool:
         """True when no step of the order is in the tree."""
-        return all(segment_of(each).partition("_")[0] in ("0", "instant") for each in self.run.root.children)
+        return all(segment_of(each).partition("_")[0] in ("0", "instant") for each in self._steps())
+
+    def _steps(self) -> list[Behaviour]:
+        """Returns the nodes of steps, and the one that keeps the run open."""
+        return list(self.run.root.children[0].children)
 
     # From the master control -------------------------------------------------------------------
 
     def _take(self, what: str, payload: Any) -> None:
+        if what == "halted":
+            if self.run.blackboard["halted"] != (payload or ""):
+                self.run.blackboard.update(halted=payload or "")
+            return
         self._wanted = True
         if what == "linked":
             self._online()
-        elif what == "halted":
-            self.run.blackboard.update(halted=payload or "")
         elif what in ("order", "instantActions"):
             try:
                 given = messages.parsed(payload, what, MOST)
@@ -242,7 +254,7 @@ class Vehicle:
         if mode not in DRIVEN and isinstance(message, dict):
             self.journey.error("orderError", f"no orders are taken while the operating mode is {mode}")
         else:
-            new = self.journey.accepted(message, progress)
+            new = self.journey.accepted(message, progress, self.facts.known.get("position"))
             if new is not None and new is not self.journey:
                 self._change(new)
                 return
@@ -261,7 +273,7 @@ class Vehicle:
     def _begin(self, action: Mapping[str, Any]) -> None:
         """Begins an instant action. One that is RUNNING is ended by `_settle`."""
         journey, id, kind = self.journey, action["actionId"], action["actionType"]
-        if id in journey.instants:
+        if id in journey.seen:
             return  # sent twice
         why, status = "", "RUNNING"
         if kind == "cancelOrder":
