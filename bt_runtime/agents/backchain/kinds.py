@@ -46,9 +46,12 @@ WANT = Kind(
     ),
     (
         "The goal is taken apart at `and`, `then` and between sentences. For each part the model chooses the action "
-        "that is meant; what that action brings shall be true.",
-        "A part that names things offers their actions alone. `All`, `every`, `each`, `both` and a plural mean every "
-        "thing of the slot, but those behind `except`. A part that begins with `do not` asks for nothing.",
+        "that is meant; what that action brings shall be true. An order in an action's own words means that action: "
+        "`put a hot cup in the sink`.",
+        "A part that names things offers their actions alone. A thing is named in full, or by a word that no other of "
+        "its slot has. `It` and `them` are what the part before was taken for. `All`, `every`, `each`, `both` and a "
+        "plural mean every thing of the slot, but those behind `except`. A part that begins with `do not` asks for "
+        "nothing.",
         "The facts are those of the skills' `brings`, with each slot filled by its `choices`, its `from:` or what the "
         "world names. A world may name itself what can be wanted of it (`aims()`), as the house does. Of more than "
         "200, those that share the most words with the goal are offered.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bt_runtime.agents.backchain.ground import GroundFact
-from bt_runtime.agents.backchain.wording import GoalPart, meant, named, noun, nouns
+from bt_runtime.agents.backchain.wording import GoalPart, meant, named, named_by_half, noun, nouns, own_words
 from bt_runtime.types import Json
 
 Pools = Mapping[str, Sequence[Json]]
@@ -22,21 +22,45 @@ def values_of(facts: Sequence[GroundFact]) -> dict[str, list[Json]]:
 
 def names(part: GoalPart, facts: Sequence[GroundFact]) -> bool:
     """True when the part names a thing, by itself or as one of several, or refers to one."""
-    return part.refers or any(
-        meant(part.text, values) or general(part, slot, values) for slot, values in values_of(facts).items()
-    )
+    pools = values_of(facts)
+    in_full = any(meant(part.text, values) or general(part, slot, values) for slot, values in pools.items())
+    return part.refers or in_full or any(_by_half(part, pools, facts).values())
 
 
-def fitting(part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
+def fitting(part: GoalPart, facts: Sequence[GroundFact], last: Sequence[GroundFact] = ()) -> list[GroundFact]:
     """The facts of the things that the part names, most of them together; a slot of which it names nothing takes what
-    the other parts name: `it` is what was spoken of."""
+    the other parts name: `it` is what was spoken of, the very thing where the part before it (`last`) has the slot."""
     pools = values_of(facts)
     here = {slot: meant(part.text, values) for slot, values in pools.items()}
+    half = _by_half(part, pools, facts)
     there = {slot: meant(part.others, values) for slot, values in pools.items() if not general(part, slot, values)}
-    allowed = {slot: here[slot] or there.get(slot, []) for slot in pools}
+    before = values_of(last) if part.refers else {}
+    allowed = {slot: here[slot] or half.get(slot) or before.get(slot) or there.get(slot, []) for slot in pools}
     kept = [f for f in facts if all(not allowed[slot] or value in allowed[slot] for slot, value in f.values)]
-    most = max((_of_these(fact, here) for fact in kept), default=0)
-    return [fact for fact in kept if _of_these(fact, here) == most] or [*facts]
+    named_in = [2 * _of_these(fact, here) + _of_these(fact, half) for fact in kept]
+    most = max(named_in, default=0)
+    return [fact for fact, count in zip(kept, named_in, strict=True) if count == most] or [*facts]
+
+
+def _by_half(part: GoalPart, pools: Pools, facts: Sequence[GroundFact]) -> dict[str, list[Json]]:
+    """The values of each slot of which the part names none in full, but one by half, and does not speak of several. A
+    word of an action is no sign: `press it` says nothing of the steam press."""
+    here = {slot: meant(part.text, values) for slot, values in pools.items()}
+    told = [*(value for values in here.values() for value in values), *{word for fact in facts for word in own(fact)}]
+    return {
+        slot: named_by_half(part.text, values, told)
+        for slot, values in pools.items()
+        if not here[slot] and not general(part, slot, values)
+    }
+
+
+def in_own_words(part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
+    """Those whose action the part gives as an order, in the action's own words, where that is one action alone; else
+    all of them."""
+    words = [part.says(fact.act, (value for _, value in fact.values)) for fact in facts]
+    most = max(words, default=0)
+    said = [fact for fact, count in zip(facts, words, strict=True) if count == most]
+    return said if most and len({(fact.skill, fact.template) for fact in said}) == 1 else [*facts]
 
 
 def again(last: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
@@ -50,10 +74,16 @@ def again(last: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact
     return [fact for fact in facts if (fact.skill, fact.template, fact.values) in wanted]
 
 
-def all_of(one: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
+def all_of(
+    one: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact], last: Sequence[GroundFact] = ()
+) -> list[GroundFact]:
     """The facts themselves; where the part asks for every thing, or for several, those of all of them but the ones
-    that it leaves out."""
+    that it leaves out. `them` are the things of the part before it (`last`)."""
     pools = values_of(facts)
+    if part.refers_to_several and last:
+        before = {slot: values for slot, values in values_of(last).items() if not meant(part.text, pools.get(slot, []))}
+        several = {slot: values for slot, values in before.items() if len(values) > 1}
+        return [each for fact in one for each in _all(fact, several, part, facts)]
     return [each for fact in one for each in _all(fact, _open(fact, part, pools), part, facts)]
 
 
@@ -91,5 +121,10 @@ def general(part: GoalPart, slot: str, values: Sequence[Json]) -> list[Json]:
     return [value for value in values if noun(value).lower() in part.text.lower()] or [*values]
 
 
+def own(fact: GroundFact) -> set[str]:
+    """The words of a fact's action without those of its values."""
+    return own_words(fact.act, [value for _, value in fact.values])
+
+
 def _of_these(fact: GroundFact, here: Mapping[str, Sequence[Json]]) -> int:
-    return sum(value in here[slot] for slot, value in fact.values)
+    return sum(value in here.get(slot, ()) for slot, value in fact.values)

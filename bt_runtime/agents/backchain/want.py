@@ -8,7 +8,7 @@ from typing import Any
 
 from bt_runtime.agents.actions import Actions, known_skills
 from bt_runtime.agents.backchain.ground import GroundFact, ground, relevant
-from bt_runtime.agents.backchain.meaning import again, all_of, fitting, names
+from bt_runtime.agents.backchain.meaning import again, all_of, fitting, in_own_words, names
 from bt_runtime.agents.backchain.shown import example_goals
 from bt_runtime.agents.backchain.step import NOT
 from bt_runtime.agents.backchain.tellable import tellable
@@ -92,11 +92,12 @@ class Want(JudgingNode):
 
     def wanted(self, facts: Sequence[GroundFact]) -> Generator[Any, Any, list[list[Wish]]]:
         """What the goal's parts mean, each fact once, in their order: a list for all that is asked for at once."""
-        stages, known, last = [list[Wish]()], set[Wish](), list[GroundFact]()
+        stages, known, last, spoken = [list[Wish]()], set[Wish](), list[GroundFact](), list[GroundFact]()
         for part in parts(self.goal):
-            last = again(last, part, facts) or (yield from self.understood(part, facts))
+            last = again(last, part, facts) or (yield from self.understood(part, facts, spoken))
             test = yield from self.tested(part)
-            new = dict.fromkeys(Wish(fact.said, test) for fact in all_of(last, part, facts))
+            spoken = all_of(last, part, facts, spoken)
+            new = dict.fromkeys(Wish(fact.said, test) for fact in spoken)
             if part.later and stages[-1]:
                 stages.append([])
             for wish in (each for each in new if each not in known):
@@ -119,9 +120,11 @@ class Want(JudgingNode):
             raise NotMeant(f"nothing here tells whether {part.test}")
         return NOT * part.denied + offered[index]
 
-    def understood(self, part: GoalPart, facts: Sequence[GroundFact]) -> Generator[Any, Any, list[GroundFact]]:
-        """What the action brings that the model takes the part for."""
-        offered = relevant(fitting(part, facts), self.goal)
+    def understood(
+        self, part: GoalPart, facts: Sequence[GroundFact], last: Sequence[GroundFact]
+    ) -> Generator[Any, Any, list[GroundFact]]:
+        """What the action brings that the model takes the part for. `last`: what the part before it was taken for."""
+        offered = in_own_words(part, relevant(fitting(part, facts, last), self.goal))
         acts = [*dict.fromkeys(fact.act for fact in offered)]
         self.skills = {f" {fact.act}": fact.template for fact in offered}
         self.named = names(part, facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from bt_runtime.types import Json
@@ -13,6 +14,7 @@ _BETWEEN = re.compile(r",? and then |,? then |,? and |, ", re.IGNORECASE)  # bet
 _EVERY = re.compile(r"\b(?:all|every|each|both)\b", re.IGNORECASE)
 _EXCEPT = re.compile(r"\b(?:except|apart from|but)\b", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:do not|don't|never)\b", re.IGNORECASE)
+_POLITE = re.compile(r"^please\s+", re.IGNORECASE)
 _UNSAYABLE = re.compile(r"\b(?:until|when|whenever|otherwise|else)\b", re.IGNORECASE)
 _LATER = re.compile(r"(?:and |only )?(?:then|after that|afterwards),? ", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.;!?]) ")
@@ -25,7 +27,8 @@ _FILLING = re.compile(
 )
 _COUNTED = ("two", "three", "four", "five", "six", "seven", "eight", "nine")
 _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (word, str(number))}
-_COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b", re.IGNORECASE)
+_COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b|\b({'|'.join(_COUNTED)})\s+\w+", re.IGNORECASE)
+_THEM = re.compile(r"\bthem\b", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
@@ -50,7 +53,10 @@ class GoalPart(NamedTuple):
         return _EVERY.search(self.text) is not None
 
     def plural(self, noun: str) -> bool:
-        return bool(noun) and plural_of(noun.lower()) in _WORD.findall(self.text.lower())
+        """Returns whether it says the plural of a noun, or counts it: `two apple`."""
+        words = _WORD.findall(self.text.lower())
+        counted = {after for word, after in pairwise(words) if word in _COUNTED}
+        return bool(noun) and (plural_of(noun.lower()) in words or noun.lower() in counted)
 
     @property
     def refers(self) -> bool:
@@ -58,10 +64,24 @@ class GoalPart(NamedTuple):
         return _REFERS.search(self.text) is not None
 
     @property
+    def refers_to_several(self) -> bool:
+        return _THEM.search(self.text) is not None
+
+    @property
     def many(self) -> int | None:
         """How many it asks for: `two apples`; None where it does not say."""
         found = None if self.every else _COUNT.search(self.text)
-        return _COUNTS[found[1].lower()] if found is not None else None
+        return _COUNTS[(found[1] or found[2]).lower()] if found is not None else None
+
+    def says(self, action: str, values: Iterable[Json]) -> int:
+        """How many words of an action of these values it says, as an order: `put a hot bread in the sink`. 0 where it
+        begins otherwise, leaves one out, or names not all of the values and does not refer to one by `it`."""
+        every = [*values]
+        if not self.refers and not all(meant(self.text, [value]) for value in every):
+            return 0
+        said, words = _words(_POLITE.sub("", self.text)), own_words(action, every)
+        begins = bool(said) and said[0] in words and said[0] == _words(action)[0]
+        return len(words) if begins and words <= {"the", "a", "an", *said} else 0
 
     def only_names(self, values: Iterable[Json]) -> bool:
         """True when nothing but these values stands in it: `the fern`."""
@@ -139,6 +159,18 @@ def meant(text: str, values: Sequence[Json]) -> list[Json]:
     return [value for value in values if _NUMBER.search(str(value)) and {*kinds} & {*_forms(value)}]
 
 
+def named_by_half(text: str, values: Sequence[Json], told: Iterable[Json]) -> list[Json]:
+    """The values of several words of which one stands in the text that no other value has: `day crew` by `the people of
+    the day shift`. Words of what is named in full (`told`) are no sign."""
+    said = {*_words(text)} - {word for value in told for word in _words(value)}
+    kinds = {value: {word for word in _words(_NUMBER.sub("", str(value))) if len(word) > 2} for value in values}
+    others = [*{frozenset(words) for words in kinds.values()}]
+    return [
+        value for value, words in kinds.items()
+        if len(words) > 1 and any(sum(word in other for other in others) == 1 for word in words & said)
+    ]  # fmt: skip
+
+
 def noun(value: Json) -> str:
     """The last word of a value, without its number; "" where that is no word."""
     words = _words(_NUMBER.sub("", str(value)))
@@ -154,6 +186,11 @@ def _forms(value: Json) -> tuple[str, str]:
     """A value without its number, and the plural of that."""
     kind = _NUMBER.sub("", str(value))
     return kind, plural_of(kind)
+
+
+def own_words(action: str, values: Iterable[Json]) -> set[str]:
+    """The words of an action without those of its values."""
+    return {*_words(action)} - {word for value in values for word in _words(value)}
 
 
 def plural_of(noun: str) -> str:

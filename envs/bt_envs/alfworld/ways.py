@@ -47,7 +47,7 @@ def ways(game: Game, facts: frozenset[Fact], fact: str, put: str) -> Iterator[Wa
 
 def _states(game: Game, facts: frozenset[Fact], fact: str, put: str) -> Iterator[Way]:
     name, _, wanted = fact.partition(" is ")
-    state, _, place = wanted.rpartition("in ")
+    state, _, place = f" {wanted}".partition(" in ")  # `sinkbasin 1` has an `in ` of its own
     if wanted in ("open", "closed") and name in game.openable:
         denied = "closed" if wanted == "open" else "open"
         yield Way(f"{'open' if wanted == 'open' else 'close'} {name}", (f"near {name}",),

@@ -11,9 +11,9 @@ import pytest
 import bt_runtime as bt
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.backchain.ground import GroundFact, relevant
-from bt_runtime.agents.backchain.meaning import again, all_of, fitting
+from bt_runtime.agents.backchain.meaning import again, all_of, fitting, in_own_words
 from bt_runtime.agents.backchain.shown import example_goals
-from bt_runtime.agents.backchain.wording import meant, named, parts
+from bt_runtime.agents.backchain.wording import meant, named, named_by_half, parts
 from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.journal import replay
 from bt_runtime.testing import FAILURE, SUCCESS
@@ -301,6 +301,56 @@ def test_what_stands_behind_then_is_brought_about_after_the_rest(house: Greenhou
         with run_of(house, ScriptedModel(["walk to table", "water fern"] * 2), goal) as run:
             assert run.spin(ticks=500) is SUCCESS
         assert house.done == done, goal
+
+
+def put_facts() -> list[GroundFact]:
+    """Two eggs and a cup that can be put, plain or hot, in two places."""
+    found = []
+    for thing in ("egg 1", "egg 2", "cup 1"):
+        found.append(GroundFact(f"{thing} is hot", f"heat {thing}", "{thing} is hot", (("thing", thing),), "heat"))
+        for place in ("sink 1", "table 1"):
+            values = (("thing", thing), ("place", place))
+            for state, template in (("", "{thing} in {place}"), ("hot ", "hot {thing} in {place}")):
+                act = f"put a {state}{thing} in {place}" if state else f"put {thing} in {place}"
+                found.append(GroundFact(f"{state}{thing} in {place}", act, template, values, "put"))
+    return found
+
+
+@pytest.mark.rule("want", 1)
+def test_an_order_in_an_action_s_own_words_means_that_action() -> None:
+    """The one of which it says the most words. A sentence that has the words, but begins otherwise, is no order."""
+    for goal, acts in {
+        "Put a hot cup in the sink.": {"put a hot cup 1 in sink 1"},
+        "Put the cup in the sink, please.": {"put cup 1 in sink 1"},
+        "Please heat the cup.": {"heat cup 1"},
+        "The cup is put in the sink.": {fact.act for fact in put_facts() if "cup 1" in fact.act and "sink" in fact.act},
+    }.items():
+        (part,) = parts(goal) if "please." not in goal else parts(goal)[:1]
+        assert {fact.act for fact in in_own_words(part, fitting(part, put_facts()))} == acts, goal
+
+
+def test_it_is_the_very_thing_that_the_part_before_was_taken_for_and_them_all_of_those() -> None:
+    """Of two eggs the model chose one to heat: that one is put away. Two in a counted singular count as well."""
+    facts = put_facts()
+    one, other = parts("Heat an egg, then put it in the sink.")
+    chosen = [fact for fact in facts if fact.act == "heat egg 2"]
+    assert {dict(fact.values)["thing"] for fact in fitting(other, facts, chosen)} == {"egg 2"}
+    for goal in ("Heat two eggs and put them in the sink.", "Heat two egg and put them in the sink."):
+        one, other = parts(goal)
+        heated = all_of(chosen, one, facts)
+        assert [fact.said for fact in heated] == ["egg 1 is hot", "egg 2 is hot"]
+        put = [fact for fact in facts if fact.act == "put egg 2 in sink 1"]
+        assert [fact.said for fact in all_of(put, other, facts, heated)] == ["egg 1 in sink 1", "egg 2 in sink 1"]
+
+
+def test_a_thing_is_named_by_half_by_a_word_that_no_other_has() -> None:
+    """A word of what is named in full, and one that others share, are no sign."""
+    crews, doors = ["day crew", "night crew"], ["north door", "south door"]
+    assert named_by_half("The people of the day shift have to know", crews, []) == ["day crew"]
+    assert named_by_half("A car wants to leave on the north side", doors, []) == ["north door"]
+    assert named_by_half("The crew is late", crews, []) == []
+    assert named_by_half("Close the north door", ["north star", "south star"], ["north door"]) == []
+    assert named_by_half("It rains", ["basil", "it"], []) == []
 
 
 def test_examples_are_other_goals_the_same_for_each_seed() -> None:
