@@ -224,7 +224,7 @@ def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
 
 
 def test_an_action_runs_once_its_skill_has_begun(folder: Path) -> None:
-    """One that waits for what another action uses is INITIALIZING; no state tells RUNNING before the vehicle does it."""
+    """One that waits for what another action uses is INITIALIZING; no state tells RUNNING before it is done."""
     manifest = folder / "skills" / "yard.yaml"
     manifest.write_text(
         manifest.read_text().replace("    on_resume: verify\n", "    on_resume: verify\n    uses: [arm]\n")
