@@ -13,6 +13,7 @@ import pytest
 from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.journey import Journey, Progress
 from bt_fleet.standards.vda5050.mqtt import Door
+from bt_fleet.standards.vda5050.vehicle import AHEAD
 from bt_runtime import BtError, load
 from bt_runtime.journal import Recording
 from bt_runtime.language.project import trust
@@ -65,6 +66,18 @@ def test_a_vehicle_passes_nodes_without_stopping(yard: Yard) -> None:
     assert stops == {"a": False, "b": False, "c": False, "d": True, "e": True}
     moving = [each["what"] for each in truth(yard.folder) if not each["moving"]]
     assert moving.count("stopped") == 0
+
+
+def test_a_long_order_grows_as_it_is_driven(yard: Yard) -> None:
+    """The tree holds the next steps only, so that an order of many nodes holds up no tick; each node is reached."""
+    names = [f"n{number}" for number in range(60)]
+    yard.send(order(*names, n7=[act("beep", "NONE")], n30=[act("lift")]))
+    most = 0
+    while yard.state["lastNodeId"] != "n59":
+        yard.step()
+        most = max(most, len(yard.vehicle.run.root.children[0].children))
+    assert (yard.did("at"), yard.did("done")) == (names, ["beep", "lift"])
+    assert most <= AHEAD + 3
 
 
 def test_a_pause_does_not_end_the_order(yard: Yard) -> None:
@@ -208,6 +221,24 @@ def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
     yard.until(yard.at("b"))
     yard.send(order("b", "c", id="o2", x=9.0))
     yard.until(yard.at("c"))
+
+
+def test_an_action_runs_once_its_skill_has_begun(folder: Path) -> None:
+    """One that waits for what another action uses is INITIALIZING; no state tells RUNNING before it is done."""
+    manifest = folder / "skills" / "yard.yaml"
+    manifest.write_text(
+        manifest.read_text().replace("    on_resume: verify\n", "    on_resume: verify\n    uses: [arm]\n")
+    )
+    yard = Yard(folder)
+    yard.until(lambda state: True)
+    yard.send(order("a", a=[act("s1", "SOFT"), act("s2", "SOFT")]))
+    while yard.action("s2") != "FINISHED":
+        yard.step()
+        assert yard.action("s2") != "RUNNING" or "s2" in yard.did("do")
+    told = [[each["actionStatus"] for each in s["actionStates"]] for s in yard.said["state"] if s["actionStates"]]
+    assert ["RUNNING", "INITIALIZING"] in told
+    assert ["FINISHED", "RUNNING"] in told
+    yard.close()
 
 
 def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:

@@ -36,10 +36,11 @@ function fitted(text, most) {
 // The words in a node's box: what it is, and what it is about.
 function words(fold, node, widest) {
   const goal = fold.goals.get(node.id);
-  const about = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");
+  const said = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");
+  const about = [said, node.guard].filter(Boolean).join(" · "); // what has to hold for it never vanishes behind its name
   const kind = KIND_SIGNS[node.kind] ? `${KIND_SIGNS[node.kind]} ${node.kind}` : node.kind;
   const left = fitted(kind, KIND);
-  const right = about ? fitted(about, Math.max(70, widest - widthOf(left))) : "";
+  const right = about ? fitted(about, Math.max(70, widest * (node.guard ? 1.7 : 1) - widthOf(left))) : "";
   return [left, right];
 }
 

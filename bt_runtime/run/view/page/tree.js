@@ -114,7 +114,16 @@ class TreeView {
     this.draw(fold, 0, null);
     this.fit();
     if (id !== null && !this.places.has(id)) { this.reveal(fold, id); this.judge(fold, 0); this.arrange(fold); }
-    if (this.at.scale < READABLE) this.centre(id !== null && this.places.has(id) ? id : fold.roots[0]);
+    if (this.at.scale < READABLE) this.begin(id !== null && this.places.has(id) ? id : fold.roots[0], fold.roots[0]);
+  }
+
+  // A tree that does not fit whole begins at its root, which stands at the edge where the tree grows from.
+  begin(id, root) {
+    this.centre(id);
+    const place = this.places.get(root), edge = 20;
+    if (id !== root || !place) return;
+    if (this.down) this.at.y = place.y - edge;
+    else this.at.x = place.x - edge;
   }
 
   // Opens as many levels as there is room for, and folds all below.
@@ -277,7 +286,7 @@ class TreeView {
   }
 
   make(place) {
-    const group = svg("g", { class: "box", "data-id": place.id, role: "treeitem" });
+    const group = svg("g", { class: "box", id: `${this.svg.id}-${place.id}`, "data-id": place.id, role: "treeitem" });
     const box = { group, rect: svg("rect", { height: BOX, rx: 5, y: -BOX / 2 }), sign: svg("text", { class: "sign", x: 13, y: 4.5 }), label: svg("text", { class: "label", x: 24, y: 4.5 }), kind: svg("text", { class: "kind", y: 4.5 }), about: svg("text", { y: 4.5 }), more: svg("text", { class: "more", y: 4.5 }), dot: svg("circle", { class: "dot", r: 4.5, cy: -BOX / 2 }), edge: svg("path", { class: "edge" }), laid: false, painted: "" };
     group.append(box.rect, box.sign, box.label, box.kind, box.about, box.more, box.dot);
     this.boxes.append(group);
@@ -286,7 +295,10 @@ class TreeView {
 
   lay(box, place) {
     box.laid = true; box.painted = "";
-    const [kind, about] = place.words;
+    const [kind, about] = place.words, { children } = place.node, around = place.parent?.node.children ?? [place.id];
+    const told = { "aria-level": place.depth + 1, "aria-posinset": around.indexOf(place.id) + 1, "aria-setsize": around.length, ...(children.length ? { "aria-expanded": !place.hidden } : {}) };
+    box.group.removeAttribute("aria-expanded");
+    for (const [name, value] of Object.entries(told)) box.group.setAttribute(name, value);
     box.group.setAttribute("transform", `translate(${place.x} ${place.y})`);
     box.rect.setAttribute("width", place.w);
     box.kind.textContent = kind;
@@ -305,13 +317,14 @@ class TreeView {
   paint(fold, id) {
     const box = this.drawn.get(id), node = fold.nodes.get(id);
     if (!box || !node) return;
-    const look = `${node.status}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}${this.marks.has(id) ? ` ${this.marks.get(id)}` : ""}`;
+    const look = `${node.status} f-${node.kind === "tree" ? "tree" : node.family}${this.chosen === id ? " chosen" : ""}${this.hits.has(id) ? " hit" : ""}${node.grown ? " grown" : ""}${this.marks.has(id) ? ` ${this.marks.get(id)}` : ""}`;
     if (box.painted === look) return;
     box.painted = look;
     box.group.setAttribute("class", `box ${look}`);
     const state = fold.still && node.status === "I" ? (look.includes(" bad") ? "at fault" : "") : { R: "running", S: "success", F: "failure", I: "idle" }[node.status];
-    box.group.setAttribute("aria-label", `${node.kind} ${shown(node.name || node.gist)}${state ? `: ${state}` : ""}`);
+    box.group.setAttribute("aria-label", `${node.kind} ${shown(node.name || node.gist)}${node.guard ? `, ${node.guard}` : ""}${state ? `: ${state}` : ""}`);
     box.group.setAttribute("aria-selected", String(this.chosen === id));
+    if (this.chosen === id) this.svg.setAttribute("aria-activedescendant", box.group.id);
     box.sign.textContent = SIGNS[node.status];
     box.edge.setAttribute("class", node.status === "R" ? "edge R" : "edge");
   }

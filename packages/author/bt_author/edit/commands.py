@@ -65,7 +65,13 @@ class Commands:
 
     def do_kinds(self, given: Given) -> Json:
         draft = self.session.draft(self._path(given))
-        return {"kinds": [state.of_kind(kind) for kind in draft.registry], "common": state.common()}
+        path = self._path(given)
+        trees = [each for each in self.session.trees() if each != path and each.parent.name == "trees"]
+        return {
+            "kinds": [state.of_kind(kind) for kind in draft.registry],
+            "common": state.common(),
+            "trees": [each.stem for each in trees],
+        }
 
     def do_new(self, given: Given) -> Json:
         """Creates a tree with one node."""
@@ -74,9 +80,15 @@ class Commands:
         path = self.session.path(f"{folder}{name}.yaml")
         if self.session.taken(path):
             raise BtError(f"there is a tree `{name}` already", "choose another name")
-        text = f"version: 1\ntree: {name.rpartition('/')[2]}\nroot:\n  sequence: []\n"
+        own = [name for name in self.session.workspace.site(path).names("skills") if self._own_manifest(name)]
+        listed = f"skills: [{', '.join(own)}]\n" if own else ""
+        text = f"version: 1\ntree: {name.rpartition('/')[2]}\n{listed}root:\n  sequence: []\n"
         self.session.change("new tree", {path: text})
         return state.of_file(self.session, path)
+
+    def _own_manifest(self, name: str) -> bool:
+        """True for a manifest of the project itself: a new tree may use the skills of all of them."""
+        return (self.session.workspace.root / "skills" / f"{name}.yaml").is_file()
 
     def do_save(self, given: Given) -> Json:
         path = self._path(given)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from py_trees.common import Status
 
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts, UnsavedLoader
+from bt_runtime.language.spec import Port
 from bt_runtime.run.debug.script import Double
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.trial import Trial
@@ -81,7 +82,14 @@ class PlayedTree:
         return {
             "nodes": nodes, "status": self.status.name.lower(), "seconds": round(self.now, 3),
             "lines": self.lines, "board": {name: _shown(value) for name, value in sorted(self.board.items())},
+            "ports": [_port(port) for port in self.tree.spec.ports.values()],
         }  # fmt: skip
+
+
+def _port(port: Port) -> Json:
+    """Describes an entry for its control: a switch, a slider, a list."""
+    bounds = (port.minimum, port.maximum)
+    return [port.name, port.type, *bounds, [_shown(choice) for choice in port.choices], bool(port.outside), port.about]
 
 
 def _shown(value: Json) -> str:

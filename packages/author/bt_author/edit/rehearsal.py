@@ -28,6 +28,10 @@ class Rehearsal(PlayedTree):
         self.moves: list[Move] = []
         self.trial_of = self._played()
 
+    @property
+    def begun(self) -> bool:
+        return bool(self.trial_of.ticks)
+
     # What a person does ----------------------------------------------------------------------
 
     def tick(self, times: int = 1) -> None:

@@ -70,7 +70,7 @@ def _nodes(draft: Draft) -> tuple[list[Json], list[tuple[int, int, int]]]:
             "kind": item.key.text, "family": item.kind.family if item.kind is not None else "unknown",
             "name": _named(item), "gist": gist(item), "place": item.seat.field, "list": item.seat.in_list,
             "line": first, "last": last, "column": item.key.start.column + 1, "fields": fields(draft, item),
-            "texts": texts(item), "maps": maps(draft, item),
+            "texts": texts(item), "maps": maps(draft, item), "guard": guard(item),
         })  # fmt: skip
     return made, lines
 
@@ -94,6 +94,20 @@ def gist(item: Item) -> str:
     quiet = {"name", "about", "with", *(f.name for f in kind.node_fields)} if kind is not None else {"name"}
     told = [f"{k.text}: {v.text}" for k, v in value.pairs if isinstance(v, Scalar) and k.text not in quiet]
     return _cut(", ".join(told))
+
+
+def guard(item: Item) -> str:
+    """What has to hold for a node, in the words of its box; a guard that is a node by its kind."""
+    value = item.value
+    found = [(name, value.get(name)) for name in ("when", "unless")] if isinstance(value, YamlMap) else []
+    told = [f"{name} {_asked(each)}" for name, each in found if each is not None]
+    return _cut(", ".join(told))
+
+
+def _asked(value: Node) -> str:
+    if isinstance(value, Scalar):
+        return value.text
+    return value.pairs[0][0].text if isinstance(value, YamlMap) and value.pairs else "…"
 
 
 def _cut(text: str) -> str:

@@ -85,14 +85,20 @@ def _rebuilt(
 
 
 def fresh(kind: Kind) -> str:
-    """Makes a node of this kind with sample values for required fields; a control node is empty."""
+    """Makes a node of this kind, with its required fields, which somebody has to fill: until then they are faults. A
+    control node is empty, and a decorator has a child that succeeds."""
     needed = [f for f in kind.fields if f.required] or [f for f in kind.fields if f.name in kind.one_of[:1]]
     if not needed:
         return f"{kind.name}: {{}}"
     if len(needed) == 1 and kind.bare == needed[0].name:
-        return f"{kind.name}: {_value(needed[0])}"
-    return "\n".join([f"{kind.name}:", *(f"  {f.name}: {_value(f)}" for f in needed)])
+        return f"{kind.name}: {_value(needed[0])}".rstrip()
+    return "\n".join([f"{kind.name}:", *(f"  {f.name}: {_value(f)}".rstrip() for f in needed)])
 
 
 def _value(field: Field) -> str:
-    return "[]" if field.type == "nodes" else sample(field)
+    if field.type == "nodes":
+        return "[]"
+    return sample(field) if field.type in _FILLED else ""
+
+
+_FILLED = frozenset({"node", "cases", "inputs", "outputs"})

@@ -64,6 +64,8 @@ class Tryouts:
             played.answer(str(given["node"]), str(given["result"]))
         elif move == "set":
             played.set(str(given["entry"]), values.written(str(given["value"])))
+            if played.begun and not played.over:
+                played.tick()  # the tree sees it at once
         elif move == "chance":
             played.chance(int(given["seed"]))
         elif move in ("again", "back", "halt"):

@@ -87,10 +87,7 @@ def test_the_patrol_robot_is_built_without_yaml(browser: Browser, editor: Editor
     browser.until("window.app")
     hands = Hands(browser)
     hands.named("patrol")
-    before = hands.now()
-    browser.js("app.tab('head')")
-    browser.click("#skill-rover")
-    hands.did(before)
+    assert browser.js("return app.kindOf('drive').family") == "skill"  # a new tree has the skills of its project
     for entry in ("low", "docked"):
         hands.pair("new-blackboard", entry, "false", tab="head")
     before = hands.now()
@@ -105,11 +102,9 @@ def test_the_patrol_robot_is_built_without_yaml(browser: Browser, editor: Editor
     for kind in ("log", "drive", "set", "charge", "set", "fail"):
         hands.add(kind, 0)
     hands.fill("field-text", "the battery is low", 0, 0)
+    hands.fill("field-place", "dock", 0, 1)
     for at, value in ((2, "true"), (4, "false")):
         hands.pair("field-values", "docked", value, 0, at)
-        before = hands.now()
-        browser.js("document.querySelector('[aria-label=\"Remove entry\"]').click()")
-        hands.did(before)
     hands.fill("field-why", "back to the rounds", 0, 5)
     hands.add("for_each")
     hands.fill("field-name", "rounds", 1)
@@ -131,3 +126,47 @@ def test_the_patrol_robot_is_built_without_yaml(browser: Browser, editor: Editor
     meant = meant.replace(", outside: false", "")  # the form of an entry does not ask who else writes it
     assert parse(made).sound().data() == parse(meant).sound().data()
     assert tidy(made) == made
+
+
+def test_a_guard_is_on_its_box_and_is_tried_with_a_slider(browser: Browser, editor: Editor) -> None:
+    """A sensor is a slider; the tree is ticked when it moves, and what the guard stands for runs."""
+    text = (
+        "version: 1\ntree: guarded\nskills: [rover]\nblackboard:\n"
+        "  battery: {type: number, default: 0.9, minimum: 0, maximum: 1, outside: true}\n"
+        "  armed: {type: boolean, default: false}\n"
+        "root:\n  reactive_fallback:\n"
+        "    - sequence: {name: recharge, when: battery < 0.2, children: [charge: {}]}\n"
+        "    - drive: {place: hall}\n"
+    )
+    (editor.session.workspace.root / "trees" / "guarded.yaml").write_text(text)
+    browser.open(f"{editor.url().replace('#', '?tree=trees/guarded.yaml#')}")
+    browser.until("window.app && app.state && app.view.places.size")
+    said = browser.js("return [...document.querySelectorAll('[role=treeitem]')].map((b) => b.textContent);")
+    assert any("recharge" in each and "when battery < 0.2" in each for each in said), said
+    label = "return [...document.querySelectorAll('[role=treeitem]')].map((b) => ['aria-level', 'aria-posinset', "
+    label += "'aria-setsize', 'aria-expanded'].map((name) => b.getAttribute(name)));"
+    assert browser.js(label)[:3] == [["1", "1", "1", "true"], ["2", "1", "2", "true"], ["3", "1", "1", None]]
+    browser.js("app.tab('try'); return app.tried('begin');")
+    browser.js("return app.tried('tick');")
+    order = browser.js("return [...document.querySelectorAll('#panel [id^=try-]')].map((e) => [e.id, e.type]);")
+    assert order[:2] == [["try-battery", "range"], ["try-armed", "checkbox"]]
+    browser.js("const s = document.getElementById('try-battery'); s.value = 0.1; s.dispatchEvent(new Event('change'));")
+    browser.until("app.told.board.battery === '0.1'")
+    asks = "return app.told.nodes.filter((n) => n[4]).map((n) => n[5]);"
+    assert browser.js(asks) == ["/guarded/recharge/0"]
+
+
+def test_a_new_node_is_at_fault_until_its_fields_are_filled_and_the_first_has_the_focus(
+    browser: Browser, editor: Editor
+) -> None:
+    browser.open(editor.url())
+    browser.until("window.app")
+    hands = Hands(browser)
+    hands.named("fresh")
+    hands.add("drive")
+    browser.until("document.activeElement && document.activeElement.id === 'field-place'")
+    assert browser.js("return app.state.faults.some((f) => f.node === app.view.chosen && f.severity === 'error');")
+    before = hands.now()
+    browser.keys("hall" + ENTER)
+    hands.did(before)
+    assert not browser.js("return app.state.faults.some((f) => f.node === app.view.chosen);")

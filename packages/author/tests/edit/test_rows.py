@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 
 ROWS = {
-    "add": Row((0,), "", "    - wait: 1\n    - fallback:", "wai"),
+    "add": Row((0,), "", "    - wait:\n    - fallback:", "wai"),
     "wrap": Row((0,), "", "    - retry:\n", "retry"),
     "unwrap": Row((1,), "    - fallback:\n", "told\n    - check: a > 1\n"),
     "swap": Row((1,), "fallback:", "    - parallel:\n        - check: a > 1", "parallel"),

@@ -123,7 +123,7 @@ async def _work(
         asyncio.get_running_loop().add_signal_handler(number, over.set)
     with ExitStack() as stack:
         added = options.opened(args, stack)
-        services = {name: given for each in added for name, given in each.services.items()}
+        services = {service: given for each in added for service, given in each.services.items()}
         clock = next((each.clock for each in added if each.clock is not None), None)
 
         def begin(entries: Mapping[str, Json]) -> Run:

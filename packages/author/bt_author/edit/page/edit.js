@@ -8,8 +8,7 @@ class App {
   constructor() {
     this.token = location.hash.slice(1);
     this.state = null;
-    this.kinds = [];
-    this.common = [];
+    this.kinds = this.common = this.trees = [];
     this.picked = new Set();
     this.story = ""; // the counterexample of this tree, in words
     this.version = 0;
@@ -78,7 +77,7 @@ class App {
   async learn(path) {
     const told = await this.send("kinds", { path });
     if (!told) return false;
-    Object.assign(this, { kinds: told.kinds, common: told.common });
+    Object.assign(this, { kinds: told.kinds, common: told.common, trees: told.trees });
     for (const kind of told.kinds) KIND_SIGNS[kind.name] = kind.sign;
     this.list();
     return true;
@@ -272,8 +271,18 @@ class App {
   async add(kind, at = null) {
     const target = at ?? this.target();
     if (!target) return;
-    const state = await this.act("add", { kind, parent: target.parent, index: target.index, ...(target.place ? { place: target.place } : {}) });
+    const what = kind.startsWith("tree ") ? { yaml: `tree: {file: ${kind.slice(5)}}` } : { kind };
+    const state = await this.act("add", { ...what, parent: target.parent, index: target.index, ...(target.place ? { place: target.place } : {}) });
     if (state) this.pickPath([...target.parent, Math.min(target.index, this.childrenOf(target.parent) - 1)]);
+    if (state) this.lacking();
+  }
+
+  // What a new node still needs: its first empty field, ready to be typed into.
+  lacking() {
+    const node = this.node, field = this.kindOf(node?.kind)?.fields.find((f) => f.required && !(node.texts[f.name] || node.maps[f.name] || (node.fields[f.name] ?? "").trim()));
+    if (!field) return;
+    this.tab("node");
+    $(`field-${field.name}`)?.focus();
   }
 
   childrenOf(path) { return this.state.nodes.filter((n) => n.path.length === path.length + 1 && path.every((s, i) => n.path[i] === s)).length; }
@@ -385,22 +394,6 @@ class App {
     const made = await this.send("own", { path: this.state.path, line: this.node.line, column: this.node.column });
     if (made?.link) location.href = made.link;
     else if (made) this.notice(`${made.started} was started.`);
-  }
-
-  palette() { $("find").focus(); $("find").select(); }
-
-  list() {
-    const word = $("find").value.trim().toLowerCase(), shown = this.kinds.filter((k) => !word || k.name.includes(word) || (word.length > 3 && k.about.toLowerCase().includes(word)));
-    shown.sort((a, b) => Number(b.name.startsWith(word)) - Number(a.name.startsWith(word)));
-    const rows = [];
-    const groups = word ? { "": shown } : Object.groupBy ? Object.groupBy(shown, (k) => k.family) : { "": shown };
-    const order = ["skill", "control", "decorator", "leaf", "agent"];
-    for (const group of word ? [""] : order.filter((g) => groups[g])) {
-      if (group) rows.push(el("li", { class: "group", role: "presentation" }, { skill: "Skills", control: "Control", decorator: "Decorators", leaf: "Leaves", agent: "Agents" }[group]));
-      for (const kind of groups[group]) rows.push(el("li", { role: "option", title: kind.about, "data-kind": kind.name, "aria-selected": "false" }, `${kind.sign} ${kind.name}`));
-    }
-    $("kinds").replaceChildren(...rows);
-    if (word) $("kinds").querySelector("[data-kind]")?.setAttribute("aria-selected", "true");
   }
 
   toolbar() {

@@ -7,9 +7,9 @@ function tryForm(app) {
   const story = app.story ? [el("div", { class: "box-note" }, el("p", { class: "said" }, app.story), move("Play this story", "begin", { story: true }))] : [];
   if (app.asking) return [el("p", {}, "This tree imports Python of this folder. Playing it runs that code:"), el("ul", {}, app.asking.names.map((name) => el("li", { class: "code" }, name))), row(el("button", { id: "run-it", on: { click: () => app.tried("begin", { ...app.asking.given, run: true }) } }, "Run it"), el("button", { on: { click: () => { app.asking = null; app.panel(); } } }, "No"))];
   if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story];
-  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
+  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status === "invalid" ? "not begun" : told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
   if (told.story) made.push(...storyForm(told.story, row, move));
-  else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
+  else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Halt", "halt"), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
   if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
   for (const [line, column, , , asks, path] of told.nodes) {
     if (!asks) continue;
@@ -18,10 +18,41 @@ function tryForm(app) {
   }
   const never = told.nodes.filter((n) => !n[3]).length;
   made.push(el("p", { class: "dim" }, never ? `${never} of ${told.nodes.length} nodes were never reached.` : "Every node was reached."));
-  const entries = Object.entries(told.board);
-  if (entries.length) made.push(el("h2", {}, "Entries"), el("table", {}, entries.map(([name, value]) => el("tr", {}, el("td", {}, name), el("td", { class: "code" }, value)))));
+  made.push(...boardForm(app, told));
   if (told.lines.length) made.push(el("h2", {}, "Log"), ...told.lines.map((line) => el("p", { class: "said" }, line)));
   return made;
+}
+
+// The entries, those from outside first: each is set by a control of its type, and the tree is ticked to see it.
+function boardForm(app, told) {
+  const known = new Map(told.ports.map((port) => [port[0], port])), names = Object.keys(told.board);
+  const rank = (name) => { const at = told.ports.findIndex((port) => port[0] === name); return at < 0 ? 1e6 : at - (known.get(name)[5] ? 1e5 : 0); };
+  names.sort((a, b) => rank(a) - rank(b));
+  if (!names.length) return [];
+  return [el("h2", {}, "Entries"), el("table", {}, names.map((name) => el("tr", {}, el("td", { title: known.get(name)?.[6] ?? "" }, name), el("td", {}, told.story ? el("span", { class: "code" }, told.board[name]) : entryControl(app, name, told.board[name], known.get(name))))))];
+}
+
+function entryControl(app, name, value, [, type, least, most, choices] = [name, "any", null, null, []]) {
+  const given = { id: `try-${name}`, "aria-label": name }, set = (text) => app.tried("set", { entry: name, value: text });
+  if (choices.length) {
+    const list = el("select", { ...given, on: { change: (e) => set(e.target.value) } }, choices.map((choice) => el("option", { value: choice }, choice)));
+    list.value = value;
+    return list;
+  }
+  if (type === "boolean") {
+    const box = el("input", { ...given, type: "checkbox", role: "switch", on: { change: (e) => set(String(e.target.checked)) } });
+    box.checked = value === "true";
+    return box;
+  }
+  if (["number", "integer"].includes(type) && least !== null && most !== null) {
+    const step = type === "integer" ? 1 : (most - least) / 100, shown = el("output", {}, value);
+    const slider = el("input", { ...given, type: "range", min: least, max: most, step, on: { input: (e) => { shown.textContent = e.target.value; }, change: (e) => set(e.target.value) } });
+    slider.value = value;
+    return el("span", {}, slider, " ", shown);
+  }
+  const field = el("input", { ...given, spellcheck: "false", autocomplete: "off", on: { change: (e) => set(type === "string" ? JSON.stringify(e.target.value) : e.target.value), keydown: (e) => { if (e.key === "Enter") e.target.blur(); } } });
+  field.value = type === "string" ? unquoted(value) : value;
+  return field;
 }
 
 // A counterexample, move by move; a mended tree goes through the same story.
