@@ -266,13 +266,15 @@ def test_a_tree_that_is_gone_fails_the_order(yard: Yard) -> None:
     yard.send(order("a", a=[act("lift")]))
     yard.until(lambda state: state["errors"])
     assert ("vehicle_act" in yard.state["errors"][0]["errorDescription"], yard.action("lift")) == (True, "FAILED")
-    yard.send(instant("initPosition", lastNodeId="k"))
-    yard.until(yard.ended("initPosition-1"))
-    assert yard.action("initPosition-1") == "FAILED"
+    yard.send(instant("initPosition", "p1", lastNodeId="k"))
+    yard.until(yard.ended("p1"))
+    assert yard.action("p1") == "FAILED"
     tree.write_text(whole)
-    yard.send(order("a", id="o2", a=[act("lift")]))
-    yard.until(yard.ended("lift"))
-    assert (yard.action("lift"), yard.state["errors"]) == ("FINISHED", [])
+    yard.send(instant("initPosition", "p2", lastNodeId="k"))
+    yard.until(yard.at("k"))
+    yard.send(order("k", id="o2", k=[act("drop")]))
+    yard.until(yard.ended("drop"))
+    assert (yard.action("drop"), yard.state["errors"]) == ("FINISHED", [])
 
 
 def test_the_place_is_set_by_the_project(yard: Yard) -> None:
