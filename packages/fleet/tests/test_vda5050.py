@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bt_fleet.standards.vda5050.facts import Facts
+from bt_fleet.standards.vda5050.facts import OLDEST, Facts
 from bt_fleet.standards.vda5050.journey import Journey, Progress
 from bt_fleet.standards.vda5050.mqtt import Door
 from bt_fleet.standards.vda5050.vehicle import AHEAD
@@ -306,6 +306,27 @@ def test_nothing_is_told_that_is_not_known(yard: Yard) -> None:
     yard.send(order("a", "b"))
     yard.until(lambda state: state["errors"])
     assert ("SERVICE" in yard.state["errors"][0]["errorDescription"], yard.did("start")) == (True, [])
+
+
+def test_facts_that_are_measured_no_more_are_not_told(folder: Path) -> None:
+    """A tree of facts that hangs lets the vehicle fall silent after some seconds, and tells again when it goes on."""
+    tree = folder / "trees" / "vehicle_facts.yaml"
+    head, look = tree.read_text().split("root:\n")
+    stuck = "blackboard: {stuck: {type: boolean, default: false}}\n"
+    tree.write_text(f"{head}{stuck}root:\n  sequence:\n    - wait: {{until: not stuck}}\n    - {look.strip()}\n")
+    yard = Yard(folder)
+    yard.until(lambda state: True)
+    assert yard.vehicle.facts.run is not None
+    yard.vehicle.facts.run.blackboard["stuck"] = True
+    for _ in range(int(OLDEST / 0.02) + 100):
+        yard.step()
+    count = len(yard.said["state"])
+    for _ in range(2000):
+        yard.step()
+    assert len(yard.said["state"]) == count
+    yard.vehicle.facts.run.blackboard["stuck"] = False
+    yard.until(lambda state: len(yard.said["state"]) > count)
+    yard.close()
 
 
 def test_what_the_project_does_not_know_is_named(folder: Path) -> None:
