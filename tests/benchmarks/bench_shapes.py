@@ -59,7 +59,7 @@ def of_file(name: str, file: Path) -> Iterator[Row]:
         yield memory(name, header, sizes, model.pid)
         tokens = model.count(text)
     theirs = list[float]()
-    with InProcess(file) as bare:
+    with InProcess(file, sequences=2) as bare:
         for number in range(ROUNDS + 1):
             begun = time.thread_time()
             bare.all_scores(words(number, PROMPT // 2) + "\nAct:", OPTIONS)
