@@ -1,7 +1,7 @@
 """Leaves in a wheel of llama-cpp-python what it uses: `python .ci/slim.py WHEEL`.
 
-The build installs its libraries a second time, with headers, beside the package, straight into site-packages; and each
-library three times, where a wheel cannot hold links. Left are the package and its metadata, and of each library the name
+The build installs its libraries a second time, with headers, beside the package, straight into site-packages, and each
+library three times, for a wheel cannot hold links. Left are the package and its metadata, and of each library the name
 that Python loads and the one that the other libraries ask for."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """From nothing to the first tick, and to the first decision, beside others: `make first` (a network is needed).
 
-Each is installed by pip in an empty environment and runs the smallest program that its own documentation would show: one
-that ticks or steps once, and one that lets a model of the library's own kind for tests decide once. Printed are packages,
-MB on the disk, and seconds of pip and of each program as a whole process, the best of five."""
+Each is installed by pip in an empty environment and runs the smallest program that its own documentation would show:
+one that ticks or steps once, and one that lets a model of the library's own kind for tests decide once. Printed are
+packages, MB on the disk, and seconds of pip and of each program as a whole process, the best of five."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ OURS = Peer(
     "bt_runtime", (str(ROOT),),
     """
 import bt_runtime as bt
-with bt.Run(bt.load("version: 1\\ntree: t\\nroot:\\n  sequence: [log: hello, set: {n: 1}, wait: 1]\\nblackboard: {n: any}\\n")) as run:
+TREE = "version: 1\\ntree: t\\nblackboard: {n: any}\\nroot:\\n  sequence: [log: hello, set: {n: 1}, wait: 1]\\n"
+with bt.Run(bt.load(TREE)) as run:
     assert run.tick().running
 """,
     """
 import bt_runtime as bt
 from bt_runtime.agents import ScriptedModel
-TREE = "version: 1\\ntree: t\\noutputs: {team: {type: string, default: ''}}\\nroot:\\n  infer: {prompt: who, outputs: {team: {choices: [a, b]}}}\\n"
+HEAD = "version: 1\\ntree: t\\noutputs: {team: {type: string, default: ''}}\\n"
+TREE = HEAD + "root:\\n  infer: {prompt: who, outputs: {team: {choices: [a, b]}}}\\n"
 with bt.Run(bt.load(TREE), model=ScriptedModel(["b"])) as run:
     run.spin()
     assert run.outputs == {"team": "b"}
@@ -45,7 +47,8 @@ PEERS = (
         "py_trees", ("py_trees",),
         """
 import py_trees
-root = py_trees.composites.Sequence("t", memory=True, children=[py_trees.behaviours.Success("a"), py_trees.behaviours.Running("b")])
+children = [py_trees.behaviours.Success("a"), py_trees.behaviours.Running("b")]
+root = py_trees.composites.Sequence("t", memory=True, children=children)
 root.tick_once()
 assert root.status == py_trees.common.Status.RUNNING
 """,

@@ -1,4 +1,4 @@
-"""A wheel of llama-cpp-python keeps its package, each library once for each name that is asked for, and nothing else."""
+"""A wheel of llama-cpp-python keeps its package, each library under the names that are asked for, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NAMES = {
-    "llama_cpp/__init__.py", "llama_cpp/lib/libllama.so", "llama_cpp/lib/libllama.so.0", "llama_cpp/lib/libllama.so.0.5.0",
-    "llama_cpp/lib/libggml-cpu.so", "llama_cpp/lib/libggml-cpu.so.0", "llama_cpp/lib/cmake/llama.cmake",
-    "llama_cpp/lib/pkgconfig/llama.pc", "lib/libllama.so", "include/llama.h", "bin/convert.py",
-    "llama_cpp_python-1.dist-info/METADATA", "llama_cpp_python-1.dist-info/RECORD",
-}  # fmt: skip
+    "bin/convert.py",
+    "include/llama.h",
+    "lib/libllama.so",
+    "llama_cpp/__init__.py",
+    "llama_cpp/lib/cmake/llama.cmake",
+    "llama_cpp/lib/libggml-cpu.so",
+    "llama_cpp/lib/libggml-cpu.so.0",
+    "llama_cpp/lib/libllama.so",
+    "llama_cpp/lib/libllama.so.0",
+    "llama_cpp/lib/libllama.so.0.5.0",
+    "llama_cpp/lib/pkgconfig/llama.pc",
+    "llama_cpp_python-1.dist-info/METADATA",
+    "llama_cpp_python-1.dist-info/RECORD",
+}
 
 
 def test_what_is_strewn_over_site_packages_and_what_stands_thrice_is_gone(tmp_path: Path) -> None:
@@ -30,8 +39,16 @@ def test_what_is_strewn_over_site_packages_and_what_stands_thrice_is_gone(tmp_pa
         }  # fmt: skip
         record = slim.read("llama_cpp_python-1.dist-info/RECORD").decode().splitlines()
     assert len(record) == 6 and record[-1] == "llama_cpp_python-1.dist-info/RECORD,,"
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(tmp_path / "site"),
-         str(wheel)], capture_output=True, text=True,
-    )  # fmt: skip
+    words = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(tmp_path / "site"),
+        str(wheel),
+    ]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
     assert "RECORD" not in done.stderr
