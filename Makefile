@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first
+.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first ||||||| 230e4022 .PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -41,6 +41,7 @@ help:
 	@echo "make coverage   which branches of the core its tests take"
 	@echo "make policies   AgentDojo and planted notes against policies (30 minutes)"
 	@echo "make bench      print the table of figures (ratios, one run; ONLY=engine for a part)"
+	@echo "make shapes     memory and speed of files with made-up weights in the shapes of five models, one at a time (12 GB; SHAPES=Gemma-3-4B)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make results-tuned  … with the second model, smollm2-tuned, beside it on that page (TASKS=100 ROWS=... FINISHED=1)"
 	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 HOUSES=0 TASKS=10: a trial)"
@@ -140,6 +141,9 @@ coverage: setup
 
 bench: setup
 	$(PY) tests/benchmarks $(ONLY)
+
+shapes: setup
+	SHAPES=$(or $(SHAPES),all) $(PY) tests/benchmarks shapes
 
 # An hour and a half on two cores; one that was cut off goes on. A trial, and a run with CHECK=1 that must come back to
 # the committed figures, write no page in docs/ unless PAGE= names it. BTR_DATA adds what is measured on outside data.

@@ -41,11 +41,14 @@ def main() -> None:
     parse.add_argument("--examples", default="planned", choices=HOW, help="what an agent is shown")
     parse.add_argument("--set", nargs="*", default=[], metavar="FIELD=VALUE", help="of each agent, or of `want`")
     parse.add_argument("--trades", type=Path, nargs="*", default=FILES)
+    parse.add_argument("--goals", type=Path, help="a file with other goals for trades by name; the others are left out")
     parse.add_argument("--most", type=int, default=60, help="decisions of one goal")
     said = parse.parse_args()
     given = {name: yaml.safe_load(value) for name, _, value in (each.partition("=") for each in said.set)}
     opened: Any = nullcontext(Words()) if said.model == "words" else open_model(said.model, niceness=0)
     every = {name: data for file in said.trades for name, data in trades(file).items()}
+    if said.goals:
+        every = {name: {**every[name], "goals": goals} for name, goals in trades(said.goals).items()}
     about = {"model": said.model, "strategy": said.strategy, "examples": said.examples, **given}
     with opened as model, TemporaryDirectory() as folder:
         file = Path(folder) / f"{said.strategy}.yaml"

@@ -429,16 +429,16 @@ class Spell:
 
 
 class InProcess:
-    """llama.cpp in this process, for what is compared with."""
+    """llama.cpp in this process, for what is compared with. `sequences`: few where each holds a large state."""
 
-    def __init__(self, path: Path, flash: bool = False) -> None:
+    def __init__(self, path: Path, flash: bool = False, sequences: int = 256) -> None:
         from bt_runtime.llm.local.context import SequenceCache, TokenFeed
         from bt_runtime.llm.local.llama import Weights, begin
 
         begin()
         self.feed = TokenFeed
         self.weights = Weights(str(path))
-        self.context = SequenceCache(self.weights, 4096, 512, 1, flash=flash)
+        self.context = SequenceCache(self.weights, 4096, 512, 1, flash=flash, sequences=sequences)
 
     def __enter__(self) -> InProcess:
         return self

@@ -85,9 +85,14 @@ def _tensors(shape: Shape) -> Iterator[tuple[str, tuple[int, ...], float]]:
 
 def vocabulary(writer: Any, shape: Shape) -> None:
     """The words of such a model, for a file that is written by other hands."""
+    speak(writer, spoken(shape))
+
+
+def spoken(shape: Shape) -> Vocabulary:
+    """The words of such a model."""
     import gguf
 
-    speak(writer, _vocabulary(shape, gguf.TokenType))
+    return _vocabulary(shape, gguf.TokenType)
 
 
 def _vocabulary(shape: Shape, kind: Any) -> Vocabulary:

@@ -182,19 +182,6 @@ class Fleet:
 
         self.call(put())
 
-    def keep(self, key: str, value: Json) -> None:
-        """Keeps a value in the fleet's store, for a program that is started again."""
-
-        async def put() -> None:
-            await (await self.link.bucket(names.KEPT)).put(key, json.dumps(value).encode())
-
-        self.call(put())
-
-    def kept(self, beginning: str) -> dict[str, Any]:
-        """Returns what `keep` has kept under keys that begin so."""
-        found = self.call(snapshot(self.link, names.KEPT, key=f"{beginning}>"))
-        return {each.key: messages.parsed(each.value, "kept value", forms.MB) for each in found if not each.gone}
-
     def halt(self, reason: str, robot: str | None = None) -> list[str]:
         """Halts one robot, or all; returns those that have answered within a second. The others halt when they are
         back, because the store keeps it."""

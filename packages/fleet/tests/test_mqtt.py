@@ -47,7 +47,8 @@ def test_a_killed_vehicle_goes_on_with_its_order(tmp_path: Path, port: int) -> N
         control.until(lambda c: c.words[-1] == "OFFLINE")
         assert process.wait(60) == 0
     control.close()
-    assert (truth(folder, "at"), control.wrong) == (["a", "b", "c", "d"], [])
+    reached = [*dict.fromkeys(truth(folder, "at"))]  # the killed one may have been there, and not have written it down
+    assert (reached, control.wrong) == (["a", "b", "c", "d"], [])
     late = Control(port)
     late.until(lambda c: c.retained == ["OFFLINE"])
     late.close()

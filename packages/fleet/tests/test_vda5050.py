@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from bt_fleet.standards.vda5050.facts import Facts
+from bt_fleet.standards.vda5050.facts import OLDEST, Facts
 from bt_fleet.standards.vda5050.journey import Journey, Progress
 from bt_fleet.standards.vda5050.mqtt import Door
+from bt_fleet.standards.vda5050.vehicle import AHEAD
 from bt_runtime import BtError, load
 from bt_runtime.journal import Recording
 from bt_runtime.language.project import trust
@@ -65,6 +66,18 @@ def test_a_vehicle_passes_nodes_without_stopping(yard: Yard) -> None:
     assert stops == {"a": False, "b": False, "c": False, "d": True, "e": True}
     moving = [each["what"] for each in truth(yard.folder) if not each["moving"]]
     assert moving.count("stopped") == 0
+
+
+def test_a_long_order_grows_as_it_is_driven(yard: Yard) -> None:
+    """The tree holds the next steps only, so that an order of many nodes holds up no tick; each node is reached."""
+    names = [f"n{number}" for number in range(60)]
+    yard.send(order(*names, n7=[act("beep", "NONE")], n30=[act("lift")]))
+    most = 0
+    while yard.state["lastNodeId"] != "n59":
+        yard.step()
+        most = max(most, len(yard.vehicle.run.root.children[0].children))
+    assert (yard.did("at"), yard.did("done")) == (names, ["beep", "lift"])
+    assert most <= AHEAD + 3
 
 
 def test_a_pause_does_not_end_the_order(yard: Yard) -> None:
@@ -210,6 +223,24 @@ def test_an_order_begins_where_the_vehicle_is(yard: Yard) -> None:
     yard.until(yard.at("c"))
 
 
+def test_an_action_runs_once_its_skill_has_begun(folder: Path) -> None:
+    """One that waits for what another action uses is INITIALIZING; no state tells RUNNING before it is done."""
+    manifest = folder / "skills" / "yard.yaml"
+    manifest.write_text(
+        manifest.read_text().replace("    on_resume: verify\n", "    on_resume: verify\n    uses: [arm]\n")
+    )
+    yard = Yard(folder)
+    yard.until(lambda state: True)
+    yard.send(order("a", a=[act("s1", "SOFT"), act("s2", "SOFT")]))
+    while yard.action("s2") != "FINISHED":
+        yard.step()
+        assert yard.action("s2") != "RUNNING" or "s2" in yard.did("do")
+    told = [[each["actionStatus"] for each in s["actionStates"]] for s in yard.said["state"] if s["actionStates"]]
+    assert ["RUNNING", "INITIALIZING"] in told
+    assert ["FINISHED", "RUNNING"] in told
+    yard.close()
+
+
 def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     """The error names the order and why; nothing more is driven, and the next order is taken."""
     yard.send(order("a", "b", a=[act("jam"), act("drop")]))
@@ -225,6 +256,25 @@ def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     yard.send(order("a", "c", id="o2"))
     yard.until(yard.at("c"))
     assert (yard.did("at"), yard.state["errors"]) == (["a", "a", "c"], [])
+
+
+def test_a_tree_that_is_gone_fails_the_order(yard: Yard) -> None:
+    """The vehicle's program goes on: the control is told, and when the tree is back the next order is done."""
+    tree = yard.folder / "trees" / "vehicle_act.yaml"
+    whole = tree.read_text()
+    tree.unlink()
+    yard.send(order("a", a=[act("lift")]))
+    yard.until(lambda state: state["errors"])
+    assert ("vehicle_act" in yard.state["errors"][0]["errorDescription"], yard.action("lift")) == (True, "FAILED")
+    yard.send(instant("initPosition", "p1", lastNodeId="k"))
+    yard.until(yard.ended("p1"))
+    assert yard.action("p1") == "FAILED"
+    tree.write_text(whole)
+    yard.send(instant("initPosition", "p2", lastNodeId="k"))
+    yard.until(yard.at("k"))
+    yard.send(order("k", id="o2", k=[act("drop")]))
+    yard.until(yard.ended("drop"))
+    assert (yard.action("drop"), yard.state["errors"]) == ("FINISHED", [])
 
 
 def test_the_place_is_set_by_the_project(yard: Yard) -> None:
@@ -275,6 +325,27 @@ def test_nothing_is_told_that_is_not_known(yard: Yard) -> None:
     yard.send(order("a", "b"))
     yard.until(lambda state: state["errors"])
     assert ("SERVICE" in yard.state["errors"][0]["errorDescription"], yard.did("start")) == (True, [])
+
+
+def test_facts_that_are_measured_no_more_are_not_told(folder: Path) -> None:
+    """A tree of facts that hangs lets the vehicle fall silent after some seconds, and tells again when it goes on."""
+    tree = folder / "trees" / "vehicle_facts.yaml"
+    head, look = tree.read_text().split("root:\n")
+    stuck = "blackboard: {stuck: {type: boolean, default: false}}\n"
+    tree.write_text(f"{head}{stuck}root:\n  sequence:\n    - wait: {{until: not stuck}}\n    - {look.strip()}\n")
+    yard = Yard(folder)
+    yard.until(lambda state: True)
+    assert yard.vehicle.facts.run is not None
+    yard.vehicle.facts.run.blackboard["stuck"] = True
+    for _ in range(int(OLDEST / 0.02) + 100):
+        yard.step()
+    count = len(yard.said["state"])
+    for _ in range(2000):
+        yard.step()
+    assert len(yard.said["state"]) == count
+    yard.vehicle.facts.run.blackboard["stuck"] = False
+    yard.until(lambda state: len(yard.said["state"]) > count)
+    yard.close()
 
 
 def test_what_the_project_does_not_know_is_named(folder: Path) -> None:

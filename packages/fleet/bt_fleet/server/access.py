@@ -44,7 +44,7 @@ def rights(role: Role, name: str) -> Rights:
         return Rights(_told_by(name), _told_to(name))
     if role == "operator":
         own = tuple(names.kept(bucket, f"*.{name}") for bucket in _BOARDS)
-        writes = tuple(names.kept(bucket) for bucket in (names.TASKS, names.SETTINGS, names.TREES, names.KEPT))
+        writes = tuple(names.kept(bucket) for bucket in (names.TASKS, names.SETTINGS, names.TREES))
         more = (names.order("*"), names.verdict("*"), names.answer("*", name))
         return Rights((*writes, *own, *more, *_LOOKS), _NEWS)
     if role == "viewer":

@@ -15,7 +15,6 @@ ROBOTS = "fleet_robots"  # robot's name → its card: what it can do, where it i
 ENTRIES = "fleet_entries"  # shared entries of blackboards
 LOCKS = "fleet_locks"  # places and lifts that one robot holds at a time
 SETTINGS = "fleet_settings"  # what holds for the whole fleet: halt, deployments
-KEPT = "fleet_kept"  # what programs of an operator go on with when they are started again
 TREES = "fleet_trees"  # digest → bundle of a tree's version, signed
 
 # Streams.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MB = 1024 * 1024
 JOURNALS = 32 * MB  # of one robot
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
-            names.SETTINGS: 16 * MB, names.TREES: 256 * MB, names.KEPT: 128 * MB}  # fmt: skip
+            names.SETTINGS: 16 * MB, names.TREES: 256 * MB}  # fmt: skip
 _TRIES = 5  # times that a message may break whoever takes it
 _LOG = logging.getLogger(__name__)
 _LAST = "Nats-Expected-Last-Subject-Sequence"

@@ -20,6 +20,7 @@ from bt_runtime.types import Json
 
 TREE = "vehicle_facts"
 EVERY = 0.5  # seconds from an end of the tree to its next run
+OLDEST = 5.0  # seconds after which what was measured counts as not known, where the tree has not ended again
 _LOG = logging.getLogger(__name__)
 
 
@@ -33,6 +34,7 @@ class Facts:
         if odd := sorted(set(names) - set(FACTS)):
             raise BtError(f"{TREE}: `{odd[0]}` is no fact of a vehicle", f"there are {', '.join(FACTS)}")
         self.names = names
+        self._checks = {name: validator(FACTS[name]) for name in names}
         self.known: dict[str, Json] = {}
         self.run = Run(tree, clock=clock, services=services) if tree is not None else None
         self.measured = -math.inf  # the time, by the run's clock, at which what is known was so
@@ -57,6 +59,9 @@ class Facts:
         if self.run is None:
             return math.inf
         now = self.run.context.clock.now()
+        if self._ends and self.known and now - self.measured > OLDEST:
+            self._warn(f"the tree has not ended for {OLDEST:g} s: nothing is known of the vehicle until it does")
+            self._forget()
         if now < self._next and not self.run.runner.woken.is_set():
             return self._next - now
         self.run.runner.woken.clear()
@@ -64,7 +69,7 @@ class Facts:
         tick, board = self.run.tick(), self.run.blackboard
         if tick.status is Status.FAILURE:
             self._warn("the tree has failed: nothing is known of the vehicle until it succeeds")
-            self._old = {name: board.stamp(name) for name in self.names}
+            self._forget()
         elif tick.status is Status.SUCCESS:
             self._told.clear()
         self.known = {
@@ -80,6 +85,10 @@ class Facts:
         self._next = tick.due if tick.running else now if again else now + EVERY
         return self._next - now
 
+    def _forget(self) -> None:
+        assert self.run is not None
+        self._old, self.known = {name: self.run.blackboard.stamp(name) for name in self.names}, {}
+
     def soon(self) -> None:
         """Lets the tree look again now; where it is at it, after that."""
         self._soon = self.run is not None and self.run.status is Status.RUNNING
@@ -89,7 +98,7 @@ class Facts:
     def _fits(self, name: str, value: Any) -> bool:
         if value is None:
             return False
-        wrong = faults_of(validator(FACTS[name]), value)
+        wrong = faults_of(self._checks[name], value)
         if wrong:
             self._warn(f"{name} is not known: {wrong[0]}")
         return not wrong

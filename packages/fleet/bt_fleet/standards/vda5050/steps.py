@@ -18,6 +18,7 @@ Message = Mapping[str, Any]
 TREE = "vda5050"  # the run's tree
 STEPS = f"/{TREE}/steps"  # where steps are grafted
 DRIVE, ACT = "vehicle_drive", "vehicle_act"  # the project's trees
+ACTING = "action_"  # the node of an action, with its number
 WHY = "{error.message}"
 RUN = f"""
 version: 1
@@ -155,7 +156,8 @@ def _driven(k: int) -> Json:
 def _action(n: int, order: bool) -> Json:
     """An action. One of an order that fails ends the order; an instant one fails alone."""
     work = [
-        {"set": {f"status_{n}": "RUNNING"}}, {"tree": {"file": ACT, "with": {"action": f"{{action_{n}}}"}}},
+        {"set": {f"status_{n}": "INITIALIZING"}},
+        {"tree": {"file": ACT, "with": {"action": f"{{action_{n}}}"}, "name": f"{ACTING}{n}"}},
         {"set": {f"status_{n}": "FINISHED"}},
     ]  # fmt: skip
     failed = {f"status_{n}": "FAILED", f"why_{n}": WHY, **({"failed": WHY} if order else {})}

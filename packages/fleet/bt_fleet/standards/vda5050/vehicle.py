@@ -25,14 +25,18 @@ from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.factsheet import factsheet
 from bt_fleet.standards.vda5050.journey import CANCELLED, Journey, Progress
 from bt_fleet.standards.vda5050.messages import MAJOR, VERSION, Topic, faults
-from bt_fleet.standards.vda5050.steps import STEPS, entries, graft
+from bt_fleet.standards.vda5050.steps import ACTING, STEPS, Step, entries, graft
 from bt_runtime import Run
+from bt_runtime.language.faults.diagnostic import BtError, Faults
+from bt_runtime.skills.activity import Pending, Wrapping
 from bt_runtime.tree.node import segment_of
+from bt_runtime.tree.request import Request
 from bt_runtime.types import Json
 
 OFTEN = 30.0  # seconds between two state messages, at most
 SELDOM = 1.0  # seconds between two that differ in position, velocity or battery only
 LOOK = 0.02  # seconds between two looks at what is stopping
+AHEAD = 8  # steps of the queue that are in the tree at once: a long order holds up no tick
 MOST = 200_000  # bytes of a message
 DRIVEN = ("AUTOMATIC", "SEMIAUTOMATIC")  # the modes in which a master control may send orders
 ALWAYS = ("agvPosition", "velocity", "batteryState", "distanceSinceLastNode")  # what changes all the time
@@ -78,7 +82,8 @@ class Vehicle:
         self.maker, self.trial = maker, trial
         self.news: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self.journey = Journey()
-        self._asked: set[str] = set()  # steps whose grafts are requested, and not made yet
+        self._asked: dict[str, Request] = {}  # grafts of steps that are requested, and not made yet
+        self._begun: set[int] = set()  # actions at work: a skill of theirs has begun
         self._stood: float | None = None  # since when no drive is at work or stopping; None: one is
         self._turned = -math.inf  # when a drive has begun or ended last
         self._turn: tuple[Json, ...] = ()
@@ -96,6 +101,7 @@ class Vehicle:
         self.run, board = run, run.blackboard
         self.journey = Journey(board.get("order"), board.get("notes"))
         self._asked.clear()
+        self._begun.clear()
         self._reconcile()
 
     def progress(self) -> Progress:
@@ -103,37 +109,49 @@ class Vehicle:
         board = self.run.blackboard
         numbers = range(len(self.journey.given))
         statuses = {n: str(board.get(f"status_{n}")) for n in numbers if f"status_{n}" in board}
+        statuses |= {n: "RUNNING" for n in self._begun if statuses.get(n) == "INITIALIZING"}
         whys = {n: str(board.get(f"why_{n}")) for n in statuses if f"why_{n}" in board}
         return Progress(board["done"], board["beside"], board["failed"], statuses, whys)
 
-    def _commit(self, **more: Json) -> None:
+    def _commit(self) -> None:
         """Writes the order into the run, and brings the tree in line with it."""
-        self.run.blackboard.update({**self.journey.kept(), **more})
+        self.run.blackboard.update(self.journey.kept())
         self._reconcile()
 
     def _reconcile(self) -> None:
-        """Asks for the grafts of steps that the tree lacks, and for the removal of those that have ended. What was
-        asked for before a kill, and not made, is asked for again."""
+        """Asks for the grafts of the next steps that the tree lacks, and for the removal of those that have ended. What
+        was asked for before a kill, and not made, is asked for again."""
         journey, progress = self.journey, self.progress()
         there = {segment_of(node) for node in self._steps()} - {"0"}
-        self._asked -= there
-        left = {step.name: step for step in journey.left(progress)}
+        self._asked = {name: asked for name, asked in self._asked.items() if name not in there}
+        left = {step.name: step for step in journey.left(progress) if step.at < progress.done + AHEAD}
         actions = {int(number): each for number, each in journey.given.items()}
         written: dict[str, Json] = {}
         for step in left.values():
-            if step.name not in there | self._asked:
+            if step.name not in there | self._asked.keys():
                 written |= entries(step, actions, journey.stops(step))
             elif step.kind == "drive":
                 written[f"stop_{step.at}"] = journey.stops(step)
         board = self.run.blackboard
         if new := {name: value for name, value in written.items() if board.get(name) != value or name not in board}:
             board.update(new)
-        for step in left.values():
-            if step.name not in there | self._asked:
-                self._asked.add(step.name)
-                self.run.insert(STEPS, graft(step))
+        for name, step in left.items():
+            try:
+                if name in self._asked:
+                    self._asked[name].poll()
+                elif name not in there:
+                    self._asked[name] = self.run.insert(STEPS, graft(step))
+            except (BtError, Faults) as error:  # a tree of the project cannot be had any more
+                return self._impossible(step, in_words(error))
         for name in there - set(left):
             self.run.remove(f"{STEPS}/{name}")
+        return None
+
+    def _impossible(self, step: Step, why: str) -> None:
+        _LOG.warning("%s cannot be done: %s", step.name, why)
+        self._asked.pop(step.name, None)
+        self.journey.refused(step, why)
+        self._commit()
 
     def moving(self) -> bool:
         """True while the vehicle drives: as it says itself, else while a drive is at work or stopping."""
@@ -158,6 +176,15 @@ class Vehicle:
             self._turn, self._turned = turn, now
             self.facts.soon()
 
+    def _see_actions(self) -> None:
+        """Notes which actions have begun: one whose skill waits for the disk, a lock or a person has not."""
+        for node in self.run.nodes():
+            name, _, number = segment_of(node).rpartition("_")
+            if f"{name}_" == ACTING and node.status is Status.RUNNING and int(number) not in self._begun:
+                leaves = [each for each in node.iterate() if not each.children and each.status is Status.RUNNING]
+                if any(not _pending(each) for each in leaves):
+                    self._begun.add(int(number))
+
     def _old(self) -> bool:
         """True while what the vehicle says of itself was measured before a drive has begun or ended; for so long no
         state is published."""
@@ -178,6 +205,7 @@ class Vehicle:
             if self._asked or before != self.run.blackboard["done"]:
                 self._reconcile()
         self._look()
+        self._see_actions()
         facts_due = self.facts.look()
         self._settle()
         self._tell()
@@ -199,7 +227,7 @@ class Vehicle:
             old.blackboard.update(over=True)
             old.tick()  # its last, in which it ends
         old.close("the next run has begun")
-        self._due = -math.inf
+        self._due, self._next, self._wanted = -math.inf, None, True
 
     def _settle(self) -> None:
         """Ends what was waiting for the tree or for the vehicle."""
@@ -246,7 +274,7 @@ class Vehicle:
                 self._commit()
             except Exception as error:  # the tree does not take it, or this is a fault of ours: the control is told
                 _LOG.exception("the %s could not be taken", what)
-                self.journey.error("orderError", str(error).partition("\n")[0])
+                self.journey.error("orderError", in_words(error))
                 self._commit()
 
     def _order(self, message: Json) -> None:
@@ -354,6 +382,21 @@ class Vehicle:
         self.run.close("the vehicle's program ends")
         self.facts.close()
         self.broker.publish(self.names.topic("connection"), self.names.connection("OFFLINE"), True)
+
+
+def in_words(error: BaseException) -> str:
+    """Returns what is wrong, in a line."""
+    if isinstance(error, Faults) and error.diagnostics:
+        return str(error.diagnostics[0].message)
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _pending(leaf: Behaviour) -> bool:
+    """True for the node of a skill that has not begun."""
+    activity = getattr(leaf, "activity", None)
+    while isinstance(activity, Wrapping):
+        activity = activity.inner
+    return isinstance(activity, Pending)
 
 
 def _apart(body: Mapping[str, Json]) -> dict[str, Json]:
