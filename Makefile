@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench shapes fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release
+.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first ||||||| 230e4022 .PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -75,6 +75,7 @@ help:
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make pythons    install the wheels in empty environments of each Python that is here (EXTRAS='llm fleet')"
+	@echo "make first      from pip to the first tick and the first decision, beside py_trees, LangGraph and inspect_ai"
 	@echo "make release    what is published, in build/release: built twice and compared, with checksums, SBOMs and provenance"
 	@echo "make docs       build the pages as a site (build/site), strict about links"
 	@echo "make ros-real   what docs/ros.md says of a node of rclpy, against real servers over Fast DDS (rclpy comes by pip)"
@@ -121,7 +122,7 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 	@test -f $@ || echo "compiling llama.cpp: 2 to 5 minutes, this once" >&2
 	@test -f $@ || CMAKE_ARGS="-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/.ci/llama.cmake $(LLAMA_CMAKE)" \
 		$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --require-hashes \
-		-r .ci/lock/llama.txt -w $(WHEELS)
+		-r .ci/lock/llama.txt -w $(WHEELS) && $(PY) .ci/slim.py $(WHEELS)/llama_cpp_python-0.3.36-*.whl
 	@touch $@
 
 demo: $(DEMO_STAMP)
@@ -343,6 +344,10 @@ generated: setup
 # what is published, in build/release: built twice and compared, with checksums, SBOMs and provenance (fetches once)
 release: setup
 	.ci/release $(PY)
+
+# from nothing to the first tick and the first decision, beside others (a network is needed)
+first: setup
+	$(PY) tests/packaging/first.py
 
 wheel: setup
 	tests/packaging/try_wheel.sh $(PY)
