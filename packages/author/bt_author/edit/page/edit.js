@@ -198,12 +198,12 @@ class App {
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
     if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
-    const active = document.activeElement, focused = active?.id, top = $("panel").scrollTop, { at, value } = this.began ?? {};
-    const half = typing && at === active && $("panel").contains(active) && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
+    const active = document.activeElement, focused = active?.id, held = $("panel").contains(active), top = $("panel").scrollTop, { at, value } = this.began ?? {};
+    const half = typing && at === active && held && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
     $("panel").scrollTop = top;
-    if (focused?.startsWith("field-")) $(focused)?.focus();
+    if (held && focused) $(focused)?.focus(); // what has the focus keeps it, so that the next key goes there, too
     const same = half && (focused ? $(focused) : [...$("panel").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === half.name));
     if (same) { same.focus(); same.value = half.text; same.setSelectionRange?.(half.where, half.where); }
   }
