@@ -344,18 +344,6 @@ class App {
     else this.ask("Name of this tree, and of its file", state.path.split("/").pop().replace(/\.ya?ml$/, ""), (name) => renamed("rename_tree", { name }));
   }
 
-  // The files of a missing skill, as a diff; they are written after a yes.
-  async makeSkill() {
-    const { node } = this, at = { path: this.state.path, version: this.state.version, node: node.path };
-    const made = await this.send("skill", at);
-    if (!made) return;
-    $("changes-title").textContent = `New skill ${node.kind}: two files, and the tree lists it`;
-    $("diff").replaceChildren(...made.diff.split("\n").map((row) => el("span", { class: row.startsWith("+") ? "new" : row.startsWith("-") ? "old" : "" }, `${row}\n`)));
-    $("changes").returnValue = "";
-    $("changes").onclose = () => { if ($("changes").returnValue === "yes") this.act("skill", { node: at.node, write: true }); $("tree").focus(); };
-    $("changes").showModal();
-  }
-
   async save() { if (await this.act("save")) this.files(); }
 
   // Asking -------------------------------------------------------------------------------------
