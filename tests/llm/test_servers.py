@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -214,6 +215,25 @@ def test_a_server_that_renders_is_asked_as_the_same_template_in_a_file_is(templa
     assert shown.replace(OPEN, "").replace(CLOSE, "") == STORY.text(ours)
     told = [text for text, fixed in parts(shown) if not fixed]
     assert "".join(told).count("A door.") == 1 and not any("<|" in text or "INST" in text for text in told)
+
+
+SWITCHED = PLAIN.replace(
+    "<|assistant|>{% endif %}", "<|assistant|><think>\n{% if not enable_thinking %}\n</think>\n\n{% endif %}{% endif %}"
+)
+
+
+@pytest.mark.parametrize("template", [SWITCHED, PLAIN])
+def test_a_server_that_renders_leaves_a_thought_open_as_the_same_template_in_a_file_does(template):
+    """For `think: model`: its prompt, what ends the thought and what follows. A template without thoughts has none."""
+    here = compiled(template, datetime(2026, 1, 2))
+
+    def render(said, thinking=False):
+        return here.render(messages=said, add_generation_prompt=True, enable_thinking=thinking, eos_token="</s>")
+
+    theirs, ours = of_render(render, template, partial(render, thinking=True)), Chat.of(template)
+    assert theirs.thinks is ours.thinks is (template is SWITCHED)
+    bare = [text.replace(OPEN, "").replace(CLOSE, "") for text in (STORY.text(theirs, aloud=True), *theirs.thought)]
+    assert bare == [STORY.text(ours, aloud=True), *ours.thought]
 
 
 def test_eight_first_questions_ask_a_server_once_what_it_is(opened):

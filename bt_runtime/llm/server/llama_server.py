@@ -7,6 +7,7 @@ import json
 import math
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bt_runtime.language.faults.diagnostic import BtError
@@ -70,18 +71,18 @@ class LlamaServer(Flavour):
         if chat is None and sign in source and len(self.tokenizer.mixed(line, sign, steer=True)) != 1:
             return
 
-        def render(said: list[dict[str, str]]) -> str:
-            ask = {"messages": said, "chat_template_kwargs": {"enable_thinking": False}}
+        def render(said: list[dict[str, str]], thinking: bool = False) -> str:
+            ask = {"messages": said, "chat_template_kwargs": {"enable_thinking": thinking}}
             return answer.text(line.post("/apply-template", ask), "prompt", LONGEST)
 
         try:
-            self.chat = served_chat.of_render(render, source)
+            self.chat = served_chat.of_render(render, source, partial(render, thinking=True))
         except (Unanswered, ValueError) as fault:
             raise BtError(
                 f"{line.server.address}: its chat template cannot be used: {line.server.quoted(str(fault))}",
                 "ask it as a base model: `model: {server: …, chat: false}`; or start it with --chat-template-file",
             ) from None
-        for shape in (*self.chat.shapes.values(), self.chat.turns or ()):
+        for shape in (*self.chat.shapes.values(), self.chat.turns or (), self.chat.aloud, self.chat.thought[1:]):
             for part in shape:
                 if isinstance(part, str):
                     self._steering(line, _bare(part))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from bt_runtime.llm.chat.chat import Chat, Shape
 from bt_runtime.llm.chat.template import HEARD, LONGEST, SAID, SYSTEM, USER
-from bt_runtime.llm.chat.turns import Turns, conversation
+from bt_runtime.llm.chat.turns import Turns, conversation, thinking
 from bt_runtime.llm.server.answer import Unanswered
 
 OPEN, CLOSE = "\ue000", "\ue001"
@@ -37,9 +38,9 @@ def parts(prompt: str) -> list[ChatPart]:
     return found
 
 
-def of_render(render: Render, source: str) -> Chat:
+def of_render(render: Render, source: str, aloud: Render | None = None) -> Chat:
     """Derives the template's shapes from a server that renders prompts. `source`: its template, whose markers no text
-    may form."""
+    may form. `aloud`: renders with thinking on, for a model that may think first."""
     begun = [_message("system", SYSTEM), _message("user", USER)]
     both = render(begun)
     if SYSTEM not in both or USER not in both:  # a template that drops the system text is told it with the user's
@@ -47,7 +48,13 @@ def of_render(render: Render, source: str) -> Chat:
         both = render(begun)
     shapes = {"both": _shape(both), "user": _shape(render([_message("user", USER)]))}
     markers = (OPEN, CLOSE, *dict.fromkeys(_MARKER.findall(source[:LONGEST])[:MOST_MARKERS]))
-    return Chat(shapes, markers, _conversation(render, begun, both))
+    turns = _conversation(render, begun, both)
+    held = Turns(*map(_fixed, turns)) if turns is not None and turns.answer.strip() else None
+    chat = Chat(shapes, markers, held)
+    thought = thinking(aloud(begun), turns, source) if aloud is not None and held is not None else None
+    if thought is None:
+        return chat
+    return replace(chat, aloud=_around(thought.before), thought=(thought.stop, _fixed(thought.close)))
 
 
 def _message(role: str, content: str) -> Message:
@@ -55,26 +62,31 @@ def _message(role: str, content: str) -> Message:
 
 
 def _conversation(render: Render, begun: list[Message], both: str) -> Turns | None:
-    """Returns the conversation's parts; None for a template without regular turns or with only blanks between them."""
+    """Returns the conversation's parts; None for a template without regular turns."""
     pairs = zip(SAID, HEARD, strict=True)
     then = [each for said, heard in pairs for each in (_message("assistant", said), _message("user", heard))]
     try:
-        found = conversation(render([*begun, *then]), both)
+        return conversation(render([*begun, *then]), both)
     except (ValueError, Unanswered):  # it takes one question and one answer
         return None
-    if found is None or not found.answer.strip():
-        return None
-    return Turns(*(f"{OPEN}{part}{CLOSE}" if part else "" for part in found))
 
 
 def _shape(text: str) -> Shape:
     """Closes an open thought, so that the answer follows."""
-    text = _THINKS.sub("<think>\n\n</think>\n\n", text)
+    return _around(_THINKS.sub("<think>\n\n</think>\n\n", text))
+
+
+def _fixed(part: str) -> str:
+    """Marks a part of the template."""
+    return f"{OPEN}{part}{CLOSE}" if part else ""
+
+
+def _around(text: str) -> Shape:
     around = [part for part in re.split(f"({SYSTEM}|{USER})", text) if part]
     holes = {SYSTEM: 0, USER: 1}
     if USER not in around:
         raise ValueError("what is said to the model is not in what comes out of its template")
-    return tuple(holes.get(part, f"{OPEN}{part}{CLOSE}") for part in around)
+    return tuple(holes.get(part, _fixed(part)) for part in around)
 
 
 ROLES = Chat(

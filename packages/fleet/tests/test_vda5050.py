@@ -258,6 +258,25 @@ def test_an_action_that_fails_ends_the_order(yard: Yard) -> None:
     assert (yard.did("at"), yard.state["errors"]) == (["a", "a", "c"], [])
 
 
+def test_a_tree_that_is_gone_fails_the_order(yard: Yard) -> None:
+    """The vehicle's program goes on: the control is told, and when the tree is back the next order is done."""
+    tree = yard.folder / "trees" / "vehicle_act.yaml"
+    whole = tree.read_text()
+    tree.unlink()
+    yard.send(order("a", a=[act("lift")]))
+    yard.until(lambda state: state["errors"])
+    assert ("vehicle_act" in yard.state["errors"][0]["errorDescription"], yard.action("lift")) == (True, "FAILED")
+    yard.send(instant("initPosition", "p1", lastNodeId="k"))
+    yard.until(yard.ended("p1"))
+    assert yard.action("p1") == "FAILED"
+    tree.write_text(whole)
+    yard.send(instant("initPosition", "p2", lastNodeId="k"))
+    yard.until(yard.at("k"))
+    yard.send(order("k", id="o2", k=[act("drop")]))
+    yard.until(yard.ended("drop"))
+    assert (yard.action("drop"), yard.state["errors"]) == ("FINISHED", [])
+
+
 def test_the_place_is_set_by_the_project(yard: Yard) -> None:
     """`initPosition` is an action of the project; what it says is the last node, also after an order; it is refused
     during one."""

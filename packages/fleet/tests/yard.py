@@ -114,7 +114,8 @@ class Go(Skill):
         if self.left > 0:
             return Status.RUNNING
         Wheels.node, Wheels.x, Wheels.driven, Wheels.looks = self.node, self.x, False, 0
-        POSITION.write_text(str(self.x))
+        POSITION.with_suffix(".new").write_text(str(self.x))
+        POSITION.with_suffix(".new").replace(POSITION)
         Wheels.moving = not self.stop
         witness("at", id=self.node, stop=self.stop)
         return Status.SUCCESS

@@ -22,7 +22,7 @@ from bt_fleet.standards.vda5050 import facts, factsheet, steps
 from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.journey import Journey
 from bt_fleet.standards.vda5050.mqtt import Door, Mqtt, library
-from bt_fleet.standards.vda5050.vehicle import Names, Vehicle, live
+from bt_fleet.standards.vda5050.vehicle import Names, Vehicle, in_words, live
 from bt_runtime import Run, Tree, load
 from bt_runtime.cli import _guard, options
 from bt_runtime.cli.setup import trust_prompt
@@ -108,7 +108,7 @@ def last(place: Path, services: dict[str, Any], clock: Any) -> Run | None:
         return resume(path, services=services, clock=clock)
     except (BtError, Faults) as error:
         hint = "mend that, or begin without its order: --new"
-        raise BtError(f"the vehicle's order, {path}, cannot be gone on with: {first_line(error)}", hint) from error
+        raise BtError(f"the vehicle's order, {path}, cannot be gone on with: {in_words(error)}", hint) from error
 
 
 async def _work(
@@ -160,11 +160,7 @@ async def _enrolled(vehicle: Vehicle, at: Address, name: str, place: Path) -> No
     try:
         await enrolled(at, name, place, lambda why: vehicle.take("halted", why))
     except Exception as error:  # the vehicle works on
-        print(f"{name}: the fleet does not see it: {first_line(error)}", file=sys.stderr)
-
-
-def first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
+        print(f"{name}: the fleet does not see it: {in_words(error)}", file=sys.stderr)
 
 
 def _lacking(name: str, known: Facts, trial: bool) -> None:

@@ -201,6 +201,16 @@ class Journey:
         self.dropping, self.over = [], True
         self.ended("cancelOrder")
 
+    def refused(self, step: Step, why: str) -> None:
+        """Takes that the tree cannot have this step: its instant action has failed, or the order."""
+        if step.kind != "instant":
+            self.drop(why, "orderError")
+            return
+        given = self.given[str(step.acts[0])]
+        self.instant(given["actionId"], given["actionType"], "FAILED", why)
+        self.running.pop(given["actionId"], None)
+        self.steps = [each for each in self.steps if Step(*each).name != step.name]
+
     # Instant actions ---------------------------------------------------------------------------
 
     def instant(self, id: str, kind: str, status: str, why: str = "") -> None:

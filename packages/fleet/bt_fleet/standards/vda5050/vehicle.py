@@ -25,10 +25,12 @@ from bt_fleet.standards.vda5050.facts import Facts
 from bt_fleet.standards.vda5050.factsheet import factsheet
 from bt_fleet.standards.vda5050.journey import CANCELLED, Journey, Progress
 from bt_fleet.standards.vda5050.messages import MAJOR, VERSION, Topic, faults
-from bt_fleet.standards.vda5050.steps import ACTING, STEPS, entries, graft
+from bt_fleet.standards.vda5050.steps import ACTING, STEPS, Step, entries, graft
 from bt_runtime import Run
+from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.skills.activity import Pending, Wrapping
 from bt_runtime.tree.node import segment_of
+from bt_runtime.tree.request import Request
 from bt_runtime.types import Json
 
 OFTEN = 30.0  # seconds between two state messages, at most
@@ -80,7 +82,7 @@ class Vehicle:
         self.maker, self.trial = maker, trial
         self.news: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self.journey = Journey()
-        self._asked: set[str] = set()  # steps whose grafts are requested, and not made yet
+        self._asked: dict[str, Request] = {}  # grafts of steps that are requested, and not made yet
         self._begun: set[int] = set()  # actions at work: a skill of theirs has begun
         self._stood: float | None = None  # since when no drive is at work or stopping; None: one is
         self._turned = -math.inf  # when a drive has begun or ended last
@@ -121,24 +123,35 @@ class Vehicle:
         was asked for before a kill, and not made, is asked for again."""
         journey, progress = self.journey, self.progress()
         there = {segment_of(node) for node in self._steps()} - {"0"}
-        self._asked -= there
+        self._asked = {name: asked for name, asked in self._asked.items() if name not in there}
         left = {step.name: step for step in journey.left(progress) if step.at < progress.done + AHEAD}
         actions = {int(number): each for number, each in journey.given.items()}
         written: dict[str, Json] = {}
         for step in left.values():
-            if step.name not in there | self._asked:
+            if step.name not in there | self._asked.keys():
                 written |= entries(step, actions, journey.stops(step))
             elif step.kind == "drive":
                 written[f"stop_{step.at}"] = journey.stops(step)
         board = self.run.blackboard
         if new := {name: value for name, value in written.items() if board.get(name) != value or name not in board}:
             board.update(new)
-        for step in left.values():
-            if step.name not in there | self._asked:
-                self._asked.add(step.name)
-                self.run.insert(STEPS, graft(step))
+        for name, step in left.items():
+            try:
+                if name in self._asked:
+                    self._asked[name].poll()
+                elif name not in there:
+                    self._asked[name] = self.run.insert(STEPS, graft(step))
+            except (BtError, Faults) as error:  # a tree of the project cannot be had any more
+                return self._impossible(step, in_words(error))
         for name in there - set(left):
             self.run.remove(f"{STEPS}/{name}")
+        return None
+
+    def _impossible(self, step: Step, why: str) -> None:
+        _LOG.warning("%s cannot be done: %s", step.name, why)
+        self._asked.pop(step.name, None)
+        self.journey.refused(step, why)
+        self._commit()
 
     def moving(self) -> bool:
         """True while the vehicle drives: as it says itself, else while a drive is at work or stopping."""
@@ -261,7 +274,7 @@ class Vehicle:
                 self._commit()
             except Exception as error:  # the tree does not take it, or this is a fault of ours: the control is told
                 _LOG.exception("the %s could not be taken", what)
-                self.journey.error("orderError", str(error).partition("\n")[0])
+                self.journey.error("orderError", in_words(error))
                 self._commit()
 
     def _order(self, message: Json) -> None:
@@ -369,6 +382,13 @@ class Vehicle:
         self.run.close("the vehicle's program ends")
         self.facts.close()
         self.broker.publish(self.names.topic("connection"), self.names.connection("OFFLINE"), True)
+
+
+def in_words(error: BaseException) -> str:
+    """Returns what is wrong, in a line."""
+    if isinstance(error, Faults) and error.diagnostics:
+        return str(error.diagnostics[0].message)
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _pending(leaf: Behaviour) -> bool:
