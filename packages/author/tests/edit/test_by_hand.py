@@ -45,8 +45,7 @@ root:
             - timeout: {seconds: 30, child: {drive: hall}}
             - back_up: {}
 """
-NAMED = {"Enter": ("Enter", 13), "Tab": ("Tab", 9), "Escape": ("Escape", 27), "ArrowUp": ("ArrowUp", 38)}
-NAMED |= {"Home": ("Home", 36), "ArrowDown": ("ArrowDown", 40), "ArrowLeft": ("ArrowLeft", 37), "ArrowRight": ("ArrowRight", 39)}
+CODES = {"Enter": 13, "Tab": 9, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
 
 @pytest.fixture
@@ -72,9 +71,9 @@ class Person:
         self.browser.until(holds, 20, str(self.look("document.getElementById('notice').textContent")))
 
     def key(self, name: str, modifiers: int = 0) -> None:
-        key, code = NAMED.get(name, (name, ord(name.upper()[0])))
-        text = {"text": "\r"} if key == "Enter" else {"text": name} if len(name) == 1 and not modifiers & 6 else {}
-        given = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
+        code = CODES.get(name) or ord(name.upper())
+        text = {"text": "\r"} if name == "Enter" else {"text": name} if len(name) == 1 and not modifiers & 6 else {}
+        given = {"key": name, "code": name, "windowsVirtualKeyCode": code, "modifiers": modifiers}
         self.browser.protocol("Input.dispatchKeyEvent", {"type": "keyDown", **given, **text})
         self.browser.protocol("Input.dispatchKeyEvent", {"type": "keyUp", **given})
 
