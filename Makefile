@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first ||||||| 230e4022 .PHONY: ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release shapes
+.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -59,6 +59,7 @@ help:
 	@echo "make gpu-check  what matters on a machine with a GPU, without a network (MODEL=FILE; GPU_LAYERS=0: tries itself)"
 	@echo "make soak       10,000 mixed jobs for the model's worker, with kills and cancels"
 	@echo "make kills      200 runs killed at random moments and resumed (ROUNDS=200), and 40 of an agent (AGENTS=40)"
+	@echo "make states     1,000 random trees resumed from a kept state, and played from their start: equal (ROUNDS=, FIRST=)"
 	@echo "make plans      1,000 random skill sets: a plan is found exactly when there is one, and its tree reaches the goal"
 	@echo "make forks      prefixes of recorded runs, 28 of each of six worlds (ALFWorld where it is installed) and six strategies: forked, and equal bit for bit (in parts: FIRST=10 FORKS=5)"
 	@echo "make powercuts  50 runs whose disk lost what was not synced, and resumed"
@@ -288,7 +289,7 @@ hostile: setup
 	$(PY) -m tests.hostile $(if $(AGAIN),again $(AGAIN),whole --minutes $(SWEEP) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)))
 
 # each with a log of its own in build/long; goes on after one that failed
-LONG ?= kills powercuts plans forks soak kill-memory mutants-memory ray train-test fuzz hostile
+LONG ?= kills states powercuts plans forks soak kill-memory mutants-memory ray train-test fuzz hostile
 long: setup
 	@$(PY) tests/long.py $(LONG)
 
@@ -306,6 +307,10 @@ locks:
 # runs killed at random moments and resumed (make test tries 10 of them, and no agent)
 kills: setup
 	BTR_KILLS=$(or $(ROUNDS),200) BTR_KILLED_ARMS=$(or $(ARMS),50) BTR_KILLED_AGENTS=$(or $(AGENTS),40) $(PY) -m pytest tests/journal/test_kill.py
+
+# random trees, stopped and resumed from a kept state and from the start (make test tries 40)
+states: setup
+	BTR_STATES=$(or $(ROUNDS),1000) FIRST=$(or $(FIRST),0) $(PY) -m pytest tests/journal/test_states.py -n auto
 
 # ALFWorld's engine: all recorded games, and 200 made-up ones (wants the extra alfworld, and BTR_DATA)
 alfworld: setup

@@ -93,3 +93,20 @@ def test_a_vehicle_and_its_broker_know_each_other_by_certificates(tmp_path: Path
             control.until(lambda c: c.state["lastNodeId"] == "b")
         control.close()
     assert control.wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("vehicle_facts", "", "nobody tells batteryState.batteryCharge, batteryState.charging, operatingMode"),
+        ("vehicle_drive", "", "there is no tree `vehicle_drive`"),
+        ("vehicle_act", "version: 1\ntree: vehicle_act\nroot: {succeed: {}}\n", "`vehicle_act` has no port `action`"),
+    ],
+)
+def test_what_a_vehicles_project_lacks_is_said_at_its_start(tmp_path: Path, name: str, text: str, why: str) -> None:
+    """Before anything is told to a broker; the program ends."""
+    tree = make(tmp_path) / "trees" / f"{name}.yaml"
+    tree.write_text(text) if text else tree.unlink()
+    with vehicle(tmp_path, free_port("127.0.0.1")) as process:
+        assert process.wait(60) == 2
+    assert why in (tmp_path / "vehicle.log").read_text()
