@@ -178,7 +178,9 @@ def _model(
         hint = "take a smaller model or a smaller quantisation"
         yield ModelFinding("problem", f"the file is larger than the free memory ({size(memory)})", hint)
         return
-    yield ModelFinding("ok", f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}")
+    held = size(header.weights + sizes.cache_bytes + sizes.logits_bytes)
+    room = f"context {sizes.context}, room for {sizes.room} tokens in {size(sizes.cache_bytes)}"
+    yield ModelFinding("ok", f"{room}; about {held} of memory in all")
     if header.slides:
         yield ModelFinding(
             "ok", "sliding windows are held whole (full-size SWA cache), so that prompts can be rolled back"

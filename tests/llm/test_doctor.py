@@ -30,7 +30,7 @@ def test_a_sound_model_is_tried_and_said_to_run_on_the_processor(micro, monkeypa
     findings = model_report(str(micro))
     said = text(findings)
     assert not [f for f in findings if f.state == "problem"], said
-    for words in ("llama-cpp-python 0.3", "no GPU", "context 1024", "on the processor", "tokens/s"):
+    for words in ("llama-cpp-python 0.3", "no GPU", "context 1024", "of memory in all", "on the processor", "tokens/s"):
         assert words in said
 
 
