@@ -195,6 +195,7 @@ LATE = {
     "bt_lab/run/training.py": "an evaluation without a memory loads no database",
     "bt_lab/distill/parity.py": "llama.cpp",
     "bt_author/edit/beside.py": "the page of a run loads no editor before somebody asks for one",
+    "bt_author/edit/tryouts.py": "an editor in which nobody asks for a proof starts without the prover",
     "bt_robots/recordings/exports.py": "a format is loaded when a run is written in it",
     "bt_author/lsp/proofs.py": "an editor that opens no tree with properties starts without the prover",
     "testing/pytest_plugin.py": "pytest loads the plugin in every project; only tests that ask for a tree pay for it",

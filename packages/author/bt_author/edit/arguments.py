@@ -33,7 +33,7 @@ def _list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 _BY_TYPE: Sequence[tuple[str, Callable[[Any], bool], str]] = (
-    ("a text", _text, "path place yaml kind field value section name entry text take form move wish result"),
+    ("a text", _text, "path place yaml kind field value section name entry text take form move wish result never"),
     ("a whole number", _number, "version index count line column character n fix times seed"),
     ("true or false", _flag, "whole included write wait run story"),
     ("a node, as a list of positions", _node, "node parent"),
@@ -60,6 +60,7 @@ NEEDS_OF_MOVES = {
     ("try", "answer"): "node result",
     ("try", "set"): "entry value",
     ("try", "chance"): "seed",
+    ("try", "check"): "never",
 }
 
 

@@ -49,8 +49,15 @@ def _head(session: Session, draft: Draft, path: Path) -> dict[str, Json]:
         elif key.text == "skills" and isinstance(value, YamlList):
             made["skills"] = [item.text for item in value.items if isinstance(item, Scalar)]
         elif key.text in ("inputs", "outputs", "blackboard") and isinstance(value, YamlMap):
-            made[key.text] = {name.text: written(draft, port) for name, port in value.pairs}
+            made[key.text] = {name.text: _declared(draft, port) for name, port in value.pairs}
     return {**made, "manifests": session.workspace.site(path).names("skills")}
+
+
+def _declared(draft: Draft, port: Node) -> dict[str, Json]:
+    """Returns what is declared of a port or an entry, each part as it is written: `integer` is a type alone."""
+    if not isinstance(port, YamlMap):
+        return {"type": written(draft, port)}
+    return {key.text: written(draft, value) for key, value in port.pairs}
 
 
 def _nodes(draft: Draft) -> tuple[list[Json], list[tuple[int, int, int]]]:

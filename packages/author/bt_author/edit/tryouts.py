@@ -6,18 +6,26 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bt_author.edit import values
 from bt_author.edit.consent import Consent, python_of
+from bt_author.edit.played import PlayedTree
 from bt_author.edit.rehearsal import Rehearsal
 from bt_author.edit.session import Session
 from bt_author.edit.story_play import StoryPlay
 from bt_author.edit.unsaved_loader import UnsavedLoader
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk
+from bt_runtime.testing.promise import promised
 from bt_runtime.testing.story_file import StoryFile
 from bt_runtime.types import Json
+
+if TYPE_CHECKING:
+    from bt_author.proof.check import Result
+
+
+CHECKED_STATES, CHECKED_SECONDS = 100_000, 20.0  # a proof that takes longer is one for `btr check`
 
 
 class Tryouts:
@@ -30,6 +38,8 @@ class Tryouts:
     def move(self, path: Path, move: str, given: Mapping[str, Any]) -> Json:
         """Makes one move; the first one and `begin` take the text as it stands. A tree that imports Python is played
         after `run` was given once: until then its names are returned."""
+        if move == "check":
+            return self._checked(path, str(given["never"]).strip())
         home = self.session.workspace.home(path.parent) or self.session.workspace.root
         with self.session.lock:
             if move == "begin" or path not in self.played:
@@ -85,6 +95,32 @@ class Tryouts:
             before.close()
         self.played[path] = made
 
+    def _checked(self, path: Path, never: str) -> Json:
+        """Checks what must never hold, or the tree's own properties; the first story that breaks one can be played.
+        The session goes on meanwhile."""
+        from bt_author.proof.check import Checking  # the prover starts when somebody asks for a proof
+
+        home = self.session.workspace.home(path.parent) or self.session.workspace.root
+        with self.session.lock:
+            if self._asked(path, home, False):
+                raise BtError("checking this tree runs Python of this folder", "press Begin, which asks for it")
+            text, project = self.session.buffer(path).text, self.session.workspace.home(path.parent)
+            with self.consent.held(home):
+                tree = PlayedTree(text, path, project, self.session.texts()).tree
+        name = path.relative_to(self.session.workspace.root)
+        checking = Checking(
+            tree, [never] if never else [], properties=[] if never else None, found_by=f"btr check {name}"
+        )
+        results = list(checking.results(CHECKED_STATES, CHECKED_SECONDS))
+        played = next((result.played for result in results if result.played is not None), None)
+        if played is not None:
+            self.stories[path] = played
+        return {
+            "text": text,
+            "story": played.why if played is not None else "",
+            "checked": [_row(r, played) for r in results],
+        }
+
     def _sound(self, path: Path) -> None:
         errors = [f for f in self.session.faults(path) if f.severity == "error"]
         if errors:
@@ -99,3 +135,13 @@ class Tryouts:
         file = next(folder / name for name in names if not os.path.lexists(folder / name))
         disk.write(file, played.as_test().encode())
         return f"tests/{file.name}"
+
+
+def _row(result: Result, played: StoryFile | None) -> Json:
+    """A checked property for the page, with what the result assumes."""
+    return {
+        "property": promised(result.property), "outcome": result.outcome, "words": result.words(),
+        "states": result.states, "doubts": list(result.doubts), "remarks": list(result.remarks),
+        "story": list(result.story), "help": result.help(),
+        "played": played is not None and result.played is played,
+    }  # fmt: skip

@@ -33,3 +33,15 @@ App.prototype.wished = async function (wish) {
   };
   $("changes").showModal();
 };
+
+// The files of a missing skill, as a diff; they are written after a yes.
+App.prototype.makeSkill = async function () {
+  const { node } = this, at = { path: this.state.path, version: this.state.version, node: node.path };
+  const made = await this.send("skill", at);
+  if (!made) return;
+  $("changes-title").textContent = `New skill ${node.kind}: two files, and the tree lists it`;
+  $("diff").replaceChildren(...made.diff.split("\n").map((row) => el("span", { class: row.startsWith("+") ? "new" : row.startsWith("-") ? "old" : "" }, `${row}\n`)));
+  $("changes").returnValue = "";
+  $("changes").onclose = () => { if ($("changes").returnValue === "yes") this.act("skill", { node: at.node, write: true }); $("tree").focus(); };
+  $("changes").showModal();
+};

@@ -198,12 +198,12 @@ class App {
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
     if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
-    const active = document.activeElement, focused = active?.id, top = $("panel").scrollTop, { at, value } = this.began ?? {};
-    const half = typing && at === active && $("panel").contains(active) && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
+    const active = document.activeElement, focused = active?.id, held = $("panel").contains(active), top = $("panel").scrollTop, { at, value } = this.began ?? {};
+    const half = typing && at === active && held && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
     $("panel").scrollTop = top;
-    if (focused?.startsWith("field-")) $(focused)?.focus();
+    if (held && focused) $(focused)?.focus(); // what has the focus keeps it, so that the next key goes there, too
     const same = half && (focused ? $(focused) : [...$("panel").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === half.name));
     if (same) { same.focus(); same.value = half.text; same.setSelectionRange?.(half.where, half.where); }
   }
@@ -342,18 +342,6 @@ class App {
     if (kind?.family === "skill") this.ask("Name of this skill, in all files", node.kind, (name) => renamed("rename_skill", { name }));
     else if (node?.kind === "tree") this.ask("Name of the tree that stands here, in all files", (node.texts.file ?? "").split("/").pop(), (name) => renamed("rename_tree", { name, included: true }));
     else this.ask("Name of this tree, and of its file", state.path.split("/").pop().replace(/\.ya?ml$/, ""), (name) => renamed("rename_tree", { name }));
-  }
-
-  // The files of a missing skill, as a diff; they are written after a yes.
-  async makeSkill() {
-    const { node } = this, at = { path: this.state.path, version: this.state.version, node: node.path };
-    const made = await this.send("skill", at);
-    if (!made) return;
-    $("changes-title").textContent = `New skill ${node.kind}: two files, and the tree lists it`;
-    $("diff").replaceChildren(...made.diff.split("\n").map((row) => el("span", { class: row.startsWith("+") ? "new" : row.startsWith("-") ? "old" : "" }, `${row}\n`)));
-    $("changes").returnValue = "";
-    $("changes").onclose = () => { if ($("changes").returnValue === "yes") this.act("skill", { node: at.node, write: true }); $("tree").focus(); };
-    $("changes").showModal();
   }
 
   async save() { if (await this.act("save")) this.files(); }

@@ -68,7 +68,7 @@ function nodeForm(app) {
   const ids = new Set((kind?.fields ?? []).map((f) => f.name));
   const common = app.common.filter((f) => !ids.has(f.name));
   const open = common.some((f) => node.fields[f.name] !== undefined && f.name !== "name");
-  const fold = el("details", {}, el("summary", {}, "Name, guards, what is written after"), common.map((field) => fieldRow(app, node, field)));
+  const fold = el("details", {}, el("summary", { id: "common" }, "Name, guards, what is written after"), common.map((field) => fieldRow(app, node, field)));
   fold.open = open || app.folds;
   fold.addEventListener("toggle", () => (app.folds = fold.open));
   const list = el("datalist", { id: "entries" }, app.state.entries.flatMap((e) => [el("option", { value: `{${e.name}}` }, e.type), el("option", { value: e.name }, e.type)]));
@@ -84,6 +84,41 @@ function faultBox(app, fault) {
 function faultList(app) {
   if (!app.state.faults.length) return [el("p", { class: "dim" }, "Nothing is wrong in this file.")];
   return app.state.faults.map((f) => el("div", {}, faultBox(app, f), f.node !== null ? el("button", { class: "link", on: { click: () => app.pick(f.node, true) } }, "show the node") : ""));
+}
+
+const PORT_TYPES = ["any", "string", "integer", "number", "boolean", "list", "object"];
+const WRITERS = { "": "who writes it: nodes if some do, else outside", true: "written from outside, a sensor", false: "written by this tree alone" };
+
+// An input, an output or an entry: name, type and default in a row; bounds, choices, purpose and writer folded below it.
+function portForm(app, section, name, port) {
+  const id = (part) => `port-${section}-${name}-${part}`;
+  const set = (part, value) => {
+    const { [part]: _, ...rest } = port, made = Object.entries(value === "" ? rest : { ...port, [part]: value });
+    const text = made.length === 1 && made[0][0] === "type" ? made[0][1] : `{${made.map((pair) => pair.join(": ")).join(", ")}}`;
+    return app.act("port", { section, name, value: made.length ? text : "any" });
+  };
+  const field = (part, yaml = (text) => text) => {
+    const input = el("input", { id: id(part), "aria-label": `${name}: ${part}`, placeholder: part, autocomplete: "off", spellcheck: "false", on: { change: (e) => set(part, e.target.value.trim() && yaml(e.target.value)), keydown: (e) => { if (e.key === "Enter") e.target.blur(); } } });
+    input.value = unquoted(port[part] ?? "");
+    return input;
+  };
+  const list = (part, options, value) => {
+    const input = el("select", { id: id(part), "aria-label": `${name}: ${part}`, on: { change: (e) => set(part, e.target.value) } }, options.map(([each, title]) => el("option", { value: each }, title)));
+    input.value = value;
+    return input;
+  };
+  const named = el("input", { id: id("name"), "aria-label": `${name}: its name, in all files`, autocomplete: "off", spellcheck: "false", on: { change: (e) => app.act("rename_entry", { section, entry: name, name: e.target.value.trim() }).then((made) => { if (!made) e.target.value = name; }) } });
+  named.value = name;
+  const type = port.type ?? "any", bounds = ["number", "integer"].includes(type) ? [field("minimum"), field("maximum")] : [];
+  const choices = ["string", "integer", "number", "any"].includes(type) ? [field("choices", (text) => (/^\[/.test(text.trim()) ? text : `[${text.split(",").map(yamlValue).join(", ")}]`))] : [];
+  const writer = section === "blackboard" ? [list("outside", Object.entries(WRITERS), port.outside ?? "")] : [];
+  const said = [port.minimum || port.maximum ? `${port.minimum ?? "…"} to ${port.maximum ?? "…"}` : "", port.choices ?? "", port.outside ? WRITERS[port.outside] ?? "" : "", unquoted(port.about ?? "")].filter(Boolean).join(" · ");
+  const more = el("details", { class: "about" }, el("summary", { id: id("more") }, said || "Bounds, choices, purpose, writer"), el("div", { class: "rows" }, bounds), choices, field("about", yamlText), writer);
+  app.ports ??= new Set();
+  more.open = app.ports.has(id("more"));
+  more.addEventListener("toggle", () => app.ports[more.open ? "add" : "delete"](id("more")));
+  const types = [...new Set([...PORT_TYPES, type])].map((each) => [each, each]);
+  return el("div", { class: "port" }, el("div", { class: "rows four" }, named, list("type", types, type), field("default", type === "string" ? yamlText : yamlValue), el("button", { class: "small", "aria-label": `Remove ${name}`, on: { click: () => app.act("port", { section, name, value: "" }) } }, "×")), more);
 }
 
 function headForm(app) {
@@ -102,18 +137,12 @@ function headForm(app) {
   const titles = { inputs: "Inputs", outputs: "Outputs", blackboard: "Entries" };
   for (const [section, title] of Object.entries(titles)) {
     rows.push(el("h2", {}, title));
-    for (const [name, value] of Object.entries(head[section])) {
-      const said = el("input", { "aria-label": `${name}: type`, autocomplete: "off", on: { change: (e) => app.act("port", { section, name, value: e.target.value }) } });
-      said.value = value;
-      const named = el("input", { "aria-label": `${name}: its name, in all files`, autocomplete: "off", spellcheck: "false", on: { change: (e) => app.act("rename_entry", { section, entry: name, name: e.target.value.trim() }).then((made) => { if (!made) e.target.value = name; }) } });
-      named.value = name;
-      rows.push(el("div", { class: "rows" }, named, said, el("button", { class: "small", "aria-label": `Remove ${name}`, on: { click: () => app.act("port", { section, name, value: "" }) } }, "×")));
-    }
+    for (const [name, port] of Object.entries(head[section])) rows.push(portForm(app, section, name, port));
     const name = el("input", { placeholder: "name", "aria-label": `${title}: a new name`, autocomplete: "off" });
-    const type = el("select", { "aria-label": `${title}: its type` }, ["any", "string", "integer", "number", "boolean", "list", "object"].map((t) => el("option", {}, t)));
+    const type = el("select", { "aria-label": `${title}: its type` }, PORT_TYPES.map((t) => el("option", {}, t)));
     const first = el("input", { placeholder: "default", "aria-label": `${title}: its default`, autocomplete: "off", id: `new-${section}-default` });
     name.id = `new-${section}`; type.id = `new-${section}-type`;
-    const add = () => name.value.trim() && app.act("port", { section, name: name.value.trim(), value: first.value.trim() ? `{type: ${type.value}, default: ${yamlValue(first.value)}}` : type.value });
+    const add = async () => name.value.trim() && (await app.act("port", { section, name: name.value.trim(), value: first.value.trim() ? `{type: ${type.value}, default: ${yamlValue(first.value)}}` : type.value })) && $(name.id).focus(); // ready for the next one
     for (const each of [name, first]) each.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
     rows.push(el("div", { class: "rows four" }, name, type, first, el("button", { class: "small", "aria-label": `Add to ${title}`, on: { click: add } }, "+")));
   }

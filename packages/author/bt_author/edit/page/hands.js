@@ -40,7 +40,8 @@ App.prototype.listen = function () {
 };
 
 App.prototype.key = function (e) {
-  const typing = e.target.closest("input, textarea, select, dialog, .ace_editor");
+  const typing = e.target.closest("input, textarea, select, dialog");
+  if (["Enter", " "].includes(e.key) && e.target.closest("button, summary, a")) return; // presses what has the focus
   const gesture = gestureOf(e);
   if (typing && !["save", "saveall"].includes(gesture)) return;
   if (gesture && GESTURES[gesture][3](this)) { e.preventDefault(); GESTURES[gesture][2](this); return; }

@@ -3,13 +3,13 @@
 
 function tryForm(app) {
   const told = app.told, row = (...buttons) => el("div", { class: "chips" }, buttons);
-  const move = (title, what, given = {}) => el("button", { on: { click: () => app.tried(what, given) } }, title);
+  const move = (title, what, given = {}) => el("button", { id: `do-${[what, ...Object.values(given)].join("-")}`, on: { click: () => app.tried(what, given) } }, title);
   const story = app.story ? [el("div", { class: "box-note" }, el("p", { class: "said" }, app.story), move("Play this story", "begin", { story: true }))] : [];
   if (app.asking) return [el("p", {}, "This tree imports Python of this folder. Playing it runs that code:"), el("ul", {}, app.asking.names.map((name) => el("li", { class: "code" }, name))), row(el("button", { id: "run-it", on: { click: () => app.tried("begin", { ...app.asking.given, run: true }) } }, "Run it"), el("button", { on: { click: () => { app.asking = null; app.panel(); } } }, "No"))];
-  if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story];
+  if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story, ...checkForm(app, move)];
   const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status === "invalid" ? "not begun" : told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
   if (told.story) made.push(...storyForm(told.story, row, move));
-  else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), move("At random", "chance", { seed: app.seed = (app.seed ?? 0) + 1 }), move("Halt", "halt"), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
+  else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), el("button", { id: "do-chance", on: { click: () => app.tried("chance", { seed: (app.seed = (app.seed ?? 0) + 1) }) } }, "At random"), move("Halt", "halt"), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
   if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
   for (const [line, column, , , asks, path] of told.nodes) {
     if (!asks) continue;
@@ -19,8 +19,27 @@ function tryForm(app) {
   const never = told.nodes.filter((n) => !n[3]).length;
   made.push(el("p", { class: "dim" }, never ? `${never} of ${told.nodes.length} nodes were never reached.` : "Every node was reached."));
   made.push(...boardForm(app, told));
+  made.push(...checkForm(app, move));
   if (told.lines.length) made.push(el("h2", {}, "Log"), ...told.lines.map((line) => el("p", { class: "said" }, line)));
   return made;
+}
+
+// What must never hold, in any run: proved, or broken with a story to play. Empty: the tree's own properties.
+function checkForm(app, move) {
+  const never = el("input", { id: "never", placeholder: "low and drive is running", autocomplete: "off", spellcheck: "false", value: app.never ?? "", on: { keydown: (e) => { if (e.key === "Enter") check(); } } });
+  const check = async () => {
+    Object.assign(app, { never: never.value, checking: true, checked: null });
+    app.panel();
+    const made = await app.send("try", { path: app.state.path, move: "check", never: app.never });
+    Object.assign(app, { checking: false, checked: made && { text: made.text, rows: made.checked } });
+    if (made?.story) app.story = made.story;
+    app.panel();
+    if (made) app.say(made.checked.map((row) => `${row.property}: ${row.words}`).join("; "));
+  };
+  const note = (title, lines) => lines.map((line) => el("p", { class: "dim said" }, `${title}${line}`));
+  const rows = (app.checked?.rows ?? []).map((row) => el("div", { class: `box-note checked ${row.outcome}` }, el("b", {}, row.property), `: ${row.words} (${row.states} states)`, note("not covered: ", row.doubts), note("", row.remarks), note("", row.story), row.help ? note("help: ", [row.help]) : "", row.played ? move("Play this story", "begin", { story: true }) : ""));
+  const old = app.checked && app.checked.text !== app.state.text ? [el("p", { class: "dim" }, "This was checked before the last change.")] : [];
+  return [el("h2", {}, el("label", { for: "never" }, "Must never hold")), el("div", { class: "rows" }, never, el("span", {}), el("button", { id: "do-check", ...(app.checking ? { disabled: "" } : {}), title: "Looks at every run, with skills that may end in any way", on: { click: check } }, app.checking ? "Checking…" : "Check")), ...old, ...rows];
 }
 
 // The entries, those from outside first: each is set by a control of its type, and the tree is ticked to see it.
