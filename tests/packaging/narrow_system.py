@@ -39,6 +39,7 @@ OF_OS = [
     "killpg",
     "mkfifo",
     "nice",
+    "pread",
     "register_at_fork",
     "sched_getaffinity",
     "sched_setscheduler",
@@ -78,6 +79,8 @@ def take_away(locks: bool) -> None:
         importlib.import_module(name)
     if locks:
         sys.modules["msvcrt"] = windows_locks()
+    pair, family = socket.socketpair, socket.AF_UNIX
+    socket.socketpair = lambda *_: pair(family)  # Windows makes its pairs from two connections
     sys.meta_path.insert(0, Absent())  # type: ignore[arg-type]
     for owner, names in ((sys.modules, MODULES), (os, OF_OS), (signal, SIGNALS), (socket, ["AF_UNIX"])):
         for name in names:

@@ -58,6 +58,13 @@ def test_a_system_without_any_locks_is_named_as_the_reason(tmp_path: Path) -> No
     assert "has no locks" in ran(tmp_path, "run", "t.yaml", "--runs", "runs", code=2)
 
 
+@pytest.mark.llm
+def test_a_run_with_a_local_model_says_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("version: 1\ntree: a\nroot: {agent: {goal: rest, moves: [think]}}\n")
+    said = ran(tmp_path, "--locks", "run", "a.yaml", "--model", "starter", "--runs", "runs", code=2)
+    assert "a local model needs a process that inherits a socket" in said
+
+
 @pytest.mark.parametrize("what", ["a local model", "ALFWorld"])
 def test_what_inherits_a_socket_says_that_it_cannot(tmp_path: Path, what: str) -> None:
     program = f"""

@@ -80,6 +80,18 @@ def unlock(file: int) -> None:
         _at_byte(file, _msvcrt.LK_UNLCK)
 
 
+def read_at(file: int, size: int, place: int) -> bytes:
+    """Reads bytes at a place of an open file, whose position stays where it is."""
+    if hasattr(os, "pread"):
+        return os.pread(file, size, place)
+    before = os.lseek(file, 0, os.SEEK_CUR)
+    try:
+        os.lseek(file, place, os.SEEK_SET)
+        return os.read(file, size)
+    finally:
+        os.lseek(file, before, os.SEEK_SET)
+
+
 def after_fork(callback: Callable[[], None]) -> None:
     """Calls back in each forked child; a no-op on systems without fork."""
     register = getattr(os, "register_at_fork", None)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import system
 from bt_runtime.types import Json
 
 # GGUF value types → struct codes; 8 is a string, 9 an array.
@@ -211,10 +212,10 @@ class GgufReader:
         return self.kinds[index] if index < len(self.kinds) else _NORMAL
 
     def token(self, place: int) -> str:
-        (length,) = struct.unpack("<Q", os.pread(self.file.fileno(), 8, place))
+        (length,) = struct.unpack("<Q", system.read_at(self.file.fileno(), 8, place))
         if length > _LONGEST_MARK:
             raise BtError(f"{self.path} has a control token of {length:,} bytes", AGAIN)
-        return os.pread(self.file.fileno(), length, place + 8).decode("utf-8", "replace")
+        return system.read_at(self.file.fileno(), length, place + 8).decode("utf-8", "replace")
 
     def tensor(self) -> int:
         """Returns the end of a tensor in the data part; 0 for an unknown type."""
