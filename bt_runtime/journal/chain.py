@@ -6,7 +6,6 @@ a key, which makes each link an HMAC. Journals themselves have checksums, which 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import json
@@ -19,6 +18,7 @@ from bt_runtime.journal import folder
 from bt_runtime.journal.layout import SUFFIX
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import system
 
 CHAIN = "chain.jsonl"
 FIRST = "0" * 64  # the link before the first one
@@ -35,9 +35,9 @@ def seal(place: Path, key: bytes = b"") -> tuple[list[str], str]:
     """Adds each finished journal that has no line yet. Returns their names and the last link."""
     if not place.is_dir():
         raise BtError(f"there is no folder {place}", "run a tree first: `btr run TREE`")
-    descriptor = os.open(place / CHAIN, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(place / CHAIN, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW | system.PLAIN, 0o644)
     with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        system.lock(descriptor, wait=True)
         chain, faults = _read(file.read(), key)
         if faults:
             raise BtError(f"{place / CHAIN} is not whole: {faults[0]}", "look at `btr runs verify`, and keep the file")

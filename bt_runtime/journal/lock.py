@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import time
 from pathlib import Path
 from weakref import WeakSet
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import disk
+from bt_runtime.language.project import disk, system
 
 PATIENCE = 0.5  # seconds: whoever only looks holds it for an instant
 _PAUSE = 0.005
@@ -42,9 +41,7 @@ class Lock:
         if file is None:
             return
         _held.discard(self)
-        self.path.unlink(missing_ok=True)  # still ours: whoever locks it from here on finds that it is gone
-        fcntl.flock(file, fcntl.LOCK_UN)
-        os.close(file)
+        system.remove_locked(self.path, file)
 
     def forget(self) -> None:
         """Drops the lock in a forked child: the parent keeps it."""
@@ -75,7 +72,7 @@ def _forked() -> None:
         lock.forget()
 
 
-os.register_at_fork(after_in_child=_forked)
+system.after_fork(_forked)
 
 
 def beside(path: Path) -> Path:
@@ -91,7 +88,7 @@ def is_held(path: Path) -> bool:
     except OSError:
         return True  # whoever may not look leaves it alone
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        system.lock(file, shared=True)
     except OSError:
         return True  # held, or on a file system without locks, where nobody can tell
     finally:
@@ -101,9 +98,9 @@ def is_held(path: Path) -> bool:
 
 def _taken(path: Path) -> int | None:
     """Returns the open and locked file, or None when another process holds it."""
-    file = disk.opened(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+    file = disk.opened(path, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        system.lock(file)
         if os.path.samestat(os.fstat(file), path.stat()):
             return file
     except (BlockingIOError, FileNotFoundError):

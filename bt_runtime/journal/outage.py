@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.language.project import disk
+from bt_runtime.language.project import disk, system
 
 BEST_EFFORT = "best_effort"
 POLICIES = ("required", BEST_EFFORT)
@@ -122,7 +122,7 @@ class FailureMarker:
         if self.path is None:
             return
         try:
-            self.file = disk.opened(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+            self.file = disk.opened(self.path, os.O_RDWR | os.O_CREAT | system.NO_FOLLOW)
             if os.fstat(self.file).st_size < MARKER_SIZE:
                 self.put()
         except OSError:

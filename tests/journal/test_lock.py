@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import threading
@@ -35,15 +36,15 @@ def test_only_one_has_it_and_the_file_goes_with_it(path):
 def test_a_lock_whose_holder_lets_go_while_another_waits_has_one_holder(path, monkeypatch):
     """The other has opened the file, and locks it only when it has gone and a third has made a new one."""
     held, third = Lock(path), []
-    flock = lock.fcntl.flock
+    flock = fcntl.flock
 
     def late(file: int, how: int) -> None:
-        monkeypatch.setattr(lock.fcntl, "flock", flock)
+        monkeypatch.setattr(fcntl, "flock", flock)
         held.release()
         third.append(Lock(path))
         flock(file, how)
 
-    monkeypatch.setattr(lock.fcntl, "flock", late)
+    monkeypatch.setattr(fcntl, "flock", late)
     with pytest.raises(BtError, match="written by another process"):
         Lock(path)
     assert is_held(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_a_journal_that_was_written_since_it_was_read_is_not_gone_on_with(tmp_pa
 @pytest.fixture
 def no_locks(monkeypatch):
     """A file system that says yes to whoever asks for a lock."""
-    monkeypatch.setattr(lock.fcntl, "flock", lambda file, how: None)
+    monkeypatch.setattr(fcntl, "flock", lambda file, how: None)
 
 
 def test_without_locks_a_resume_of_what_another_resume_goes_on_with_is_refused(tmp_path, no_locks, monkeypatch):
@@ -155,7 +156,7 @@ def test_a_file_system_without_locks_is_named_with_a_way_out(tmp_path, monkeypat
     def refuse(file, how):
         raise OSError(code, "no locks")
 
-    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(BtError, match="no locks") as refused:
         Lock(tmp_path / "a.btr")
     assert "local disk" in refused.value.hint
@@ -169,7 +170,7 @@ def test_without_locks_a_lock_that_lies_there_counts_as_held(tmp_path, monkeypat
 
     (tmp_path / "a.lock").touch()
     assert not lock.is_held(tmp_path / "a.btr")
-    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+    monkeypatch.setattr(fcntl, "flock", refuse)
     assert lock.is_held(tmp_path / "a.btr")
     folder.sweep(tmp_path)
     assert (tmp_path / "a.lock").exists()

@@ -15,6 +15,7 @@ from bt_runtime.cli.running.log_lines import LogLines
 from bt_runtime.cli.terminal import printing, raw
 from bt_runtime.events import Crash, Line, Notice, Stepped, Tick
 from bt_runtime.language.faults.format import visible
+from bt_runtime.language.project import system
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Run
 
@@ -54,7 +55,7 @@ def terminable(run: Run) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         run.runner.halt(signal.Signals(number).name)
 
-    before: list[tuple[int, Any]] = [(n, signal.signal(n, stop)) for n in (signal.SIGTERM, signal.SIGHUP)]
+    before: list[tuple[int, Any]] = [(n, signal.signal(n, stop)) for n in system.STOPPING]
     try:
         yield
     finally:

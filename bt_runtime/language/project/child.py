@@ -7,12 +7,13 @@ was sent would then run as soon as a worker starts there.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bt_runtime.language.project import system
 
 if TYPE_CHECKING:  # `btr --help` starts none, and waits for none of these
     import subprocess
@@ -51,7 +52,7 @@ def environment(**more: str) -> dict[str, str]:
 def start(
     words: Sequence[str],
     env: dict[str, str] | None = None,
-    at_death: int = signal.SIGKILL,
+    at_death: int = system.KILL,
     **how: Any,
 ) -> subprocess.Popen[bytes]:
     """Starts a child process that ends with this one. `at_death`: the signal sent to it when this process dies,
@@ -88,7 +89,7 @@ def end(process: subprocess.Popen[bytes], patience: float = 0.0, group: bool = F
             process.wait(timeout=patience)
     if group:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+            system.end_group(process.pid)
     process.kill()
     return process.wait()
 

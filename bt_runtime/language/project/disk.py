@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import BinaryIO
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import PROJECT_FILE, real
+from bt_runtime.language.project import PROJECT_FILE, real, system
 
 LARGEST = 16 * 2**20  # bytes of a text that is read whole
 HUGE = 2**30  # bytes of a data set's file
@@ -39,14 +39,14 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> int:
     """Opens a regular file and returns its descriptor; raises OSError for anything else, without blocking on a pipe or
     device."""
     try:
-        file = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        file = os.open(path, flags | system.PLAIN, 0o644)
     except ValueError as error:  # a NUL in the path
         raise OSError(errno.EINVAL, str(error)) from error
     except OSError as error:
         if error.errno == errno.ENXIO:  # a pipe that nobody reads, or a socket
             raise _irregular(path) from error
         if error.errno == errno.ELOOP:
-            why = "it is a link" if flags & os.O_NOFOLLOW else "it is a link that leads to itself"
+            why = "it is a link" if flags & system.NO_FOLLOW else "it is a link that leads to itself"
             raise OSError(errno.ELOOP, why, os.fspath(path)) from error
         raise
     mode = os.fstat(file).st_mode
@@ -141,7 +141,7 @@ def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", os.fspath(path))
     name = found.with_name(f"{_beginning(found)}{os.getpid()}.{get_ident():x}{_PART}")
     _sweep(found)
-    os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
+    os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.PLAIN, mode))
     try:
         if found.exists():
             name.chmod(stat.S_IMODE(found.stat().st_mode))
@@ -163,18 +163,8 @@ def _sweep(file: Path) -> None:
     begin = _beginning(file)
     for name in (each.name for each in os.scandir(file.parent)):
         pid = name.removeprefix(begin).partition(".")[0]
-        if name.startswith(begin) and name.endswith(_PART) and pid.isdecimal() and not _alive(int(pid)):
+        if name.startswith(begin) and name.endswith(_PART) and pid.isdecimal() and not system.is_alive(int(pid)):
             file.with_name(name).unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        pass
-    return True
 
 
 def write(path: Path, lines: Iterable[str] | bytes, errors: str = "strict", mode: int = 0o666) -> None:
@@ -192,12 +182,13 @@ def _put(path: Path, lines: Iterable[str] | bytes, errors: str) -> None:
 
 
 def settle(folder: Path) -> None:
-    """Syncs a folder, so that its new file names survive a power failure."""
-    _sync(folder)
+    """Syncs a folder, so that its new file names survive a power failure. Windows opens no folder: a no-op there."""
+    if system.POSIX:
+        _sync(folder)
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    handle = os.open(path, (os.O_RDONLY if system.POSIX else os.O_RDWR) | system.PLAIN)
     try:
         os.fsync(handle)
     finally:

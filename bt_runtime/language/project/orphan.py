@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from bt_runtime.language.project import system
+
 if TYPE_CHECKING:  # `btr --help` starts no process, and does not wait for these
     import subprocess
     from concurrent.futures import Future
@@ -76,7 +78,7 @@ def _renew() -> None:
     _keeper = _Keeper()
 
 
-os.register_at_fork(after_in_child=_renew)  # a fork has none of our threads
+system.after_fork(_renew)  # a fork has none of our threads
 
 
 def kept(what: Make) -> subprocess.Popen[bytes]:

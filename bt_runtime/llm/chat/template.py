@@ -6,13 +6,12 @@ A sandbox keeps it from Python; the limits keep it from taking the machine. Star
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bt_runtime.language.project import orphan
+from bt_runtime.language.project import orphan, system
 
 SYSTEM, USER = "Qjsystemzvq", "Qjuserzvq"  # stand for the texts, and are looked for in what comes out
 SAID, HEARD = ("Qjsaidazvq", "Qjsaidbzvq", "Qjsaidczvq"), ("Qjheardazvq", "Qjheardbzvq", "Qjheardczvq")
@@ -242,8 +241,8 @@ def main() -> None:
     import jinja2.ext
     import jinja2.sandbox  # noqa: F401 - before there is a limit
 
-    for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_CORE, 0)):
-        resource.setrlimit(what, (most, most))
+    for what, most in (("RLIMIT_AS", MEMORY), ("RLIMIT_CPU", SECONDS), ("RLIMIT_CORE", 0)):
+        system.limit(what, most)
     sys.stdout.write(json.dumps(answers(json.loads(sys.stdin.buffer.read()))))
 
 

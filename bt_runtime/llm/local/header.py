@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import system
 from bt_runtime.llm.local.gguf import AGAIN, GgufReader
 from bt_runtime.types import Json
 
@@ -164,7 +165,7 @@ def _opened(path: Path) -> BinaryIO:
         raise BtError(f"there is no model file {path}", hint) from fault
     if stat.S_ISDIR(mode):
         raise BtError(f"{path} is a folder, not a model", "name the .gguf file in it")
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK) if stat.S_ISREG(mode) else -1
+    descriptor = os.open(path, os.O_RDONLY | system.PLAIN) if stat.S_ISREG(mode) else -1
     if descriptor < 0 or not stat.S_ISREG(os.fstat(descriptor).st_mode):
         if descriptor >= 0:
             os.close(descriptor)

@@ -10,13 +10,14 @@ import tempfile
 import time
 from typing import IO
 
-from bt_runtime.language.project import child
+from bt_runtime.language.project import child, system
 from bt_runtime.llm.local import spelling, wire
 from bt_runtime.llm.settings import WorkerSettings
 
 
 class Process:
     def __init__(self, settings: WorkerSettings) -> None:
+        system.needs_inheritance("a local model")
         self.sock, theirs = socket.socketpair()
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         with theirs:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.language.project import cache, disk
+from bt_runtime.language.project import cache, disk, system
 from bt_runtime.language.project.file_digest import digest
 from bt_runtime.llm.local.prefix import common
 from bt_runtime.llm.settings import WorkerSettings
@@ -108,7 +108,7 @@ class PromptStore:
         """Reads an entry without its state; a damaged file is reported and removed."""
         entry = StoredPrompt(path, ())
         try:
-            with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            with os.fdopen(disk.opened(path, os.O_RDONLY | system.NO_FOLLOW), "rb") as file:
                 self._own(os.fstat(file.fileno()))
                 _, count = _head(file.read(len(_MAGIC) + _HEAD.size))
                 tokens = array("i", file.read(4 * count))
@@ -122,7 +122,7 @@ class PromptStore:
         return StoredPrompt(path, tuple(tokens))
 
     def _whole(self, path: Path) -> bytes:
-        with os.fdopen(disk.opened(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        with os.fdopen(disk.opened(path, os.O_RDONLY | system.NO_FOLLOW), "rb") as file:
             about = os.fstat(file.fileno())
             self._own(about)
             if about.st_size > self.most:
@@ -136,7 +136,7 @@ class PromptStore:
     @staticmethod
     def _own(about: os.stat_result) -> None:
         """Checks that a file belongs to this user alone, because its state is loaded into llama.cpp unchecked."""
-        if about.st_uid != os.getuid() or about.st_mode & 0o022:
+        if about.st_uid != system.user() or about.st_mode & 0o022:
             raise ValueError("others may write to it")
 
 

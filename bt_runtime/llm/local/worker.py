@@ -11,7 +11,6 @@ import faulthandler
 import gc
 import os
 import queue
-import resource
 import socket
 import sys
 import threading
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import llama_cpp
 
 from bt_runtime.language.faults.diagnostic import BtError, TooLong
-from bt_runtime.language.project import orphan
+from bt_runtime.language.project import orphan, system
 from bt_runtime.llm.local import offload, spelling, wire
 from bt_runtime.llm.local.aside import Aside
 from bt_runtime.llm.local.batch import Batch
@@ -313,9 +312,9 @@ def _stand_back(settings: WorkerSettings) -> None:
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
-    for limit, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, MOST_FILES)):  # prompts are in no core
+    for limit, most in (("RLIMIT_CORE", 0), ("RLIMIT_NOFILE", MOST_FILES)):  # prompts are in no core
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(limit, (most, most))
+            system.limit(limit, most)
 
 
 def main(descriptor: int) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bt_runtime.events import Debugged, Ended, EventType, Listener
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import system
 from bt_runtime.run.debug.commands import LOOKING, MOST_LINE, do, status
 from bt_runtime.run.debug.debuggable import Debuggable
 from bt_runtime.run.debug.debugger import debugger_of, debugging
@@ -43,14 +44,14 @@ def folder() -> Path:
     if not hasattr(socket, "AF_UNIX"):
         raise BtError("this system has no Unix sockets", "use the page: `btr run --view`")
     base = os.environ.get("XDG_RUNTIME_DIR")
-    return Path(base) / "btr" if base and Path(base).is_dir() else Path(gettempdir()) / f"btr-{os.getuid()}"
+    return Path(base) / "btr" if base and Path(base).is_dir() else Path(gettempdir()) / f"btr-{system.user()}"
 
 
 def made(place: Path) -> Path:
     """Creates the folder with access for this user only; a folder that another user owns is refused."""
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     about = place.lstat()
-    if about.st_uid != os.getuid() or about.st_mode & 0o077 or not place.is_dir() or place.is_symlink():
+    if about.st_uid != system.user() or about.st_mode & 0o077 or not place.is_dir() or place.is_symlink():
         raise BtError(f"{place} is not this user's alone", "remove it, or set XDG_RUNTIME_DIR")
     return place
 

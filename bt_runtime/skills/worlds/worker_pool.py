@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import child
+from bt_runtime.language.project import child, system
 
 WORKERS = 2  # episodes that are played at the same time, unless more are asked for
 LOADING = 120.0  # seconds that a worker may take to start, and to begin a task, on however busy a machine
@@ -39,6 +39,7 @@ class GameWorker:
     """A process and the owner of its current episode."""
 
     def __init__(self, plays: Plays) -> None:
+        system.needs_inheritance(plays.world)
         self.plays = plays
         self.folder = Path(tempfile.mkdtemp(prefix=f"btr {plays.world.lower()} "))
         self.sock, theirs = socket.socketpair()

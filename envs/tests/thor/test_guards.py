@@ -74,7 +74,7 @@ def test_a_player_that_never_speaks_is_given_up_at_the_start_deadline(
     world = library(build=str(player), start_timeout=3)
     with pytest.raises(BtError, match="did not answer within"):
         world.reset(unity_task(egg_task))
-    assert gone(int(note.read_text()))
+    assert soon_gone([int(note.read_text())])
 
 
 def test_a_player_that_dies_in_the_middle_is_an_observation_and_a_reset_starts_another(
@@ -95,7 +95,7 @@ def test_a_player_that_dies_in_the_middle_is_an_observation_and_a_reset_starts_a
     assert world.verdict() == (0, 0)
     assert world.reset(egg_task).ok
     assert world.act("go to Fridge (1)").ok
-    assert all(map(gone, first))
+    assert soon_gone(first)
 
 
 DYING = """
@@ -127,14 +127,14 @@ def test_a_player_that_dies_while_it_is_being_asked_does_not_cost_the_time_limit
 
 
 def test_a_player_that_hangs_is_given_up_at_the_step_deadline(library: Library, egg_task: Task) -> None:
-    world = library(step_timeout=1)
+    world = library(step_timeout=5)  # the steps of the reset are under the same limit, on a busy machine too
     world.reset(egg_task)
     pids = processes(world)
     os.kill(pids[1], signal.SIGSTOP)
     seen = world.act("go to Fridge (1)")
     assert not seen.ok
     assert "timed out" in seen.why or "did not answer" in seen.why or "gave up" in seen.why
-    assert all(map(gone, pids))
+    assert soon_gone(pids)
 
 
 def test_an_adapter_that_is_killed_is_an_observation_and_its_player_ends_too(library: Library, egg_task: Task) -> None:

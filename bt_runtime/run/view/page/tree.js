@@ -13,8 +13,9 @@ class TreeView {
   constructor(stage, choose) {
     this.svg = stage;
     this.drawing = stage.querySelector("g");
+    this.drawing.setAttribute("role", "none");
     this.edges = this.drawing.appendChild(svg("g"));
-    this.boxes = this.drawing.appendChild(svg("g"));
+    this.boxes = this.drawing.appendChild(svg("g", { role: "none" })); // else a screen reader meets groups, and no items of a tree
     this.choose = choose;
     this.drawn = new Map();
     this.byHand = new Map(); // id → open or not, as somebody wanted it
@@ -145,7 +146,7 @@ class TreeView {
   embrace() {
     const { clientWidth: w, clientHeight: h } = this.svg;
     const room = Math.min((w - 40) / (this.size.width + 1), (h - 90) / (this.size.height + 1)), scale = Math.min(1.2, Math.max(SEEABLE, room));
-    this.at = { x: -(w / scale - this.size.width) / 2, y: -(h / scale - this.size.height) / 2 + 20 / scale, scale }; // above the buttons
+    this.at = { x: this.down ? -(w / scale - this.size.width) / 2 : Math.max(-20 / scale, -(w / scale - this.size.width) / 2), y: -(h / scale - this.size.height) / 2 + 20 / scale, scale }; // from the left edge, where there is room to grow, and above the buttons
     this.moved = true; this.wake();
     return room >= SEEABLE;
   }

@@ -4,7 +4,6 @@ lists what became of each tree's properties."""
 from __future__ import annotations
 
 import argparse
-import resource
 import shlex
 import sys
 import time
@@ -16,7 +15,7 @@ from bt_runtime.cli.authoring import promised
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.tree_argument import checked
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import disk
+from bt_runtime.language.project import disk, system
 
 if TYPE_CHECKING:
     from bt_author.proof.check import Result
@@ -57,10 +56,10 @@ class _Progress:
         self.live = sys.stderr.isatty()
         self.next = time.monotonic() + EVERY
         self.shown = False
-        self.most = megabytes * 1000
+        self.most = megabytes * 1_024_000
 
     def told(self, states: int, left: int) -> None:
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > self.most:
+        if system.most_memory() > self.most:
             raise _TooLarge
         if self.live and time.monotonic() >= self.next:
             self.next = time.monotonic() + EVERY

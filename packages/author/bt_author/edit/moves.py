@@ -51,7 +51,7 @@ def insert(draft: Draft, parent: Path, index: int, node: str, place: str = "") -
     if slot.field.type == "cases":
         raise Untouchable("a case needs its value", f"wrap or set `{slot.field.name}` in the text")
     if slot.field.type != "nodes":
-        if slot.value is not None:
+        if slot.value is not None and not _stands_in(slot):
             raise Untouchable(
                 f"`{slot.field.name}` of `{item.key.text}` is taken", "wrap what stands there, or swap it"
             )
@@ -65,10 +65,16 @@ def _slot(item: Item, place: str) -> FieldSlot:
     found = list(slots(item))
     name = place.partition(":")[0]
     wanted = [s for s in found if s.field.name == name] if name else [s for s in found if s.field.type == "nodes"]
-    wanted = wanted or ([] if name else [s for s in found if s.field.type == "node" and s.value is None])
+    empty = [s for s in found if s.field.type == "node" and (s.value is None or _stands_in(s))]
+    wanted = wanted or ([] if name else empty)
     if not wanted:
         raise Untouchable(f"`{item.key.text}` takes no node there", "put it beside, or wrap it in a control node")
     return wanted[0]
+
+
+def _stands_in(slot: FieldSlot) -> bool:
+    """True for the `succeed: {}` that a new decorator comes with: the first node that is put there takes its place."""
+    return slot.value is not None and slot.value.data() == {"succeed": {}}
 
 
 def _only(draft: Draft, parent: Path, field: Field, rows: list[str]) -> Draft:

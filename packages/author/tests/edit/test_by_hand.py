@@ -128,7 +128,19 @@ class Mouse(Person):
         number = self.look("app.state.nodes.find((n) => n.path.join() === arguments[0].join()).id", list(path))
         self.browser.until(f"document.querySelector('#tree [data-id=\"{number}\"]')")
         self.browser.until("!app.view.moved && !app.view.stale && !app.waiting")
-        return f'#tree [data-id="{number}"] rect'
+        box = f'#tree [data-id="{number}"] rect'
+        (x, y), (left, top, right, low) = (
+            self.at(box),
+            self.look(
+                "Object.values((({left, top, right, bottom}) => ({left, top, right, bottom}))"
+                "(document.getElementById('tree').getBoundingClientRect()))"
+            ),
+        )
+        if not (left < x < right and top < y < low):
+            self.gestures += 1
+            self.click("#fit")
+            self.browser.until("!app.view.moved && !app.view.stale && !app.waiting")
+        return box
 
     def pick(self, *path: int) -> None:
         self.click(self.box(*path))
@@ -138,12 +150,43 @@ class Mouse(Person):
         """A kind from the palette onto a box."""
         before, target = self.version(), self.box(*into)
         x, y = self.at(f'#kinds [data-kind="{kind}"]')
-        to = self.at(target)
+        self.pulled((x, y), self.at(target))
+        self.changed(before)
+
+    def pulled(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        (x, y), (to_x, to_y) = start, end
         self.event("mouseMoved", x, y, button="none")
         self.event("mousePressed", x, y)
         for part in (0.1, 0.6, 1.0):
-            self.event("mouseMoved", x + (to[0] - x) * part, y + (to[1] - y) * part, buttons=1)
-        self.event("mouseReleased", *to)
+            self.event("mouseMoved", x + (to_x - x) * part, y + (to_y - y) * part, buttons=1)
+        self.event("mouseReleased", to_x, to_y)
+
+    def slide(self, slider: str, start: float, end: float) -> None:
+        """The knob of a slider from one part of its way to another."""
+        script = (
+            "(() => { const r = document.querySelector(arguments[0]).getBoundingClientRect(); return [r.x, r.width]; })"
+        )
+        _, y = self.at(slider)
+        left, wide = self.look(script + ".apply(null, arguments)", slider)
+        knob = 16
+        at = [left + knob / 2 + (wide - knob) * part for part in (start, end)]
+        self.pulled((at[0], y), (at[1], y))
+
+    def asked(self, button: str, answer: str) -> None:
+        """A button that asks for a name or a kind."""
+        before = self.version()
+        self.click(button)
+        self.until("document.getElementById('ask').open")
+        self.write(answer)
+        self.click("#yes")
+        self.changed(before)
+
+    def choose(self, field: str, value: str) -> None:
+        """A list: headless Chromium draws none, so the letter that a list takes is typed after the click."""
+        before = self.version()
+        self.click(f"#{field}")
+        self.key(value[0])
+        self.key("Enter")
         self.changed(before)
 
     def fill(self, field: str, text: str) -> None:
@@ -152,7 +195,7 @@ class Mouse(Person):
         if self.look("document.activeElement.id") != field:
             self.click(f"#{field}")
         self.write(text)
-        self.click("#panel")
+        self.click("#palette input")
         self.changed(before)
 
 
@@ -286,8 +329,7 @@ def test_a_newcomer_gets_to_the_end_by_keyboard_alone(browser: Browser, editor: 
     me.gesture("a", "fallback")
     me.gesture("a", "timeout")
     me.fill("field-seconds", "30", "Enter")
-    me.key("ArrowRight")
-    me.gesture("s", "drive")
+    me.gesture("a", "drive")
     me.fill("field-place", "hall", "Enter")
     me.key("ArrowLeft")
     me.gesture("a", "back_up")
@@ -335,3 +377,101 @@ def test_a_newcomer_gets_to_the_end_by_keyboard_alone(browser: Browser, editor: 
     me.until("!app.state.unsaved")
     me.gestures += 1
     sound(editor, me)
+
+
+def test_a_newcomer_gets_to_the_end_by_mouse_alone(browser: Browser, editor: Editor) -> None:
+    """The same tree, trial, proof and test as by keyboard, with the pointer; only the letters of a field are typed."""
+    browser.open(editor.url())
+    browser.js("localStorage.clear()")
+    browser.until("window.app && app.view.svg.clientWidth")
+    me = Mouse(browser)
+    me.asked("#new", "patrol")
+    me.tab("head")
+    me.click("#new-blackboard")
+    me.write("battery")
+    me.click("#new-blackboard-default")
+    me.write("0.9")
+    before = me.version()
+    me.click("[aria-label='Add to Entries']")
+    me.changed(before)
+    me.choose("port-blackboard-battery-type", "number")
+    me.click("#port-blackboard-battery-more")
+    me.fill("port-blackboard-battery-minimum", "0")
+    me.fill("port-blackboard-battery-maximum", "1")
+    me.asked("[data-gesture=swap]", "reactive_fallback")
+    me.drag("sequence")
+    me.pick(0)
+    me.asked("[data-gesture=rename]", "recharge")
+    me.tab("node")
+    me.click("#common")
+    me.fill("field-when", "battery < 0.2")
+    me.drag("drive", 0)
+    me.fill("field-place", "dock")
+    me.drag("charge", 0)
+    me.drag("fallback")
+    me.drag("timeout", 1)
+    me.fill("field-seconds", "30")
+    me.drag("drive", 1, 0)
+    me.fill("field-place", "hall")
+    me.drag("back_up", 1)
+    me.tab("try")
+    tried(me, lambda: me.click("#do-begin"))
+    tried(me, lambda: me.click("#do-tick"))
+    asks = "app.told.nodes.filter((n) => n[4]).map((n) => n[5])"
+    assert me.look(asks) == ["/patrol/1/0/0"]
+    tried(me, lambda: me.slide("#try-battery", 0.9, 0.05))
+    assert me.look(asks) == ["/patrol/recharge/0"]
+    me.click("#never")
+    me.write(PROMISE)
+    assert checked(me, lambda: me.click("#do-check")) == ["refuted"]
+    me.click("#do-begin-true")
+    me.until("app.told && app.told.story")
+    me.click("#do-end")
+    me.until("app.told.story.state === 'broken'")
+    me.pick(1, 1)
+    me.tab("node")
+    me.fill("field-when", "battery >= 0.2")
+    me.tab("try")
+    assert checked(me, lambda: me.click("#do-check")) == ["proved"]
+    me.click("#do-begin-true")
+    me.until("app.told && app.told.story && app.told.story.at === 0")
+    me.click("#do-end")
+    me.until("app.told.story.state === 'kept'")
+    me.click("#do-keep")
+    me.until("app.told.kept")
+    me.click("#save")
+    me.until("!app.state.unsaved")
+    me.gestures += 6
+    sound(editor, me)
+
+
+def test_the_tree_is_whole_for_a_screen_reader(browser: Browser, editor: Editor) -> None:
+    """The browser's own accessibility tree has each node with its words, guard and level, and which one is active; the
+    arrow keys move that one, and every control of the page has a name."""
+    text = "version: 1\ntree: main\nskills: [rover]\nblackboard: {battery: 1.0}\n" + MEANT
+    (editor.session.workspace.root / "trees" / "main.yaml").write_text(text)
+    browser.open(editor.url())
+    browser.js("localStorage.clear()")
+    browser.until("window.app && app.state && app.view.places.size")
+    me = Keyboard(browser)
+    me.reach("tree")
+    me.key("ArrowRight")
+    me.until("app.node.name === 'recharge' && app.view.drawn.get(app.view.chosen).painted.includes('chosen')")
+    nodes = [n for n in browser.protocol("Accessibility.getFullAXTree", {})["nodes"] if not n["ignored"]]
+
+    def facts(node: Any) -> dict[str, Any]:
+        return {each["name"]: each["value"].get("value") for each in node.get("properties", [])}
+
+    items = [n for n in nodes if n["role"]["value"] == "treeitem"]
+    said = {n["name"]["value"]: facts(n).get("level") for n in items}
+    assert len(items) == 8
+    guarded = next(name for name in said if "recharge" in name)
+    assert "battery < 0.2" in guarded and said[guarded] == 2, said
+    tree = next(n for n in nodes if n["role"]["value"] == "tree")
+    active = next(each for each in tree["properties"] if each["name"] == "activedescendant")
+    chosen = next(n for n in items if n["name"]["value"] == guarded)
+    assert active["value"]["relatedNodes"][0]["backendDOMNodeId"] == chosen["backendDOMNodeId"]
+    assert facts(chosen)["selected"] and facts(chosen)["expanded"]
+    controls = {"button", "textbox", "combobox", "checkbox", "slider", "searchbox", "tab", "switch", "spinbutton"}
+    nameless = [n["role"]["value"] for n in nodes if n["role"]["value"] in controls and not n["name"]["value"]]
+    assert nameless == []

@@ -7,7 +7,6 @@ import asyncio
 import json
 import logging
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,7 +22,7 @@ from bt_fleet.server.link import Link, library, library_alone
 from bt_fleet.server.names import named
 from bt_fleet.shared.surroundings import environment
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import PROJECT_FILE, trust
+from bt_runtime.language.project import PROJECT_FILE, system, trust
 from bt_runtime.types import Json
 
 
@@ -97,8 +96,7 @@ async def _join(args: argparse.Namespace) -> int:
     agent = Agent(card, link, held, runner)
     runner.copied = agent.hand_in.copied
     work = asyncio.create_task(agent.work())
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, work.cancel)
+    system.on_ending(work.cancel)
     try:
         with suppress(asyncio.CancelledError):
             await work

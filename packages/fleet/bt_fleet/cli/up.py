@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from bt_fleet.server.link import PORT, Link
 from bt_fleet.server.server import Server, ServerOptions
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import address as addresses
+from bt_runtime.language.project import system
 
 FOLDER = Path("fleet")
 
@@ -50,8 +50,7 @@ def _size(text: str) -> str:
 
 async def _up(args: argparse.Namespace) -> int:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    system.on_ending(stop.set)
     server = None
     if args.server is None:
         more = guarded.configuration(args.data, args.mqtt, args.anyone)

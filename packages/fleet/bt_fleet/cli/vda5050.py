@@ -7,7 +7,6 @@ import asyncio
 import json
 import logging
 import os
-import signal
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -31,7 +30,7 @@ from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.store import JournalLimits
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError, Faults
-from bt_runtime.language.project import trust
+from bt_runtime.language.project import system, trust
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.replay.resume import resume
 from bt_runtime.types import Json
@@ -119,8 +118,7 @@ async def _work(
     told.setFormatter(logging.Formatter(f"{name}: %(message)s"))
     logging.getLogger("bt_fleet").addHandler(told)
     over = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, over.set)
+    system.on_ending(over.set)
     with ExitStack() as stack:
         added = options.opened(args, stack)
         services = {service: given for each in added for service, given in each.services.items()}

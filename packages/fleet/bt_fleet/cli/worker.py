@@ -6,7 +6,6 @@ standard error, so that it never reads as an answer.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -31,7 +30,7 @@ from bt_runtime.language import project
 from bt_runtime.language.entry import REPEAT
 from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
 from bt_runtime.language.loader import Loader
-from bt_runtime.language.project import orphan, trust
+from bt_runtime.language.project import orphan, system, trust
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.run.run import load
 
@@ -143,7 +142,7 @@ def _alone(words: list[str], folder: Path) -> dict[str, Any]:
     """Runs a command as the only process that writes into this folder of runs. An earlier worker may still be at it,
     and may have begun a journal since: then nothing is run."""
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        system.lock(lock.fileno(), wait=True)
         begun = journals.last_begun(folder)
         if words[0] == "run" and begun is not None:
             return {"exit": None, "result": None}

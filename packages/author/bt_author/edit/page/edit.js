@@ -263,7 +263,7 @@ class App {
     const node = this.node ?? this.fold.nodes.get(this.fold.roots[0]);
     if (!node) return null;
     const kind = this.kindOf(node.kind), several = HOLDS(kind);
-    if ((inside && (several || (kind?.holds.length && !node.children.length))) || node.parent === null) return { parent: node.path, index: node.children.length };
+    if ((inside && (several || ROOM(kind, node, this.fold))) || node.parent === null) return { parent: node.path, index: node.children.length };
     const up = this.fold.nodes.get(node.parent);
     return { parent: up.path, index: node.path[node.path.length - 1] + 1 };
   }

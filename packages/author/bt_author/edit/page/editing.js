@@ -3,6 +3,12 @@
 
 const HOLDS = (kind) => kind && kind.several;
 
+// Whether a decorator has room for a node: none is in it, or the one that a new decorator comes with.
+const ROOM = (kind, node, fold) => {
+  const only = node.children.length === 1 ? fold.nodes.get(node.children[0]) : null;
+  return Boolean(kind?.holds.length && !HOLDS(kind) && (!node.children.length || (only?.kind === "succeed" && !only.name && !Object.keys(only.fields).length)));
+};
+
 // The nodes of a text in the shape that the canvas draws.
 class EditFold {
   constructor(state, version) {
@@ -71,7 +77,7 @@ function dropAt(view, fold, kinds, x, y, moved) {
     if (dx + dy < far) { far = dx + dy; best = place; }
   }
   if (!best) return null;
-  const node = fold.nodes.get(best.id), into = HOLDS(kinds.get(node.kind));
+  const node = fold.nodes.get(best.id), into = HOLDS(kinds.get(node.kind)) || ROOM(kinds.get(node.kind), node, fold);
   const offset = (view.down ? (ours.x - best.x) / best.w - 0.5 : (ours.y - best.y) / BOX);
   for (let at = node; at; at = fold.nodes.get(at.parent)) if (moved && at.id === moved.id) return null;
   if (into && (node.parent === null || Math.abs(offset) < 0.28 || ours.x > best.x + best.w)) return { place: best, how: "into", parent: node, index: node.children.length };
