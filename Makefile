@@ -122,7 +122,7 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 	@test -n "$(LLAMA_CMAKE)" || ! ls $(WHEELS)/llama_cpp_python-0.3.36-*.whl >/dev/null 2>&1 || touch $@
 	@test -f $@ || echo "compiling llama.cpp: 2 to 5 minutes, this once" >&2
 	@test -f $@ || CMAKE_ARGS="-DLLAVA_BUILD=OFF -DCMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/.ci/llama.cmake $(LLAMA_CMAKE)" \
-		$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --require-hashes \
+		.ci/patiently 'compiling llama.cpp' $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --require-hashes \
 		-r .ci/lock/llama.txt -w $(WHEELS) && $(PY) .ci/slim.py $(WHEELS)/llama_cpp_python-0.3.36-*.whl
 	@touch $@
 
