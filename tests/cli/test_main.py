@@ -24,7 +24,7 @@ def test_nothing_at_all_shows_the_help_as_a_usage_error(btr: Btr) -> None:
 
 
 def test_version_is_printed_alone(btr: Btr) -> None:
-    assert btr("--version").out.startswith("btr 0.")
+    assert btr("--version").out.startswith("btr 1.")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

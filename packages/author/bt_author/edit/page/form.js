@@ -98,7 +98,7 @@ function portForm(app, section, name, port) {
     return app.act("port", { section, name, value: made.length ? text : "any" });
   };
   const field = (part, yaml = (text) => text) => {
-    const input = el("input", { id: id(part), "aria-label": `${name}: ${part}`, placeholder: part, autocomplete: "off", spellcheck: "false", on: { change: (e) => set(part, e.target.value.trim() && yaml(e.target.value)), keydown: (e) => { if (e.key === "Enter") e.target.blur(); } } });
+    const input = el("input", { id: id(part), "aria-label": `${name}: ${part}`, title: part, placeholder: part, autocomplete: "off", spellcheck: "false", on: { change: (e) => set(part, e.target.value.trim() && yaml(e.target.value)), keydown: (e) => { if (e.key === "Enter") e.target.blur(); } } });
     input.value = unquoted(port[part] ?? "");
     return input;
   };

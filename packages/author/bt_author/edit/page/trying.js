@@ -39,7 +39,7 @@ function checkForm(app, move) {
   const note = (title, lines) => lines.map((line) => el("p", { class: "dim said" }, `${title}${line}`));
   const rows = (app.checked?.rows ?? []).map((row) => el("div", { class: `box-note checked ${row.outcome}` }, el("b", {}, row.property), `: ${row.words} (${row.states} states)`, note("not covered: ", row.doubts), note("", row.remarks), note("", row.story), row.help ? note("help: ", [row.help]) : "", row.played ? move("Play this story", "begin", { story: true }) : ""));
   const old = app.checked && app.checked.text !== app.state.text ? [el("p", { class: "dim" }, "This was checked before the last change.")] : [];
-  return [el("h2", {}, el("label", { for: "never" }, "Must never hold")), el("div", { class: "rows" }, never, el("span", {}), el("button", { id: "do-check", ...(app.checking ? { disabled: "" } : {}), title: "Looks at every run, with skills that may end in any way", on: { click: check } }, app.checking ? "Checking…" : "Check")), ...old, ...rows];
+  return [el("h2", {}, el("label", { for: "never" }, "Must never hold")), el("div", { class: "rows one" }, never, el("button", { id: "do-check", ...(app.checking ? { disabled: "" } : {}), title: "Looks at every run, with skills that may end in any way", on: { click: check } }, app.checking ? "Checking…" : "Check")), ...old, ...rows];
 }
 
 // The entries, those from outside first: each is set by a control of its type, and the tree is ticked to see it.
