@@ -14,6 +14,10 @@ OWN = re.compile(r'(?m)^(version = ")[^"]+(")$')
 PINNED = re.compile(r'(\bbt_[a-z]+(?:\[[a-z,]+\])?==)[0-9][^"]*')
 
 
+EXTENSION = [ROOT / "editors" / "vscode" / name for name in ("package.json", "package-lock.json")]
+NPM = re.compile(r'(?m)^((?: {2}| {6})"version": ")[^"]+(",)$')  # its own, which stand first
+
+
 def version() -> str:
     found = re.search(r'__version__ = "([^"]+)"', PLACE.read_text("utf-8"))
     assert found is not None
@@ -31,6 +35,8 @@ def write(number: str) -> None:
     for project in PROJECTS:
         text = OWN.sub(rf"\g<1>{number}\g<2>", project.read_text("utf-8"), count=1)
         project.write_text(PINNED.sub(rf"\g<1>{number}", text), "utf-8")
+    for each, count in zip(EXTENSION, (1, 2), strict=True):
+        each.write_text(NPM.sub(rf"\g<1>{number}\g<2>", each.read_text("utf-8"), count=count), "utf-8")
     text = PLACE.read_text("utf-8")
     PLACE.write_text(re.sub(r'__version__ = "[^"]+"', f'__version__ = "{number}"', text), "utf-8")
 

@@ -24,7 +24,7 @@ class NoTasks:
         raise BtError(WHY, "send it to another robot")
 
     async def run(self, own: Own, again: bool) -> Outcome:
-        raise BtError(WHY)
+        raise BtError(WHY, "send it to another robot")
 
     def stop(self, task: str) -> None: ...
 
