@@ -37,7 +37,7 @@ def main() -> int:
         (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
         pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
         subprocess.run([*pip, "--ignore-installed", *map(str, sorted(dist.glob("*.whl")))], check=True)
-        for name in ("docs", "tests"):
+        for name in ("docs", "tests", "examples"):
             shutil.copytree(ROOT / name, away / name, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
         for path in (*ROOT.glob("*.md"), ROOT / "LICENSE", ROOT / "conftest.py", ROOT / "pyproject.toml"):
             shutil.copy(path, away / path.name)
