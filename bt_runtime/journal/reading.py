@@ -27,6 +27,7 @@ from bt_runtime.journal.layout import (
     piece_sum,
     tick_sum,
 )
+from bt_runtime.journal.order import STATE
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
@@ -233,9 +234,10 @@ class Recording:
 
     def _nearest(self, connection: sqlite3.Connection) -> KeptState | None:
         """Finds the latest kept state, from the end on; None where there is none, or where it is damaged."""
-        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE kind = 'state' AND tick < ?"
+        sql = "SELECT seq, tick, at, kind, body, sum FROM events WHERE kind = ? AND tick < ?"
         try:
-            found = connection.execute(f"{sql} ORDER BY seq DESC LIMIT 1", (min(self.near, opening.LAST_TICK + 1),))
+            before_tick = min(self.near, opening.LAST_TICK + 1)
+            found = connection.execute(f"{sql} ORDER BY seq DESC LIMIT 1", (STATE, before_tick))
             *row, sum = found.fetchone() or (0, 0)
             if not row[1:]:
                 return None

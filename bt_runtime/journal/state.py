@@ -7,28 +7,22 @@ the next state that has one is kept; without any, a resumed run is played from i
 
 from __future__ import annotations
 
-import math
 import zlib
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import deque
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
-
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from bt_runtime.events import Crash
 from bt_runtime.journal.action import TapedActivity, TapedInstant
 from bt_runtime.journal.order import STATE
+from bt_runtime.journal.state_values import TAG, StatePlaces, Unkeepable, full_form, kept_form
 from bt_runtime.language import ports
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Activity
-from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.tree.action import Action
-from bt_runtime.tree.blackboard import Scope
 from bt_runtime.tree.budget import Spending
-from bt_runtime.tree.frozen import MISSING, declared, put_apart, values_of
+from bt_runtime.tree.frozen import declared, put_apart, values_of
 from bt_runtime.tree.gates import Gate
 from bt_runtime.tree.node import RUNNING, Node
 from bt_runtime.tree.nodes.instant import InstantNode
@@ -36,7 +30,7 @@ from bt_runtime.tree.nodes.interlocks import AsksPerson, Locked, Noticed, Requir
 from bt_runtime.tree.nodes.skill import SkillNode, acting
 from bt_runtime.tree.nodes.subtree import Subtree
 from bt_runtime.tree.state_shape import StateForm, TreeShape
-from bt_runtime.types import Json, Observation
+from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.events import Tick
@@ -49,26 +43,11 @@ VERSION = 1
 BYTES = 2**19  # noted since the last one, before another is kept
 TIMES = 8  # … and so many times its own size
 NODES = 4_000  # of a tree; the states of larger ones would hold up a tick
-TAG = "~"
 _SPENT = declared(Spending, "STATE")
-_TUPLES: dict[str, Callable[[Any], Any]] = {
-    "tuple": tuple, "set": set, "frozenset": frozenset, "deque": deque, "counter": lambda pairs: Counter(dict(pairs)),
-    "answer": lambda of: EndedAnswer(*of), "news": lambda of: News(*of), "observation": lambda of: Observation(*of),
-}  # fmt: skip
-_NAMES: dict[type, str] = {
-    tuple: "tuple", set: "set", frozenset: "frozenset", deque: "deque", EndedAnswer: "answer", News: "news",
-    Observation: "observation",
-}  # fmt: skip
-_PLAIN = frozenset({type(None), bool, str})
-_LARGEST = 2**63
 _ASIDE: dict[type[Node], frozenset[str]] = {
     SkillNode: frozenset({"activity", "target"}),  # it is kept by its job; found anew
     Subtree: frozenset({"tree"}),  # the same as long as its nodes are
 }
-
-
-class Unkeepable(Exception):
-    """Raised for a state that has no form in a journal."""
 
 
 class Recorded(Protocol):
@@ -85,66 +64,6 @@ class Recorded(Protocol):
 
 class UnfitState(Exception):
     """Raised where a kept state does not fit the run: it is played from its start."""
-
-
-# Values ----------------------------------------------------------------------------------------
-
-
-class _Places(NamedTuple):
-    """What values may refer to."""
-
-    nodes: list[Behaviour]
-    numbers: dict[Behaviour, int]
-    scopes: dict[str, Scope]
-
-
-def _kept(value: Any, at: _Places) -> Json:
-    cls = value.__class__
-    if cls in _PLAIN:
-        return value
-    if cls is int:
-        return value if -_LARGEST < value < _LARGEST else {TAG: "int", "v": hex(value)}
-    if cls is float:
-        return value if math.isfinite(value) else {TAG: "float", "v": str(value)}
-    if cls is Status:
-        return {TAG: "status", "v": value.name}
-    if cls is list:
-        return [_kept(each, at) for each in value]
-    if cls is dict:
-        if TAG not in value and all(name.__class__ is str for name in value):
-            return {name: _kept(each, at) for name, each in value.items()}
-        return {TAG: "dict", "v": [[_kept(name, at), _kept(each, at)] for name, each in value.items()]}
-    if cls is Counter:
-        return {TAG: "counter", "v": [[_kept(name, at), count] for name, count in value.items()]}
-    if (name := _NAMES.get(cls)) is not None:
-        return {TAG: name, "v": [_kept(each, at) for each in value]}
-    if value is MISSING:
-        return {TAG: "missing"}
-    if isinstance(value, Behaviour) and (number := at.numbers.get(value)) is not None:
-        return {TAG: "node", "v": number}
-    if isinstance(value, Scope) and at.scopes.get(value.path) is value:
-        return {TAG: "scope", "v": value.path}
-    raise Unkeepable(f"{cls.__module__}.{cls.__qualname__}")
-
-
-def _full(value: Json, at: _Places) -> Any:
-    if value.__class__ is list:
-        return [_full(each, at) for each in value]
-    if value.__class__ is not dict:
-        return value
-    if (tag := value.get(TAG)) is None:
-        return {name: _full(each, at) for name, each in value.items()}
-    if tag in _TUPLES:
-        return _TUPLES[tag](_full(each, at) for each in value["v"])
-    if tag == "dict":
-        return {_full(name, at): _full(each, at) for name, each in value["v"]}
-    return _ONE[tag](value.get("v"), at)
-
-
-_ONE: dict[str, Callable[[Any, _Places], Any]] = {
-    "int": lambda v, at: int(v, 16), "float": lambda v, at: float(v), "status": lambda v, at: Status[v],
-    "node": lambda v, at: at.nodes[v], "scope": lambda v, at: at.scopes[v], "missing": lambda v, at: MISSING,
-}  # fmt: skip
 
 
 # Nodes -----------------------------------------------------------------------------------------
@@ -179,7 +98,7 @@ def _names(node: Node, form: StateForm, running: bool) -> list[str]:
 _AROUND: dict[type, str] = {Noticed: "noticed", Required: "required", Locked: "locked"}
 
 
-def _activity(activity: Activity, at: _Places) -> Json:
+def _activity(activity: Activity, at: StatePlaces) -> Json:
     """Returns what stands before a running skill, from the outside, and what the tape knows of it."""
     around, here = [], activity
     while not isinstance(here, TapedActivity):
@@ -195,14 +114,14 @@ def _activity(activity: Activity, at: _Places) -> Json:
     if here.dead or here.end is not None or not here.lasting or here.gone:
         raise Unkeepable("a skill that ends")
     found = {name: getattr(here, name) for name in ("number", "sentence", "before", "wakes", "lingers", "in_thread")}
-    return {**found, "around": around, "params": _kept(here.params, at)}
+    return {**found, "around": around, "params": kept_form(here.params, at)}
 
 
-def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recorded, at: _Places) -> None:
+def _taken_up(node: SkillNode, kept: dict[str, Json], tape: Any, recorder: Recorded, at: StatePlaces) -> None:
     """Puts a skill back that was at work: as a run that is made again has it until its end is read or in doubt."""
     context, target = node.context, node.find()
     action = Action(context, target, node.entry, node, str(kept["sentence"]), node.fill)
-    action.params = _full(kept["params"], at)
+    action.params = full_form(kept["params"], at)
     if node.acts(target):
         start = partial(acting, action)
     else:
@@ -240,9 +159,10 @@ class StateKeeper:
     def __init__(self, recorder: Recorded) -> None:
         self.recorder, self.run, self.tape = recorder, recorder.run, recorder.tape
         self.shape = TreeShape(self.run.engine.root)
-        self.at = _Places(self.shape.nodes, self.shape.numbers, self.run.context.blackboard.scopes)
+        self.at = StatePlaces(self.shape.nodes, self.shape.numbers, self.run.context.blackboard.scopes)
         self.next = BYTES  # of what is noted
         self.off = self._never()
+        self.like = 0 if self.off else _likeness(self.shape)
         self.aside: Json = None
         if not self.off:
             try:
@@ -270,7 +190,7 @@ class StateKeeper:
         services = self.run.context.services
         found = [each for each in (services.memory, *services.parts.values()) if each is not None]
         values = [v for each in found for v in values_of(each, _state_of(each))]
-        return [_kept(v, self.at) for v in values if not _state_of(v)]
+        return [kept_form(v, self.at) for v in values if not _state_of(v)]
 
     def look(self, tick: Tick) -> None:
         """Keeps the present state when enough was noted since the last one, and when it has a form."""
@@ -301,7 +221,7 @@ class StateKeeper:
         board, nodes, acts, instants = context.blackboard, [], {}, {}
         for node, form in self.shape.ours:
             running = node.status is RUNNING
-            nodes.append([_kept(value, at) for value in values_of(node, tuple(_names(node, form, running)))])
+            nodes.append([kept_form(value, at) for value in values_of(node, tuple(_names(node, form, running)))])
             if isinstance(node, SkillNode):
                 said = node._sentence
                 if running and node.activity is not None:
@@ -311,15 +231,17 @@ class StateKeeper:
                 if isinstance(node, InstantNode) and node.behind is not None:
                     made: Any = node.behind.made.get(cast(Gate, self.recorder))
                     instants[str(at.numbers[node])] = _instant(made)
-        scopes = {path: [_kept(dict(scope.entries), at), dict(scope.stamps)] for path, scope in board.scopes.items()}
+        scopes = {
+            path: [kept_form(dict(scope.entries), at), dict(scope.stamps)] for path, scope in board.scopes.items()
+        }
         spent = services.spent
         return {
-            "v": VERSION, "like": _likeness(self.shape), "count": engine.count, "nodes": nodes, "acts": acts,
+            "v": VERSION, "like": self.like, "count": engine.count, "nodes": nodes, "acts": acts,
             "instants": instants, "scopes": scopes,
             "board": [board.sequence, board.begun, list(board._begins), board.stirred],
             "crashes": [context.crash_count, engine._crashes_seen, [list(crash) for crash in context.crashes]],
-            "starts": _kept(services.starts, at), "last": engine.shape.counted().last, "jobs": self.tape.number,
-            "spent": None if spent is None else [_kept(v, at) for v in values_of(spent, _SPENT)],
+            "starts": kept_form(services.starts, at), "last": engine.shape.counted().last, "jobs": self.tape.number,
+            "spent": None if spent is None else [kept_form(v, at) for v in values_of(spent, _SPENT)],
             "time": self.recorder.clock.time,
         }  # fmt: skip
 
@@ -360,7 +282,7 @@ def put_back(recorder: Recorded, body: dict[str, Json]) -> None:
         shape = TreeShape(engine.root)
         if body.get("v") != VERSION or body.get("like") != _likeness(shape):
             raise UnfitState("it is of another tree")
-        at = _Places(shape.nodes, shape.numbers, context.blackboard.scopes)
+        at = StatePlaces(shape.nodes, shape.numbers, context.blackboard.scopes)
         try:
             _put_back(recorder, shape, at, body)
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, BtError) as error:
@@ -369,7 +291,7 @@ def put_back(recorder: Recorded, body: dict[str, Json]) -> None:
         engine._starts()
 
 
-def _put_back(recorder: Recorded, shape: TreeShape, at: _Places, body: dict[str, Json]) -> None:
+def _put_back(recorder: Recorded, shape: TreeShape, at: StatePlaces, body: dict[str, Json]) -> None:
     run, tape = recorder.run, recorder.tape
     engine, context, services = run.engine, run.context, run.context.services
     _put_board(context.blackboard, at, body)
@@ -381,16 +303,16 @@ def _put_back(recorder: Recorded, shape: TreeShape, at: _Places, body: dict[str,
             instant.behind.at(recorder).goes_on(kept)
     for (node, form), row in zip(shape.ours, body["nodes"], strict=True):
         names = _names(node, form, row[0] == {TAG: "status", "v": "RUNNING"})
-        vars(node).update(zip(names, [_full(value, at) for value in row], strict=True))
+        vars(node).update(zip(names, [full_form(value, at) for value in row], strict=True))
         put_apart(node, tuple(name for name in form.properties if name in names))
     crash_count, engine._crashes_seen, crashes = body["crashes"]
     context.crash_count = crash_count
     context.crashes.clear()
     context.crashes.extend(starmap(Crash, crashes))
-    services.starts = _full(body["starts"], at)
+    services.starts = full_form(body["starts"], at)
     if body["spent"] is not None:
         services.spent = Spending()
-        vars(services.spent).update(zip(_SPENT, [_full(v, at) for v in body["spent"]], strict=True))
+        vars(services.spent).update(zip(_SPENT, [full_form(v, at) for v in body["spent"]], strict=True))
     engine.count, engine.status = int(body["count"]), RUNNING
     engine.shape.counted().last = int(body["last"])
     recorder.clock.go_on_from(float(body["time"]))
@@ -402,12 +324,12 @@ def _put_back(recorder: Recorded, shape: TreeShape, at: _Places, body: dict[str,
     tape.number = int(body["jobs"])
 
 
-def _put_board(board: Any, at: _Places, body: dict[str, Json]) -> None:
+def _put_board(board: Any, at: StatePlaces, body: dict[str, Json]) -> None:
     if body["scopes"].keys() != board.scopes.keys():
         raise UnfitState("it has other scopes")
     for path, (entries, stamps) in body["scopes"].items():
         scope = board.scopes[path]
-        found = _full(entries, at)
+        found = full_form(entries, at)
         for name in found.keys() & scope.declared.keys():
             ports.check(scope.declared[name], found[name])
         scope.entries.clear()

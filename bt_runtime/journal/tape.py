@@ -65,7 +65,7 @@ class Tape:
         self.writer = writer
         self.recording = recording
         events: Iterable[Event] = recording.until_full() if recording else ()
-        taped = [e for e in events if is_taped(e) and not (recording and recording.begins and _known(e, recording))]
+        taped = [e for e in events if is_taped(e) and not _known(e, recording)]
         notes = [e for e in events if not is_taped(e) and e.kind not in STANDING and e.kind != STATE]
         self.inside = places(taped, notes)  # by the number of the event
         self.events = deque(in_order(taped))
@@ -287,9 +287,9 @@ class Tape:
         return value
 
 
-def _known(event: Event, recording: Recording) -> bool:
+def _known(event: Event, recording: Recording | None) -> bool:
     """True for what others wrote before the kept state that the reading begins with, and noted after it."""
-    if event.kind not in ("write", "unset") or recording.begins is None:
+    if event.kind not in ("write", "unset") or recording is None or recording.begins is None:
         return False
     order = recording.body(event).get("order")
     return order is not None and order <= recording.begins.body["board"][0]

@@ -64,8 +64,8 @@ class Commands:
         return {**state.of_file(self.session, path), "story": story.why if story is not None else ""}
 
     def do_kinds(self, given: Given) -> Json:
-        draft = self.session.draft(self._path(given))
         path = self._path(given)
+        draft = self.session.draft(path)
         trees = [each for each in self.session.trees() if each != path and each.parent.name == "trees"]
         return {
             "kinds": [state.of_kind(kind) for kind in draft.registry],
