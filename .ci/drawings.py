@@ -22,8 +22,9 @@ import bt_runtime as bt  # noqa: E402
 from bt_runtime.events import Feedback, Placed, Tick  # noqa: E402
 from bt_runtime.language.kinds.registry import shipped_kinds  # noqa: E402
 from bt_runtime.language.loader import Loader  # noqa: E402
+from bt_runtime.run.view.notebook import COLOURS  # noqa: E402
 from bt_runtime.run.view.render import Sketch, draw, sketch  # noqa: E402
-from bt_runtime.run.view.render.svg import HEIGHT, MARGIN, ROW, laid_out  # noqa: E402
+from bt_runtime.run.view.render.svg import edge, laid_out  # noqa: E402
 from tests.language.kinds.samples import DOCK, MANIFEST, tree_text  # noqa: E402
 
 DOCS = ROOT / "docs"
@@ -140,7 +141,6 @@ def played(program: str) -> tuple[Sketch, list[Placed], list[Frame]]:
 
 
 EACH = 1.1  # seconds that a tick is shown
-COLOURS = {"running": "#d29922", "success": "#2da043", "failure": "#cf222e"}
 
 
 def moving(program: str) -> str:
@@ -166,11 +166,10 @@ def moving(program: str) -> str:
         number = places.get(id(box.node))
         if number is not None:
             edges = [frame.statuses.get(number, "") for frame in frames]
-            look = [f"stroke: {COLOURS.get(each, 'transparent')}" for each in edges]
+            look = [f"stroke: {COLOURS.get(each.upper(), 'transparent')}" for each in edges]
             rules.append(f"@keyframes n{number} {{ {steps(look)} }}")
-            at = f'x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" height="{HEIGHT}"'
             goes = f"animation: n{number} {length:.1f}s step-end infinite"
-            out.append(f'<rect {at} rx="6" fill="none" stroke-width="3.5" style="{goes}"/>')
+            out.append(f'<rect {edge(box)} style="{goes}"/>')
     for number, frame in enumerate(frames):
         look = [f"opacity: {int(number == other)}" for other in range(len(frames))]
         rules.append(f"@keyframes t{number} {{ {steps(look)} }}")

@@ -8,7 +8,7 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.run.view.render import Sketch, draw, sketch
 from bt_runtime.run.view.render.sketch import of_node
-from bt_runtime.run.view.render.svg import HEIGHT, MARGIN, ROW, laid_out
+from bt_runtime.run.view.render.svg import edge, laid_out
 from bt_runtime.tree.node import INVALID, Node
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def run(run: Any) -> str:
     for box in laid_out(top).boxes:
         status = statuses.get(id(box.node), INVALID)
         if status is not INVALID:
-            at = f'x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" height="{HEIGHT}"'
-            edges.append(f'<rect {at} rx="6" fill="none" stroke-width="3.5" stroke="{COLOURS[status.name]}"/>')
+            edges.append(f'<rect {edge(box)} stroke="{COLOURS[status.name]}"/>')
     *lines, end = draw(top, "svg").splitlines()
     return "\n".join([*lines, *edges, end, ""])

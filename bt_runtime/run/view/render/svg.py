@@ -54,6 +54,12 @@ def laid_out(top: Sketch) -> Drawing:
     return Drawing(boxes, said, width, max(b.level for b in boxes) * ROW + HEIGHT + 2 * MARGIN)
 
 
+def edge(box: Box) -> str:
+    """Returns the attributes of a strong edge around a box, without its colour."""
+    at = f'x="{MARGIN + box.x:.1f}" y="{MARGIN + box.level * ROW}" width="{box.width:.1f}" height="{HEIGHT}"'
+    return f'{at} rx="6" fill="none" stroke-width="3.5"'
+
+
 def draw(top: Sketch) -> str:
     boxes, said, width, height = laid_out(top)
     name = _escaped(top.name)
