@@ -4,19 +4,16 @@ tried in the run."""
 from __future__ import annotations
 
 import json
-import os
 import sys
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
 
 from bt_author.cli.lsp import files, sort
-from bt_author.edit.address import page_of
+from bt_author.edit.remote_editor import RemoteEditor
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import disk, orphan, real
+from bt_runtime.language.project import disk, real
 from bt_runtime.run.debug.debugger import debugger_of, debugging
 from bt_runtime.run.view import beside
 from bt_runtime.run.view.beside import EDITABLE, Command, Given
@@ -27,46 +24,6 @@ if TYPE_CHECKING:
     from bt_runtime.language.spec import TreeSpec
     from bt_runtime.run.run import Run
     from bt_runtime.run.view import View
-
-
-EDITOR = "BTR_EDITOR"  # in a run that an editor has started: "address folder" of that editor
-
-
-class RemoteEditor:
-    """The editor that started this run, in its own process."""
-
-    def __init__(self, address: str, folder: Path) -> None:
-        self.address, self.folder = address, folder
-
-    @classmethod
-    def of_environment(cls) -> RemoteEditor | None:
-        """Returns the editor that started this process, if one did. The process then ends with it."""
-        address, _, folder = os.environ.pop(EDITOR, "").partition(" ")
-        if not folder:
-            return None
-        orphan.heed()
-        return cls(address, Path(folder))
-
-    def url(self, tree: Path, at: tuple[int, int]) -> str:
-        return page_of(self.address, tree.relative_to(self.folder).as_posix(), at)
-
-    def commands(self, name: str, given: dict[str, Any]) -> Json:
-        """Sends a command, as the editor's own page does."""
-        base, _, token = self.address.partition("#")
-        body = json.dumps({**given, "do": name}).encode()
-        headers = {"X-Token": token, "Content-Type": "application/json"}
-        try:
-            with urllib.request.urlopen(urllib.request.Request(f"{base}command", body, headers), timeout=10) as answer:
-                found: Json = json.load(answer)
-                return found
-        except HTTPError as error:
-            with error:
-                raise BtError(str(json.load(error)["error"]), "look at the editor") from None
-        except OSError as error:
-            raise BtError(f"the editor does not answer: {error}", "is it still open?") from error
-
-    def close(self) -> None:
-        """No-op: the editor goes on."""
 
 
 class Beside(beside.Beside):

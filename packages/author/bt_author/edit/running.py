@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from bt_author.edit.beside import EDITOR
+from bt_author.edit.remote_editor import EDITOR
 from bt_author.edit.session import Session
 from bt_author.edit.tryouts import Tryouts
 from bt_runtime.cli.running.view import OVER, VIEW

@@ -6,9 +6,9 @@ import re
 import threading
 from pathlib import Path
 
-from bt_author.edit.address import page_of
 from bt_author.edit.asking import Writer
 from bt_author.edit.commands import Commands
+from bt_author.edit.remote_editor import page_of
 from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Files, Sort, Workspace
 from bt_runtime.language.project.address import LOOPBACK
