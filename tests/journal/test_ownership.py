@@ -75,7 +75,7 @@ def test_without_locks_a_resume_of_what_another_resume_goes_on_with_is_refused(t
         resume(path, skills=[drill], clock=Manual())
     assert "local disk" in refused.value.hint and done[before:].count("start 7") <= 1
     with other[0] as going:
-        assert going.journal is not None and not going.journal.broken
+        assert going.parts.journal is not None and not going.parts.journal.broken
 
 
 def test_without_locks_a_run_that_was_overtaken_stops_in_words(tmp_path, no_locks):

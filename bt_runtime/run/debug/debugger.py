@@ -222,7 +222,7 @@ class Debugger(Gate):
     # Looking ---------------------------------------------------------------------------------
 
     travel: Any = property(
-        lambda self: self.run.extensions.get(Travel)
+        lambda self: self.run.parts.extensions.get(Travel)
     )  # goes back in this run, where it has a journal
 
     def look(self) -> None:

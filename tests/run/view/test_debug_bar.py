@@ -111,13 +111,13 @@ def test_back_a_tick_and_on_from_there_as_a_fork_with_a_page_of_its_own(browser:
             browser.js(PRESS, "fork")
             browser.until(lambda: f"on from tick {tick}" in browser.js(TEXT))
             fork = debugger.travel.fork.run
-            assert fork.engine.count == tick and debugger.paused
+            assert fork.parts.engine.count == tick and debugger.paused
             with pytest.raises(BtError, match="this run waits"):
                 view.command("step", {"ticks": 1})
             browser.open(view.forks[0].url)
-            browser.until(f"btr.history.head.latest.start && btr.history.head.latest.start.run === '{fork.name}'")
+            browser.until(f"btr.history.head.latest.start && btr.history.head.latest.start.run === '{fork.parts.name}'")
             browser.js("btr.command('step');")
-            browser.until(lambda: fork.engine.count == tick + 1)
+            browser.until(lambda: fork.parts.engine.count == tick + 1)
             browser.screenshot(artefact / "fork.png")
             browser.js("btr.command('halt');")
             browser.until(lambda: debugger.travel.fork is None)

@@ -74,7 +74,7 @@ def test_the_list_counts_what_the_summary_of_a_run_counts(tmp_path):
 
 
 def test_a_journal_that_did_not_change_is_not_opened_and_of_one_that_grew_only_the_new_is_read(patrol, monkeypatch):
-    one = Glance(patrol.journal.path, ["battery"])
+    one = Glance(patrol.parts.journal.path, ["battery"])
     one.look()
     before, taken = one.entries["battery"], []
     assert not one.look() and one.reads == 1
@@ -100,7 +100,7 @@ def test_a_journal_that_was_cut_by_a_resumed_run_is_read_anew(patrol, tmp_path):
     """The earlier copy has the same head and fewer entries."""
     one = Glance(tmp_path / "copied" / "run.btr", ["battery"])
     one.path.parent.mkdir()
-    source = patrol.journal.path
+    source = patrol.parts.journal.path
     copied = [(source.with_suffix(suffix), one.path.with_suffix(suffix)) for suffix in (".btr", ".btr-wal")]
     early = [(source.read_bytes(), copy) for source, copy in copied]
     tick(patrol, 40)
@@ -139,7 +139,7 @@ def test_a_journal_that_was_replaced_under_its_name_is_read_anew(tmp_path):
 
 def test_a_run_without_progress_is_stuck_until_it_goes_on(patrol):
     now = [0.0]
-    runs = Runs([patrol.journal.path], stuck=30, now=lambda: now[0])
+    runs = Runs([patrol.parts.journal.path], stuck=30, now=lambda: now[0])
     runs.look()
     last = next(iter(runs.glances.values())).progress
     for after, alarm in ((29, ""), (31, "stuck")):
@@ -245,7 +245,7 @@ def test_no_more_streams_are_kept_than_pages_can_be_served(tmp_path, monkeypatch
 
 
 def test_a_live_run_is_no_longer_followed_once_its_page_was_closed_for_a_while(patrol, monkeypatch):
-    runs = Runs([patrol.journal.path])
+    runs = Runs([patrol.parts.journal.path])
     runs.look()
     feed = runs.opened.feed("1")
     feed.enter()

@@ -115,7 +115,7 @@ def test_two_clients_get_their_own_answers(tmp_path: Path, ros: Any, server: str
     with Zenoh(server, domain=0, node="other", opening=GUARD) as second:
         whole = tree(tmp_path, f"  go: {{how: hold, {OUTPUTS}}}")
         with bt.Run(whole, services={"ros": ros}) as one, bt.Run(whole, services={"ros": second}) as two:
-            until(one, lambda: accepted(one.root))
+            until(one, lambda: accepted(one.parts.engine.root))
             until(two, lambda: accepted(two.root))
             kept = goal_of(two.root)
             one.halt("only this one")
