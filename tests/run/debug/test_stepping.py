@@ -63,9 +63,9 @@ def tree(seed: int) -> str:
     return f"version: 1\ntree: t\nblackboard: {{n: {{type: integer, default: 0}}}}\nroot: {root}\n"
 
 
-def state(run: Any) -> dict[str, Any]:
-    seen = {path_of(node): node.status.name for node in run.parts.engine.root.iterate()}
-    return {**seen, **dict(run.parts.context.blackboard.root)}
+def state(engine: Any) -> dict[str, Any]:
+    seen = {path_of(node): node.status.name for node in engine.root.iterate()}
+    return {**seen, **dict(engine.context.blackboard.root)}
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def paused(text: str, folder: Path, ticks: int) -> Iterator[tuple[Run, dict[int,
         debugger.look()
         debugger.pause_of.author(limit=float("inf"))
         while run.parts.engine.count < ticks and run.tick().running:
-            states[run.parts.engine.count], why[run.parts.engine.count] = state(run), debugger.why()
+            states[run.parts.engine.count], why[run.parts.engine.count] = state(run.parts.engine), debugger.why()
             clock.advance(0.5)
         debugger.pause()
         yield run, states, why
@@ -93,7 +93,7 @@ def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_do
         past = sorted(states)[:-1]
         for tick in draw.sample(past, min(5, len(past))):
             do(debugger, "to", {"tick": tick})
-            assert state(shown(debugger)) == states[tick]
+            assert state(shown(debugger).engine) == states[tick]
             said = do(debugger, "why", {})["sentences"]
             assert said == why[tick]
         assert Counter(begun) == before, "looking back calls no skill"
@@ -104,7 +104,7 @@ def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_do
         do(debugger, "to", {"tick": tick})
         do(debugger, "fork", {"anyway": True})
         fork: Any = latest(debugger).run
-        assert state(fork) == states[tick] and fork.name == f"{run.parts.name}-fork-1"
+        assert state(fork.parts.engine) == states[tick] and fork.parts.name == f"{run.parts.name}-fork-1"
         assert Counter(begun) == before, "nothing that had begun is begun again before the fork goes on"
         thread = debugger.travel.thread
         do(debugger, "continue", {})

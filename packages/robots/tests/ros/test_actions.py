@@ -116,8 +116,8 @@ def test_two_clients_get_their_own_answers(tmp_path: Path, ros: Any, server: str
         whole = tree(tmp_path, f"  go: {{how: hold, {OUTPUTS}}}")
         with bt.Run(whole, services={"ros": ros}) as one, bt.Run(whole, services={"ros": second}) as two:
             until(one, lambda: accepted(one.parts.engine.root))
-            until(two, lambda: accepted(two.root))
-            kept = goal_of(two.root)
+            until(two, lambda: accepted(two.parts.engine.root))
+            kept = goal_of(two.parts.engine.root)
             one.halt("only this one")
             until(two, lambda: not one.parts.context.resources.left())
             assert two.status is bt.Status.RUNNING and kept is not None and kept.state == "accepted"
