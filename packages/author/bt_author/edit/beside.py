@@ -152,9 +152,9 @@ class Beside(beside.Beside):
 def _tree_of(run: Run, scope: str) -> TreeSpec:
     """Returns the tree whose entries lie in this scope."""
     if not scope:
-        return run.spec
-    node = run.engine.find(scope)
-    tree: TreeSpec = getattr(node, "tree", None) or run.engine.growth.owner(node).tree
+        return run.parts.tree.spec
+    node = run.parts.engine.find(scope)
+    tree: TreeSpec = getattr(node, "tree", None) or run.parts.engine.growth.owner(node).tree
     return tree
 
 
