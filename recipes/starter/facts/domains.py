@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from random import Random
 from typing import Any, NamedTuple
 
@@ -124,10 +124,9 @@ def joined(goal: Sequence[Clause], rng: Random) -> str:
     """Orders in one sentence, or each clause in one of its own."""
     joints = read("facts/domains")["joints"]
     text = goal[0].text
-    for before, clause in zip(goal, goal[1:], strict=False):
-        plain = (
-            before.named and clause.named and not any(word in before.text for word in ("except", "but not", "apart"))
-        )
+    for before, clause in pairwise(goal):
+        leaves = any(word in before.text for word in ("except", "but not", "apart"))
+        plain = before.named and clause.named and not leaves
         joint = rng.choice(joints) if plain else ". "
         text += f"{joint}{capital(clause.text) if joint == '. ' else clause.text}"
     return f"{capital(text)}."

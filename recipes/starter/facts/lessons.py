@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
@@ -17,6 +18,7 @@ from recipes.starter.facts.domains import Clause, Domain, joined, make_domain
 from recipes.starter.lesson import Transcript
 
 GOALS = 5  # of one domain
+_SHOWN = re.compile(rf"^{LINE}( .+\n)", re.MULTILINE)
 
 
 def lessons(seed: int, count: int, first: int = 0) -> Iterator[Document]:
@@ -62,17 +64,21 @@ def _asked(prompt: str) -> str:
 
 
 def _learnt(document: Document, domain: Domain) -> Document:
-    """Without the values that the asked part does not name: which of all trams stands there is chance."""
+    """The choice, without the values that the asked part does not name (which of all trams stands there is chance), and
+    the choices of this domain that the prompt gives as examples."""
     ((begin, end),) = document.learn
     part = _asked(document.text[:begin])
+    values = [value for pool in domain.pools.values() for value in pool]
+    shown = [m.span(1) for m in _SHOWN.finditer(document.text, 0, begin) if any(v in m[1] for v in values)]
     spans, at = [], begin
-    for values in domain.pools.values():
-        for value in values:
-            found = document.text.find(value, begin, end)
-            if found >= 0 and not meant(part, [value]):
-                spans.append((found, found + len(value)))
-    learn = []
-    for first, last in sorted(spans):
-        learn.append((at, first))
+    for first, last in sorted(_unnamed(document.text, begin, end, [v for v in values if not meant(part, [v])])):
+        spans.append((at, first))
         at = last
-    return document._replace(learn=(*learn, (at, end)))
+    return document._replace(learn=(*shown, *spans, (at, end)))
+
+
+def _unnamed(text: str, begin: int, end: int, values: Sequence[str]) -> Iterator[tuple[int, int]]:
+    for value in values:
+        found = text.find(value, begin, end)
+        if found >= 0:
+            yield found, found + len(value)
