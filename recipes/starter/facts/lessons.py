@@ -31,7 +31,8 @@ def lessons(seed: int, count: int, first: int = 0) -> Iterator[Document]:
 
 
 def taught(domain: Domain, goal: Sequence[Clause], rng: Random) -> Iterator[Document]:
-    """What is asked about a goal and answered. None, where the goal was taken apart otherwise than it was joined."""
+    """What is asked about a goal and answered: nothing where an order has an action's own words, or where the goal was
+    taken apart otherwise than it was joined."""
     text, transcript = joined(goal, rng), Transcript("facts")
     said = parts(text)
     if len(said) != len(goal):
