@@ -113,9 +113,9 @@ def make_domain(rng: Random, classes: Sequence[str] = (), held: bool = False) ->
         count = rng.randint(2, 4)
         named = rng.sample(words["people"], count) if each.get("people") else []
         pools[slot] = named or [f"{adjective} {slot}" for adjective in rng.sample(words["adjectives"], count)]
-        acts[slot] = [Act(*act) for act in rng.sample(each["acts"], rng.randint(3, 4))]
+        acts[slot] = [Act(said, done, hints) for said, done, hints in rng.sample(each["acts"], rng.randint(3, 4))]
     links = words["held_links" if held else "links"]
-    acts[slots[0]] += [Act(*link, ()) for link in rng.sample(links, rng.randint(0, 1))]
+    acts[slots[0]] += [Act(said, done, ()) for said, done in rng.sample(links, rng.randint(0, 1))]
     people = frozenset(slot for slot, each in zip(slots, chosen, strict=True) if each.get("people"))
     return Domain(pools, people, acts)
 
