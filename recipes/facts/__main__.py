@@ -74,10 +74,10 @@ def one(file: Path, data: Data, goal: Data, model: Any, most: int, examples: Exa
     with bt.Run(
         tree, inputs={"goal": goal["goal"]}, services={"model": model, "budget": Budget(decisions=most)}
     ) as run:
-        run.context.stream.listen(lambda event: acts.append(event.sentence), Acting)
+        run.parts.context.stream.listen(lambda event: acts.append(event.sentence), Acting)
         run.spin()
         wanted = run.blackboard.get("wanted", "")
-        ended, decisions = run.status.name, run.context.services.spending(run.context.clock.now()).decisions
+        ended, decisions = run.status.name, run.parts.context.services.spending(run.parts.context.clock.now()).decisions
     first, began_with = first_acts(data, goal["facts"]), "".join(acts[:1])
     shown = [each.acts[0][0] for each in examples.now]
     return {
