@@ -53,10 +53,10 @@ def attempted(tree: Any, world: World, task: Task, model: Any, inputs: dict[str,
         tree, inputs={"goal": task.goal, **inputs}, world=world, task=task,
         services={"model": model, "budget": Budget(decisions=DECISIONS)},
     ) as run:  # fmt: skip
-        run.context.stream.listen(lambda acting: acts.update([acting.path]), Acting)
-        run.context.stream.listen(ended, Tick)
+        run.parts.context.stream.listen(lambda acting: acts.update([acting.path]), Acting)
+        run.parts.context.stream.listen(ended, Tick)
         status = run.spin()
-        spent = run.context.services.spending(run.context.clock.now()).decisions
+        spent = run.parts.context.services.spending(run.parts.context.clock.now()).decisions
     return Attempts(
         world.verdict().reached, status.name, int(spent), len(failed), sum(not acts[each] for each in failed)
     )
