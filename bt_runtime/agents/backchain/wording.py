@@ -30,6 +30,8 @@ _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b|\b({'|'.join(_COUNTED)})\s+\w+", re.IGNORECASE)
 _THEM = re.compile(r"\bthem\b", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
+_ARTICLES = ("the", "a", "an", "of", "no", "some")
+STEM = 4  # letters that two forms of a word share at least
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
 
@@ -82,6 +84,13 @@ class GoalPart(NamedTuple):
         said, words = _words(_POLITE.sub("", self.text)), own_words(action, every)
         begins = bool(said) and said[0] in words and said[0] == _words(action)[0]
         return len(words) if begins and words <= {"the", "a", "an", *said} else 0
+
+    def says_verb(self, action: str, values: Iterable[Json]) -> bool:
+        """True when it says the verb of an action, whatever its ending: `the crane shall be towed`. A word behind an
+        article is a noun: `the paint` says nothing of `paint {wall}`."""
+        told = {word for value in values for word in _words(value)}
+        said = [word for before, word in pairwise(["", *_words(self.text)]) if before not in _ARTICLES]
+        return any(same_stem(_words(action)[0], word) for word in said if word not in told)
 
     def only_names(self, values: Iterable[Json]) -> bool:
         """True when nothing but these values stands in it: `the fern`."""
@@ -197,6 +206,12 @@ def plural_of(noun: str) -> str:
     if noun.endswith(("s", "x", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if noun[-1:] == "y" and noun[-2:-1] not in "aeiou" else f"{noun}s"
+
+
+def same_stem(one: str, other: str) -> bool:
+    """True of equal words, and of those of four letters and more that differ by an ending of two letters."""
+    stem = max(STEM, min(len(one), len(other)) - 2)
+    return one == other or (min(len(one), len(other)) >= STEM and one[:stem] == other[:stem])
 
 
 def _words(value: Json) -> list[str]:
