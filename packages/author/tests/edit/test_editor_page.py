@@ -262,9 +262,7 @@ def test_the_time_line_of_a_trial_leads_back_and_shows_two_branches(page: Browse
     page.click("#try-c")
     page.until("app.told.line.branch === 1 && document.querySelector('.box.differs')")
     assert "wait 1: idle, there success" in page.js("return document.getElementById('panel').innerText")
-    page.js(
-        "const branch = document.getElementById('branch'); branch.value = '0'; branch.dispatchEvent(new Event('change'))"
-    )
+    page.js("const box = document.getElementById('branch'); box.value = '0'; box.dispatchEvent(new Event('change'))")
     page.until("app.told.line.branch === 0 && app.told.line.steps.length > 1")
 
 

@@ -16,7 +16,15 @@ App.prototype.listenToLine = function () {
   $("beside").addEventListener("change", (e) => this.tried("beside", e.target.value === "" ? {} : { branch: Number(e.target.value) }));
 };
 
-App.prototype.seek = function (by) { if (this.told?.line) this.tried("go", { at: Math.max(0, this.told.line.at + by) }); };
+// Keys that are pressed faster than the server answers add up.
+App.prototype.seek = async function (by) {
+  const line = this.told?.line, waiting = this.seeking !== undefined;
+  if (!line) return;
+  this.seeking = Math.max(0, Math.min(line.steps.length, (this.seeking ?? line.at) + by));
+  if (waiting) return;
+  for (let at = line.at; this.told?.line && at !== this.seeking;) await this.tried("go", { at: (at = this.seeking) });
+  this.seeking = undefined;
+};
 
 // The line below the tree, while a trial goes on.
 App.prototype.timeLine = function () {
