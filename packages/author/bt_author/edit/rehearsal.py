@@ -28,7 +28,7 @@ ANSWERS = {"success": SUCCESS, "failure": FAILURE}
 Gesture = tuple[Any, ...]  # ("step",); ("set", entry, value); ("halt",); ("answer" or "next", path, act)
 
 
-class Step(NamedTuple):
+class TrialStep(NamedTuple):
     """A gesture in a branch, and where the trial stood after it."""
 
     gesture: Gesture
@@ -40,14 +40,14 @@ class Step(NamedTuple):
 class Rehearsal(PlayedTree):
     def __init__(self, text: str, path: Path, project: Path | None, texts: Texts = NO_TEXTS) -> None:
         super().__init__(text, path, project, texts)
-        self.branches: list[list[Step]] = [[]]
+        self.branches: list[list[TrialStep]] = [[]]
         self.branch = self.at = 0  # the branch that is shown, and how many of its steps
         self.other: int | None = None  # the branch that is shown beside it
         self.trial: Trial | None = None
         self._stand()
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[TrialStep]:
         """The steps of the branch that is shown, up to where it stands."""
         return self.branches[self.branch][: self.at]
 
@@ -168,7 +168,7 @@ class Rehearsal(PlayedTree):
         if self.at < len(there):
             self._fork()
         trial = self._open
-        made = Step(gesture, words, len(trial.ticks), round(trial.clock.now(), 3))
+        made = TrialStep(gesture, words, len(trial.ticks), round(trial.clock.now(), 3))
         self.branches[self.branch].append(made)
         self.at += 1
         self.look(trial)
@@ -191,7 +191,7 @@ class Rehearsal(PlayedTree):
         self.trial = self._played(self.steps)
         self.look(self.trial)
 
-    def _played(self, steps: list[Step]) -> Trial:
+    def _played(self, steps: list[TrialStep]) -> Trial:
         doubles = {path: _Noted([RUNNING]) for path in self.stands}
         trial = Trial(self.tree, substitute=doubles, inputs=self.samples(), slow=None)
         for step in steps:
