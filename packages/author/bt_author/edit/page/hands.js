@@ -15,6 +15,7 @@ App.prototype.listen = function () {
   $("out").addEventListener("click", () => app.view.step(0.8));
   $("turn").addEventListener("click", () => { app.view.turn(!app.view.down); $("turn").setAttribute("aria-pressed", String(app.view.down)); app.view.fit(); });
   $("picturing").addEventListener("close", () => { $("tree").focus(); if ($("picturing").returnValue) app.picture($("picturing").returnValue); });
+  app.listenToLine();
   for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => app.tab(tab.dataset.tab));
   $("find").addEventListener("input", () => app.list());
   $("find").addEventListener("keydown", (e) => {
@@ -55,6 +56,7 @@ App.prototype.key = function (e) {
     const next = this.view.neighbour(e.key);
     if (next !== null) this.pick(next, true);
   } else if (e.key === "Enter") { this.tab("node"); $("panel").querySelector("input, select, textarea")?.focus(); e.preventDefault(); }
+  else if (e.key === "[" || e.key === "]") this.seek(e.key === "[" ? -1 : 1);
   else if (e.key === "t") $("turn").click();
   else if (e.key === "z") this.view.fit();
   else if (e.key === "+") this.view.step(1.25);
