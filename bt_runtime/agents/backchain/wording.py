@@ -209,9 +209,12 @@ def plural_of(noun: str) -> str:
 
 
 def same_stem(one: str, other: str) -> bool:
-    """True of equal words, and of those of four letters and more that differ by an ending of two letters."""
-    stem = max(STEM, min(len(one), len(other)) - 2)
-    return one == other or (min(len(one), len(other)) >= STEM and one[:stem] == other[:stem])
+    """True of equal words, of those of four letters and more that differ by an ending of two letters, and of a short
+    one with an ending: `peg` and `pegged`."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < STEM:
+        return long == short or re.fullmatch(rf"{short}{short[-1:]}?(?:s|d|ed|ing)", long) is not None
+    return long[: max(STEM, len(short) - 2)] == short[: max(STEM, len(short) - 2)]
 
 
 def _words(value: Json) -> list[str]:

@@ -336,15 +336,16 @@ def test_the_verb_of_one_action_alone_means_that_action_whatever_its_ending() ->
     facts = [
         GroundFact(f"{wall} is {done}", f"{verb} {wall}", f"{{wall}} is {done}", (("wall", wall),), verb)
         for wall in ("north wall", "south wall")
-        for verb, done in (("paint", "painted"), ("scrape", "bare"), ("scrape down", "smooth"))
+        for verb, done in (("paint", "painted"), ("scrape", "bare"), ("scrape down", "smooth"), ("wax", "smooth"))
     ]
     for goal, verbs in {
         "The north wall shall be painted.": {"paint"},
         "I would like you to paint the north wall.": {"paint"},
         "Could you see to painting the north wall?": {"paint"},
-        "The paint of the north wall comes off.": {"paint", "scrape", "scrape down"},
-        "The north wall has to be scraped.": {"paint", "scrape", "scrape down"},
-        "The north wall looks ugly.": {"paint", "scrape", "scrape down"},
+        "I would like the north wall waxed.": {"wax"},
+        "The paint of the north wall comes off.": {"paint", "scrape", "scrape down", "wax"},
+        "The north wall has to be scraped.": {"paint", "scrape", "scrape down", "wax"},
+        "The north wall looks ugly.": {"paint", "scrape", "scrape down", "wax"},
     }.items():
         (part,) = parts(goal)
         assert {fact.skill for fact in in_own_words(part, fitting(part, facts))} == verbs, goal
