@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
+.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama llama-wheels results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -69,8 +69,9 @@ help:
 	@echo "make hostile    inputs that are meant to do harm (MINUTES=30; AGAIN=build/hostile/X.json: a case that was kept)"
 	@echo "make long       all of the long tests, one after the other, a line for each (LONG='kills soak': only these)"
 	@echo "make audit      ask whether what the lock files name has known holes;  make locks: write them anew"
+	@echo "make llama-wheels  wheels of llama.cpp for other machines (build/llama): all processors in one, CUDA and Vulkan beside"
 	@echo "make lint       ruff, and its formatter"
-	@echo "make types      mypy, strict"
+	@echo "make types      mypy, strict; a user's program by pyright too"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
 	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
@@ -125,6 +126,10 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 		.ci/patiently 'compiling llama.cpp' $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --require-hashes \
 		-r .ci/lock/llama.txt -w $(WHEELS) && $(PY) .ci/slim.py $(WHEELS)/llama_cpp_python-0.3.36-*.whl
 	@touch $@
+
+# for other machines: every processor of this architecture in one; CUDA and Vulkan where their compilers are
+llama-wheels: | $(VENV)/bin/python
+	.ci/llama_wheels $(PY)
 
 demo: $(DEMO_STAMP)
 	@$(PY) -m bt_runtime.cli demo $(if $(SEED),--seed $(SEED))
@@ -297,7 +302,7 @@ long: setup
 audit:
 	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet \
 		--disable-pip-version-check --require-hashes -r .ci/lock/audit.txt; }
-	@for lock in test demo docs ros-real llama fuzz audit release; do echo "$$lock:"; \
+	@for lock in test demo docs ros-real llama fuzz audit pyright release; do echo "$$lock:"; \
 		build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r .ci/lock/$$lock.txt || exit 1; done
 
 # the newest versions within the ranges of pyproject.toml, with their hashes
@@ -335,6 +340,9 @@ lint: setup
 types: setup
 	$(PY) -m mypy
 	$(PY) -m mypy --strict examples/typed.py
+	@test -x build/pyright/bin/basedpyright || { $(PYTHON) -m venv build/pyright && build/pyright/bin/python -m pip install --quiet \
+		--disable-pip-version-check --require-hashes -r .ci/lock/pyright.txt; }
+	build/pyright/bin/basedpyright --pythonpath $(PY) --level error -p examples
 
 generated: setup
 	$(PY) -m bt_runtime.language.emit

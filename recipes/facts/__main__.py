@@ -17,17 +17,10 @@ from bt_runtime.events import Acting
 from bt_runtime.llm import open_model
 from bt_runtime.tree.budget import Budget
 from recipes.facts.examples import HOW, Examples
-from recipes.facts.trade import FILES, Data, Trade, first_acts, reached, trades
+from recipes.facts.trade import FILES, UNDERSTAND, Data, Trade, first_acts, reached, trades
 from recipes.facts.words import Words
 
 TREES = Path(__file__).parents[2] / "trees"
-UNDERSTAND = """
-version: 1
-tree: understand
-inputs: {goal: {type: string}}
-blackboard: {wanted: {type: string, default: ""}}
-root: {want: {goal: "{goal}", into: wanted}}
-"""
 MOST_TOLD = 12  # acts of one goal
 STRATEGIES = ("understand", "facts", "react", "reactree", "adapt")
 
