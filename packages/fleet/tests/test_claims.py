@@ -1,4 +1,5 @@
-"""The protocol of claims, explored: every order of writes, losses, delays, kills and cancels that two vehicles can meet.
+"""The protocol of claims, explored: every order of writes, losses, delays, kills and cancels that two vehicles can
+meet.
 
 The explorer runs the product's own `Claims`. It holds the store, what is still under way, and where each vehicle truly
 is, and follows every possible next event from every state."""
@@ -276,7 +277,7 @@ class Tidy(Claims):
 def test_the_explorer_finds_a_protocol_that_frees_a_place_too_early(
     broken: type[Claims], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a claim written anew a late give-back ends it; a process that gives back what it does not know ends it."""
+    """A claim that is not written anew ends by a late give-back, and one that is given back unknown ends at once."""
     monkeypatch.setitem(Vehicle.claims.__globals__, "Claims", broken)
     with pytest.raises(AssertionError, match="which it does not hold"):
         explored(BACK, Bounds(1, 1, 0))

@@ -150,7 +150,7 @@ def circle(seen: Mapping[str, Seen], robot: str) -> tuple[str, ...]:
     """Returns the shortest circle of robots that wait for each other, from this robot on; () when there is none. A
     vehicle waits for every place of its stretch, so that none in a circle can go on by itself."""
     graph = waits(seen)
-    ways = [(robot,)]
+    ways: list[tuple[str, ...]] = [(robot,)]
     reached = {robot}
     for way in ways:
         for after in sorted(graph.get(way[-1], ())):

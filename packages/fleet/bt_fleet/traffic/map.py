@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError, nearest
-from bt_runtime.language.kinds.shape import Schema, closed
+from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.skills.worlds.content import Content, check_of, read_yaml
 
 FILE = "map.yaml"
@@ -106,5 +106,7 @@ def of_project(root: Path | None) -> Map:
     """Returns the map of a project, or of the one around the working directory."""
     found = root or project.find_root()
     if found is None or not (found / FILE).is_file():
-        raise BtError(f"the project has no {FILE}", "write one: `wait: [dock]`, `pass: [aisle]`, `lanes: [[dock, aisle]]`")
+        raise BtError(
+            f"the project has no {FILE}", "write one: `wait: [dock]`, `pass: [aisle]`, `lanes: [[dock, aisle]]`"
+        )
     return read(found / FILE)
