@@ -70,7 +70,7 @@ help:
 	@echo "make long       all of the long tests, one after the other, a line for each (LONG='kills soak': only these)"
 	@echo "make audit      ask whether what the lock files name has known holes;  make locks: write them anew"
 	@echo "make lint       ruff, and its formatter"
-	@echo "make types      mypy, strict"
+	@echo "make types      mypy, strict; a user's program by pyright too"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
 	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
@@ -297,7 +297,7 @@ long: setup
 audit:
 	@test -x build/audit/bin/pip-audit || { $(PYTHON) -m venv build/audit && build/audit/bin/python -m pip install --quiet \
 		--disable-pip-version-check --require-hashes -r .ci/lock/audit.txt; }
-	@for lock in test demo docs ros-real llama fuzz audit release; do echo "$$lock:"; \
+	@for lock in test demo docs ros-real llama fuzz audit pyright release; do echo "$$lock:"; \
 		build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r .ci/lock/$$lock.txt || exit 1; done
 
 # the newest versions within the ranges of pyproject.toml, with their hashes
@@ -335,6 +335,9 @@ lint: setup
 types: setup
 	$(PY) -m mypy
 	$(PY) -m mypy --strict examples/typed.py
+	@test -x build/pyright/bin/basedpyright || { $(PYTHON) -m venv build/pyright && build/pyright/bin/python -m pip install --quiet \
+		--disable-pip-version-check --require-hashes -r .ci/lock/pyright.txt; }
+	build/pyright/bin/basedpyright --pythonpath $(PY) --level error -p examples
 
 generated: setup
 	$(PY) -m bt_runtime.language.emit

@@ -66,7 +66,7 @@ def ticked(folder: Path) -> int:
         run.halt("enough")
     assert said and numbers == sorted(numbers)
     (path,) = folder.glob("*.btr")
-    assert replay(path).same and Recording(path).name == run.name
+    assert replay(path).same and Recording(path).name == run.parts.name
     with resume(path, skills=[Drive, look], clock=Manual()) as again:
         count: int = again.tick().number
     return count

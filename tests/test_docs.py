@@ -100,7 +100,7 @@ def test_the_path_that_the_language_page_names_is_right() -> None:
     path = re.search(r"stands at `(/keep_charged[^`]+)`", PAGES["language"])
     assert path
     run = Run(load(text))
-    assert type(run.engine.find(path[1])).__name__ == "Wait"
+    assert type(run.parts.engine.find(path[1])).__name__ == "Wait"
 
 
 def test_the_language_page_leads_to_every_kind_of_node() -> None:

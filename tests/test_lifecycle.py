@@ -154,7 +154,7 @@ def test_btr_run_opens_no_world_for_a_tree_with_wrong_inputs(tmp_path, monkeypat
 
 def test_a_model_that_does_not_close_keeps_neither_the_journal_nor_another_model_open(models, left, tmp_path):
     run = Run(load(AGENT), model={"default": "a", "planner": "bad", "critic": "c"}, journal=tmp_path)
-    path = run.journal.path
+    path = run.parts.journal.path
     with pytest.raises(OSError, match="the worker is gone"):
         run.close()
     assert {name: model.closes for name, model in models.items()} == {"a": 1, "bad": 1, "c": 1}
@@ -168,7 +168,7 @@ def test_of_several_things_that_break_while_closing_the_first_is_raised_and_the_
     models, tmp_path
 ):
     run = Run(load(AGENT), model={"default": "bad one", "planner": "bad two"}, journal=tmp_path)
-    run.engine.shutdown = lambda: 1 / 0
+    run.parts.engine.shutdown = lambda: 1 / 0
     with pytest.raises(ZeroDivisionError) as caught:
         run.close()
     assert len(caught.value.__notes__) == 2

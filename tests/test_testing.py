@@ -163,13 +163,13 @@ def ran():
     """What was run by a fixture that is torn down before this one."""
     trials = []
     yield trials
-    assert [trial.run.engine._closed for trial in trials] == [True, True]
+    assert [trial.run.parts.engine._closed for trial in trials] == [True, True]
 
 
 def test_the_fixture_closes_what_it_ran_when_the_test_has_ended(ran, run_tree):
     skills = {"go_to(place)": SUCCESS, "grab": SUCCESS}
     ran += [run_tree(PATROL, seconds=0, skills=skills), run_tree(PATROL, skills=skills)]
-    assert not any(trial.run.engine._closed for trial in ran)
+    assert not any(trial.run.parts.engine._closed for trial in ran)
 
 
 @pytest.fixture

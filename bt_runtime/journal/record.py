@@ -284,7 +284,7 @@ class Recorder(Gate):
 
     def _entries(self) -> list[SkillEntry]:
         if self.entries is None:
-            own = [k.data["entry"] for k in self.run.spec.registry if "entry" in k.data]
+            own = [k.data["entry"] for k in self.run.tree.spec.registry if "entry" in k.data]
             self.entries = [*own, *self.offered]
         return self.entries
 
@@ -346,7 +346,7 @@ class Recorder(Gate):
                 why = tick.halts[0][1]
                 self.tape.put("halt", {"by": why.by, "reason": why.reason})
         elif tick.status is not RUNNING:
-            failed = blame(self.run.root)._asdict() if tick.status is FAILURE else {}
+            failed = blame(self.run.engine.root)._asdict() if tick.status is FAILURE else {}
             self.tape.note("result", {"status": tick.status.name, **failed})
             self.changes.halted(tick)
             self.tape.boundary()

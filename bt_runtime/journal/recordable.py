@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
-from py_trees.behaviour import Behaviour
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -61,7 +59,6 @@ class Stoppable(Protocol):
 
 class Recordable(Protocol):
     name: str
-    spec: TreeSpec
     context: Context
     engine: Engine
 
@@ -71,5 +68,3 @@ class Recordable(Protocol):
     def resources(self) -> Equipment: ...
     @property
     def runner(self) -> Stoppable: ...
-    @property
-    def root(self) -> Behaviour: ...

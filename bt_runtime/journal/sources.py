@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def manifest(run: Recordable, given: Given, things: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """A journal's head, as far as it tells of the tree and of what the run was given. `things`: those that parts keep
     in `given`."""
-    tree, spec, loader = run.tree, run.spec, run.tree.first
+    tree, spec, loader = run.tree, run.tree.spec, run.tree.first
     files = files_kept(loader.files, loader.project, loader.home)
     trees = [each for each in (tree.spec, *loader.loaded.values()) if each]
     root = next((p for p, read in loader.files.items() if read == spec.text), None)

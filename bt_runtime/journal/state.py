@@ -172,7 +172,7 @@ class StateKeeper:
 
     def _never(self) -> str:
         """Why no state of this run is kept; "" where one may be."""
-        run, services, spec = self.run, self.run.context.services, self.run.spec
+        run, services, spec = self.run, self.run.context.services, self.run.tree.spec
         if len(self.shape.nodes) > NODES:
             return "its tree is too large"
         if self.shape.foreign or not all(says_its_state(type(node)) for node, _ in self.shape.ours):

@@ -6,6 +6,7 @@ import math
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -88,10 +89,19 @@ def load(
     return Tree(checked.sound(), loader, tuple(checked.diagnostics), first, kinds)
 
 
-def _recorder(journal: str | Path | Recorder, policy: str | None) -> Recorder | None:
-    from bt_runtime.journal.record import recorder  # only for runs that have one
+@dataclass(eq=False)
+class Parts:
+    """What a run is made of."""
 
-    return recorder(journal, policy)
+    tree: Tree
+    name: str
+    given: frozenset[str]  # the entries that whoever made the run has given
+    journal: Recorder | None
+    context: Context
+    engine: Engine
+    runner: Runner
+    resources: Resources
+    extensions: dict[type, object] = field(default_factory=dict)  # what clients of the run keep with it, by class
 
 
 class Run:
@@ -137,35 +147,35 @@ class Run:
     ) -> None:
         if not isinstance(tree, Tree):
             raise BtError(f"a run takes a checked tree, not {tree!r:.60}", "load it first: Run(load(…))")
-        self.tree, self.spec = tree, tree.spec
-        values = starting_values(self.spec, inputs or {})
-        self.given = frozenset(inputs or ())  # the entries that whoever made the run has given
-        self.journal = _recorder(journal, journal_policy) if journal is not None else None
-        self.name = f"{self.spec.name}-{uuid4().hex[:8]}"
-        self.name = self.journal.name_of(self.name) if self.journal is not None else self.name
-        self.context = Context(clock or (world.own_clock if isinstance(world, Timed) else None), strict)
-        self.context.services.give(services or {})
-        self.context.services.introduce(self.context)
-        self.unheard: list[Line | Notice] = []  # emitted before anybody could listen: for the first listener
-        opened = self.context.stream.listen(self.unheard.append, Line, Notice)
-        caps, root = self.tree.first.caps, build(self.spec, self.context, self.blackboard)
-        self.engine = Engine(root, self.context, caps.depth, caps.nodes, self.tree.loader)
-        self.engine.setup_with = dict(setup or {})
+        values = starting_values(tree.spec, inputs or {})
+        recorder: Recorder | None = None
+        if journal is not None:
+            recorder = import_module("bt_runtime.journal.record").recorder(journal, journal_policy)
+        name = f"{tree.name}-{uuid4().hex[:8]}"
+        context = Context(clock or (world.own_clock if isinstance(world, Timed) else None), strict)
+        context.services.give(services or {})
+        context.services.introduce(context)
+        self._unheard: list[Line | Notice] = []  # emitted before anybody could listen: for the first listener
+        opened = context.stream.listen(self._unheard.append, Line, Notice)
+        self.blackboard: Scope = context.blackboard.root  # what the root tree reads and writes, and you from outside
+        caps, root = tree.first.caps, build(tree.spec, context, self.blackboard)
+        engine = Engine(root, context, caps.depth, caps.nodes, tree.loader)
+        engine.setup_with = dict(setup or {})
         if slow is not None:
-            self.engine.watch(slow, self._held)
+            engine.watch(slow, self._held)
+        self.parts = Parts(
+            tree, name if recorder is None else recorder.name_of(name), frozenset(inputs or ()), recorder, context,
+            engine, Runner(engine, hz, POOL.starved),
+            Resources(world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall),
+        )  # fmt: skip
         self._give(values)
-        self.runner = Runner(self.engine, hz, POOL.starved)
-        self.resources = Resources(
-            world=world, task=task, model=model, memory=memory, seed=seed, budget=budget, recall=recall
-        )
-        self.extensions: dict[type, object] = {}  # what clients of the run keep with it, by class
         self._closed = False
         self._grace = STOPPING
         with ExitStack() as opening:
-            if self.journal is not None:
-                opening.push(closing(self.journal.close))
-            opening.push(closing(self.resources.close))
-            opening.push(closing(self.engine.shutdown))
+            if recorder is not None:
+                opening.push(closing(recorder.close))
+            opening.push(closing(self.parts.resources.close))
+            opening.push(closing(engine.shutdown))
             self._open({
                 "inputs": inputs, "seed": seed, "budget": budget, "recall": recall, "strict": strict, "hz": hz,
                 "model": model, "memory": memory, "services": services,
@@ -179,60 +189,51 @@ class Run:
         scope = self.blackboard
         for name, value in values.items():
             scope[name] = value
-        scope.declare(self.spec.ports)
-        scope.board.doubt = Doubts(self.context, self.spec)
+        scope.declare(self.parts.tree.spec.ports)
+        scope.board.doubt = Doubts(self.parts.context, self.parts.tree.spec)
 
     def _open(self, given: Given) -> None:
         """Everything was checked: now the models and memories that were named, then the journal."""
-        again = self.journal is not None and self.journal.recording is not None
-        self.resources.open()
+        again = self.parts.journal is not None and self.parts.journal.recording is not None
+        self.parts.resources.open()
         if again:
-            self.resources.ready()
-        self.resources.attach(self.context, self.name, again, self.tree.first.project)
-        if self.journal is not None:
-            self.journal.attach(self, given)
-        rules = self.spec.watched or self.spec.policies or self.spec.shared
+            self.parts.resources.ready()
+        self.parts.resources.attach(self.parts.context, self.parts.name, again, self.parts.tree.first.project)
+        if self.parts.journal is not None:
+            self.parts.journal.attach(self.parts, given)
+        rules = self.parts.tree.spec.watched or self.parts.tree.spec.policies or self.parts.tree.spec.shared
         for watcher in plugins.entries("watchers") if rules else ():
             plugins.load(watcher)(self)
-        if self.spec.policies and self.context.services.policy is None:
+        if self.parts.tree.spec.policies and self.parts.context.services.policy is None:
             raise BtError("the tree has policies, and nothing here holds them", "install bt_runtime anew")
 
     @property
-    def blackboard(self) -> Scope:
-        """The run's own entries: what the root tree reads and writes, and what you set from outside."""
-        return self.context.blackboard.root
-
-    @property
-    def root(self) -> Behaviour:
-        return self.engine.root
-
-    @property
     def outputs(self) -> dict[str, Json]:
-        return {name: self.blackboard.get(name) for name in self.spec.outputs}
+        return {name: self.blackboard.get(name) for name in self.parts.tree.spec.outputs}
 
     # Running ---------------------------------------------------------------------------------
 
     @property
     def status(self) -> Status:
         """Returns the latest tick's status; INVALID before the first tick and after a halt."""
-        return self.engine.status
+        return self.parts.engine.status
 
     @property
     def stopped(self) -> str:
         """Returns why the run was halted or stopped; "" when it was not, or has restarted."""
-        return self.runner.why
+        return self.parts.runner.why
 
     def tick(self) -> Tick:
-        if self.runner.stopped:
-            self.runner.stopped = self.runner.for_good
-        return self.engine.tick()
+        if self.parts.runner.stopped:
+            self.parts.runner.stopped = self.parts.runner.for_good
+        return self.parts.engine.tick()
 
     def spin(self, hz: float | None = None, seconds: float | None = None, ticks: int | None = None) -> Status:
         """Ticks until the tree ends or is halted. Ctrl-C and SIGTERM halt everything; a second signal kills."""
         from bt_runtime.tree.interrupts import interruptible
 
-        with self.runner.at(hz), interruptible(self.runner), self._blocking():
-            status = self.runner.spin(seconds, ticks)
+        with self.parts.runner.at(hz), interruptible(self.parts.runner), self._blocking():
+            status = self.parts.runner.spin(seconds, ticks)
             self._settle(self._grace)
         self._finish()
         return status
@@ -246,14 +247,14 @@ class Run:
         from bt_runtime.tree.event_loop import aspin
         from bt_runtime.tree.interrupts import interruptible
 
-        with self.runner.at(hz), interruptible(self.runner, (signal.SIGTERM,)):
+        with self.parts.runner.at(hz), interruptible(self.parts.runner, (signal.SIGTERM,)):
             try:
-                status = await aspin(self.runner, seconds, ticks)
+                status = await aspin(self.parts.runner, seconds, ticks)
             except asyncio.CancelledError:
-                self.engine.halt("cancelled", "runner")
+                self.parts.engine.halt("cancelled", "runner")
                 raise
             finally:
-                self._not_stopped(await self.context.resources.settled(self._grace), self._grace)
+                self._not_stopped(await self.parts.context.resources.settled(self._grace), self._grace)
         self._finish()
         return status
 
@@ -265,14 +266,14 @@ class Run:
         """
         from bt_runtime.tree.event_loop import asleep
 
-        await asleep(self.runner, until)
-        self.runner.woken.clear()
+        await asleep(self.parts.runner, until)
+        self.parts.runner.woken.clear()
 
     async def aclose(self, reason: str = "the run was closed", timeout: float = STOPPING) -> None:
         """Closes the run within an event loop, so that async skills can stop on it."""
         if not self._closed:
-            self.engine.halt(reason, "run")
-            self._not_stopped(await self.context.resources.settled(timeout), timeout)
+            self.parts.engine.halt(reason, "run")
+            self._not_stopped(await self.parts.context.resources.settled(timeout), timeout)
         self.close(reason, 0.0)
 
     async def __aenter__(self) -> Run:
@@ -284,37 +285,39 @@ class Run:
     @contextmanager
     def _blocking(self) -> Iterator[None]:
         """Returns the event loop that cannot run while this call blocks; async skills then use the run's own."""
-        self.context.loop.own_only = True
+        self.parts.context.loop.own_only = True
         try:
             yield
         finally:
-            self.context.loop.own_only = False
+            self.parts.context.loop.own_only = False
 
     def _settle(self, seconds: float) -> None:
         """Waits for what was told to stop, so long and no longer."""
         here = running()
-        left = self.context.resources.settle(seconds, lambda hold: here is None or hold.loop_of is not here)
+        left = self.parts.context.resources.settle(seconds, lambda hold: here is None or hold.loop_of is not here)
         self._not_stopped(left, seconds)
 
     def _not_stopped(self, left: list[Hold], seconds: float) -> None:
         for hold in left if seconds else ():  # without any, nobody asked
-            self.context.emit(Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}"))
+            self.parts.context.emit(
+                Notice("", "warning", f"this has not stopped within {seconds:g} s: {hold.sentence}")
+            )
 
     def _held(self, slow: Slow) -> None:
         """Reports a node that holds the tick, while it does."""
         where = slow.stack.rstrip().rpartition("\n  File ")[2].replace("\n", " ")
         text = f"holds the tick: {slow.seconds:.1f} s so far, and nothing else can run; it is at {where}"
-        self.context.emit(Notice(slow.path, "warning", text))
+        self.parts.context.emit(Notice(slow.path, "warning", text))
 
     def _finish(self) -> None:
         """Finishes in this order: journals the verdict, stores the memory, then ends the journal."""
-        if self.journal is not None:
-            self.journal.verdict(self.resources.verdict())
-            if self.resources.notebook is not None:
-                self.journal.settled()
-        experiences = self.resources.finish()
-        if self.journal is not None and self.status in (SUCCESS, FAILURE):
-            self.journal.finished(experiences)
+        if self.parts.journal is not None:
+            self.parts.journal.verdict(self.parts.resources.verdict())
+            if self.parts.resources.notebook is not None:
+                self.parts.journal.settled()
+        experiences = self.parts.resources.finish()
+        if self.parts.journal is not None and self.status in (SUCCESS, FAILURE):
+            self.parts.journal.finished(experiences)
 
     def halt(self, reason: str, by: str = "operator", for_good: bool = False) -> int:
         """Returns when every running skill was told to cancel; how many nodes were running. Ends what spins.
@@ -322,8 +325,8 @@ class Run:
         From any thread, or a signal's handler. A later `tick` or `spin` starts the tree anew, unless it is `for_good`.
         """
         if for_good:
-            self.runner.halt(reason)
-        return self.engine.halt(reason, by, for_good)
+            self.parts.runner.halt(reason)
+        return self.parts.engine.halt(reason, by, for_good)
 
     def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]:
         """Calls `callback` with events of these kinds, or of all (`bt_runtime.events`). Returns the listener's remover.
@@ -332,17 +335,17 @@ class Run:
         listener to notices also gets those that were emitted while the run was opened.
         """
         first: list[Line | Notice] = []
-        if self.unheard and (not kinds or Notice in kinds):
-            first, self.unheard = self.unheard, []
-        heard = callback if self.journal is None else self.journal.changes.heard_by(callback)
-        return self.context.stream.listen(heard, *kinds, first=first)
+        if self._unheard and (not kinds or Notice in kinds):
+            first, self._unheard = self._unheard, []
+        heard = callback if self.parts.journal is None else self.parts.journal.changes.heard_by(callback)
+        return self.parts.context.stream.listen(heard, *kinds, first=first)
 
     def follow(self, follower: LineFollower) -> None:
         """Sends all that the journal records to a follower, outside the tick. Call it before the first tick."""
-        if self.journal is None:
+        if self.parts.journal is None:
             hint = 'give it one: `journal="runs/"`, or `journal=Recorder(None)` for none on the disk'
             raise BtError("a run without a journal records nothing that could be followed", hint)
-        self.journal.follow(follower)
+        self.parts.journal.follow(follower)
 
     def __enter__(self) -> Run:
         return self
@@ -366,11 +369,11 @@ class Run:
             stack.callback(self._unfreeze)
             stack.push(self._closing)
             stack.push(closing(self._finish))
-            stack.push(closing(self.context.loop.close))
-            stack.push(closing(self.context.leaving.close))
-            stack.push(closing(self.engine.shutdown))
+            stack.push(closing(self.parts.context.loop.close))
+            stack.push(closing(self.parts.context.leaving.close))
+            stack.push(closing(self.parts.engine.shutdown))
             stack.push(closing(lambda: self._settle(self._grace)))
-            stack.push(closing(lambda: self.engine.halt(reason, "run")))
+            stack.push(closing(lambda: self.parts.engine.halt(reason, "run")))
         return stack
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
@@ -386,25 +389,25 @@ class Run:
     def remove(self, path: str) -> Request:
         """Requests that the node at `path` leaves the tree; it is halted."""
         checked(path)
-        return self.engine.growth.remove(path, partial(self._asked, "remove", path))
+        return self.parts.engine.growth.remove(path, partial(self._asked, "remove", path))
 
     def _change(self, how: How, path: str, plan: str | Behaviour, index: int | None = None) -> Request:
         checked(path, plan, index)
         asked = partial(self._asked, how, path, plan, index)
         if not isinstance(plan, Behaviour):
-            return self.engine.growth.graft(how, path, plan, index, asked)
-        return self.engine.request(Request(how, path, lambda place: plan, index, asked=asked))
+            return self.parts.engine.growth.graft(how, path, plan, index, asked)
+        return self.parts.engine.request(Request(how, path, lambda place: plan, index, asked=asked))
 
     def _asked(self, how: How, path: str, plan: object = "", index: int | None = None) -> None:
-        if self.journal is not None:
-            self.journal.asked(how, path, plan, index)
+        if self.parts.journal is not None:
+            self.parts.journal.asked(how, path, plan, index)
 
     def _repr_html_(self) -> str:
         return str(import_module("bt_runtime.run.view.notebook").run(self))
 
     def nodes(self) -> Iterable[Behaviour]:
         """All present nodes, parents first."""
-        todo = [self.engine.root]
+        todo = [self.parts.engine.root]
         while todo:
             node = todo.pop()
             yield node

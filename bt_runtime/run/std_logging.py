@@ -19,6 +19,6 @@ def bridge(run: Run, logger: logging.Logger | str = LOGGER) -> Callable[[], None
     def told(line: Line) -> None:
         level = logging.getLevelNamesMapping().get(line.level.upper(), logging.INFO)
         words = f"{line.path}: {line.text}" if line.path else line.text
-        target.log(level, "%s", words, extra={"path": line.path, "run": run.name})
+        target.log(level, "%s", words, extra={"path": line.path, "run": run.parts.name})
 
     return run.listen(told, Line, Notice)

@@ -59,8 +59,10 @@ class Follower:
 
     def __init__(self, run: Run, coverage: Coverage) -> None:
         self.coverage = coverage
-        self.texts = {tree.file for tree in trees_of(run.spec) if _path(tree) is None}
-        self.files = {tree.file: str(path) for tree in trees_of(run.spec) if (path := _path(tree)) is not None}
+        self.texts = {tree.file for tree in trees_of(run.parts.tree.spec) if _path(tree) is None}
+        self.files = {
+            tree.file: str(path) for tree in trees_of(run.parts.tree.spec) if (path := _path(tree)) is not None
+        }
         run.listen(self.ticked, Tick)
 
     def ticked(self, tick: Tick) -> None:

@@ -98,4 +98,4 @@ class Promises:
         for monitor in self.monitors:
             monitor.unread &= self.unread
             monitor.unseen &= self.unseen
-            monitor.known(run, set(written(run.spec)))
+            monitor.known(run, set(written(run.parts.tree.spec)))

@@ -1,6 +1,6 @@
 """Checks that a class of nodes declares all that a tick leaves behind in it, for the tests of who writes one.
 
-assert undeclared(run.engine, run.tick) == []"""
+assert undeclared(run.parts.engine, run.tick) == []"""
 
 from __future__ import annotations
 

@@ -116,10 +116,10 @@ class Trial:
 
     def tick(self, times: int = 1) -> Status:
         """Ticks so many times (fewer when the tree ends), counting visits. Raises when a promise is broken."""
-        context = self.run.context
+        context = self.run.parts.context
         for _ in range(times):
             context.visits = []
-            self.run.runner.woken.clear()
+            self.run.parts.runner.woken.clear()
             try:
                 tick = self.run.tick()
                 self.due = tick.due
@@ -140,11 +140,11 @@ class Trial:
     def hold(self, promises: Promises) -> None:
         """Looks at these promises after each tick, and holds grafts against them, instead of the tree's own watch."""
         self.promises = promises
-        watch: Watch | None = self.run.extensions.get(Watch)  # type: ignore[assignment]
+        watch: Watch | None = self.run.parts.extensions.get(Watch)  # type: ignore[assignment]
         if watch is not None:
             watch.end()
         if promises.all:
-            self.run.extensions[Watch] = Watch(self.run, promises)
+            self.run.parts.extensions[Watch] = Watch(self.run, promises)
 
     def repeats(self, ticks: int) -> None:
         """Raises when a promise is broken in a run that goes through its latest ticks again and again."""
@@ -176,7 +176,7 @@ class Trial:
         first = len(self.ticks)
         if self.go_on(seconds) is not RUNNING:
             return self
-        restless = self.run.context.restless
+        restless = self.run.parts.context.restless
         if self.due == -math.inf and restless is not None:
             why = f"ticks without end: `{kind_of(restless)}` at {path_of(restless)} asks for the next tick at once; "
             why += f"after {seconds:g} s of its time, {len(self.ticks) - first:,} ticks were made"
@@ -200,12 +200,12 @@ class Trial:
         self.at_once = 0 if due - now >= POLL else self.at_once + 1
         least = POLL if self.at_once > AT_ONCE else 0.0
         if due > now and any(map(has_own_life, leaves(self.run))):
-            alarm = self.run.runner.woken
+            alarm = self.run.parts.runner.woken
             alarm.wait(min(due - now, PATIENCE))
             if alarm.is_set() or math.isinf(due):
                 alarm.clear()
                 due = min(due, now + POLL)
-        elif self.run.runner.woken.is_set():
+        elif self.run.parts.runner.woken.is_set():
             due = min(due, now)  # an entry was written since: `spin` would tick at once as well
         if math.isinf(due) and due > 0:
             return math.isinf(end)
@@ -224,7 +224,7 @@ class Trial:
         return [path_of(n) for n in self.run.nodes() if n.status is RUNNING and not n.children]
 
     def find(self, path: str) -> Behaviour:
-        return self.run.engine.find(path)
+        return self.run.parts.engine.find(path)
 
     def insert(self, path: str, plan: str | Behaviour, index: int | None = None) -> Applied:
         """Inserts a child below the node at `path` now; raises when that is refused."""
@@ -235,7 +235,7 @@ class Trial:
         return self._made(self.run.replace(path, plan))
 
     def _made(self, request: Request) -> Applied:
-        self.run.engine.settle()
+        self.run.parts.engine.settle()
         made = request.poll()
         assert made is not None
         return made

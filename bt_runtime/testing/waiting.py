@@ -38,7 +38,7 @@ def still_running(run: Run, why: str, began: Mapping[str, float], hint: str) -> 
     lines = [f"  {path_of(node)}  {_told(node, began)}" for node in found[:MOST]]
     if len(found) > MOST:
         lines.append(f"  … and {len(found) - MOST} more")
-    return "\n".join([f"`{run.spec.name}` {why}; still running:", *lines, hint])
+    return "\n".join([f"`{run.parts.tree.spec.name}` {why}; still running:", *lines, hint])
 
 
 def _told(node: Behaviour, began: Mapping[str, float]) -> str:

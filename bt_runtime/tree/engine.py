@@ -22,7 +22,6 @@ from bt_runtime.language.faults.diagnostic import BtError, text_of
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import DEFAULT_CAPS
 from bt_runtime.tree.adopt import adopt
-from bt_runtime.tree.blackboard import Blackboard
 from bt_runtime.tree.changes import Shape, retire
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.growth import Growth
@@ -94,10 +93,6 @@ class Engine:
     def nodes(self) -> int:
         """Returns the present number of nodes."""
         return self.shape.nodes
-
-    @property
-    def blackboard(self) -> Blackboard:
-        return self.context.blackboard
 
     def watch(self, seconds: float, tell: Callable[[Slow], None]) -> None:
         """Reports, from a separate thread, each node that holds a tick for `seconds`, once per node."""

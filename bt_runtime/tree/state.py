@@ -1,6 +1,6 @@
 """The state of a run between two ticks: taken, compared, put back.
 
-    states = States(run.engine)
+    states = States(run.parts.engine)
     before = states.take()         # hashable; equal snapshots go on alike
     run.tick()
     states.put_back(before)        # as if that tick had not been
@@ -160,7 +160,7 @@ class States:
         made.rows, made.nodes = rows, tuple(keys)
 
     def _board(self, made: Snapshot, losses: Losses) -> None:
-        board = self.engine.blackboard
+        board = self.engine.context.blackboard
         made.scopes, entries = [], []
         losses.at = None
         for path, scope in board.scopes.items():
@@ -176,7 +176,7 @@ class States:
         made.board = board.sequence, board.begun, tuple(board._begins), board.stirred
 
     def _restore_board(self, snapshot: Snapshot) -> None:
-        board = self.engine.blackboard
+        board = self.engine.context.blackboard
         with board._lock:
             board.scopes = {scope.path: scope for scope, _, _ in snapshot.scopes}
             for scope, kept, stamps in snapshot.scopes:

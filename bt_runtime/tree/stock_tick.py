@@ -19,14 +19,14 @@ def stock_tick(engine: Any) -> Iterator[None]:
         if shape.kwargs is None:
             shape.kwargs = engine.setup_with
         shape.apply()
-        engine.blackboard.begin_tick()
+        engine.context.blackboard.begin_tick()
         context.ticking = True
         engine.inbox.begin()
         try:
             yield
         finally:
             context.ticking = False
-            engine.blackboard.end_tick()
+            engine.context.blackboard.end_tick()
             engine.inbox.end()
             shape.apply()
         why, engine.wanted_halt = engine.wanted_halt, None

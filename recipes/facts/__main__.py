@@ -17,17 +17,10 @@ from bt_runtime.events import Acting
 from bt_runtime.llm import open_model
 from bt_runtime.tree.budget import Budget
 from recipes.facts.examples import HOW, Examples
-from recipes.facts.trade import FILES, Data, Trade, first_acts, reached, trades
+from recipes.facts.trade import FILES, UNDERSTAND, Data, Trade, first_acts, reached, trades
 from recipes.facts.words import Words
 
 TREES = Path(__file__).parents[2] / "trees"
-UNDERSTAND = """
-version: 1
-tree: understand
-inputs: {goal: {type: string}}
-blackboard: {wanted: {type: string, default: ""}}
-root: {want: {goal: "{goal}", into: wanted}}
-"""
 MOST_TOLD = 12  # acts of one goal
 STRATEGIES = ("understand", "facts", "react", "reactree", "adapt")
 
@@ -81,10 +74,10 @@ def one(file: Path, data: Data, goal: Data, model: Any, most: int, examples: Exa
     with bt.Run(
         tree, inputs={"goal": goal["goal"]}, services={"model": model, "budget": Budget(decisions=most)}
     ) as run:
-        run.context.stream.listen(lambda event: acts.append(event.sentence), Acting)
+        run.parts.context.stream.listen(lambda event: acts.append(event.sentence), Acting)
         run.spin()
         wanted = run.blackboard.get("wanted", "")
-        ended, decisions = run.status.name, run.context.services.spending(run.context.clock.now()).decisions
+        ended, decisions = run.status.name, run.parts.context.services.spending(run.parts.context.clock.now()).decisions
     first, began_with = first_acts(data, goal["facts"]), "".join(acts[:1])
     shown = [each.acts[0][0] for each in examples.now]
     return {

@@ -26,7 +26,7 @@ class Examples:
     def __init__(self, how: str, other: Data) -> None:
         self.how, self.now = how, list[Worked]()
         self.run = bt.Run(bt.load(ACTING, skills=Trade(other).skills()), model=ScriptedModel([]))
-        node: Any = self.run.root
+        node: Any = self.run.parts.engine.root
         self.others = Actions(node)
 
     @contextmanager

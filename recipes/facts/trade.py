@@ -14,6 +14,13 @@ from bt_runtime.language.sentence import Sentence
 
 TRADES = Path(__file__).with_name("trades.yaml")
 FILES = [TRADES, TRADES.with_name("more_trades.yaml")]
+UNDERSTAND = """
+version: 1
+tree: understand
+inputs: {goal: {type: string}}
+blackboard: {wanted: {type: string, default: ""}}
+root: {want: {goal: "{goal}", into: wanted}}
+"""
 Data = Mapping[str, Any]
 
 

@@ -19,7 +19,8 @@ def main() -> int:
         "courses",
         nargs="+",
         metavar="TEACHER:LESSONS",
-        help="house, textcraft, trials, judged, guided, drills, alfworld, thor, arm, webshop, hotpotqa, …-practice",
+        help="house, textcraft, trials, judged, guided, drills, alfworld, thor, arm, webshop, hotpotqa, facts, "
+        "…-practice",
     )
     add("--out", type=Path, required=True, metavar="DIR", help="of the shards; those that are there are kept")
     add("--seed", type=int, default=0)

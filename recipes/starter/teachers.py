@@ -23,6 +23,7 @@ from bt_runtime.llm.settings import usable_cores
 from recipes.starter.alfworld import homes as alfworld_homes
 from recipes.starter.drills import drills
 from recipes.starter.exercise import Exercise, worth
+from recipes.starter.facts import lessons as facts
 from recipes.starter.guide import guidance
 from recipes.starter.hotpotqa import teacher as hotpotqa
 from recipes.starter.house import housekeeping, trials
@@ -127,6 +128,7 @@ TEACHERS: dict[str, Callable[[int, int, int], Iterator[Document]]] = {
     "panel": _documents(panel.lessons),
     "webshop": _documents(shops.lessons),
     "hotpotqa": _documents(hotpotqa.lessons),
+    "facts": facts.lessons,
 }
 PRACTICE: dict[str, Callable[[int, int, int], Iterator[tuple[Exercise, Random]]]] = {
     "house-practice": housekeeping.exercises,

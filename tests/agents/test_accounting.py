@@ -30,7 +30,7 @@ def test_what_a_node_asks_is_counted_and_ends_with_the_budget(kind: str) -> None
     tree = bt.load(TREE.format(kind=kind, node=NODES[kind]))
     with bt.Run(tree, model=model, world=world, budget=Budget(decisions=4), clock=Manual()) as run:
         run.spin(ticks=60)
-        spent = run.context.services.spent
+        spent = run.parts.context.services.spent
         assert spent is not None
         assert spent.decisions == len(model.asked)
         assert 4 <= len(model.asked) <= 5 + 2 * (kind == "tree_search")

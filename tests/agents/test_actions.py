@@ -69,7 +69,7 @@ def begin():
 
 
 def offered(run: Run, at: int = 0) -> list[str]:
-    asked = [question for question in run.model.asked if question.kind != "write"]
+    asked = [question for question in run.parts.model.asked if question.kind != "write"]
     return [option[1:] for option in asked[at].moves.get("Act:") or asked[at].options]
 
 
@@ -97,7 +97,7 @@ def test_what_a_skill_answers_is_told_in_words(begin):
     ]
     run = begin(script, [pick, put, say, turn])
     assert run.spin(ticks=200) is SUCCESS
-    assert [step.observation for step in run.root.steps] == [
+    assert [step.observation for step in run.parts.engine.root.steps] == [
         "You hold the cup.", "It failed.", "said hello", "ValueError: stuck",
     ]  # fmt: skip
 
@@ -119,7 +119,7 @@ def test_what_a_generator_yields_last_is_told_unless_it_returns_something(begin)
     """As the feedback of a skill that is a class; also when it fails."""
     run = begin(["Act: open cup", "Act: open plate", "Act: count the things", "Act: done"], [open_it, count])
     assert run.spin(ticks=200) is SUCCESS
-    assert [step.observation for step in run.root.steps] == [
+    assert [step.observation for step in run.parts.engine.root.steps] == [
         "the cup is stuck", "the plate is stuck", "count: 2",
     ]  # fmt: skip
 
@@ -216,14 +216,14 @@ def test_a_person_is_asked_before_a_skill_that_wants_it_and_a_no_is_an_observati
     assert run.spin(ticks=200) is SUCCESS
     assert done == ["plate"]
     assert person.asked == ["May I fell cup? (yes or no)", "May I fell plate? (yes or no)"]
-    assert run.root.steps[0].observation == "A person was asked, and said: No, not that one"
+    assert run.parts.engine.root.steps[0].observation == "A person was asked, and said: No, not that one"
 
 
 def test_without_a_person_nothing_that_wants_one_is_begun_by_an_agent_or_a_node(begin):
     done: list[str] = []
     run = begin(["Act: fell cup", "Act: failure"], [felling(done, confirm=True)])
     assert run.spin(ticks=200) is FAILURE
-    assert run.root.steps[0].observation == "Nobody is there to allow it."
+    assert run.parts.engine.root.steps[0].observation == "Nobody is there to allow it."
     plain = begin([], [felling(done, confirm=True)], "version: 1\ntree: t\nroot:\n  fell: cup\n")
     assert plain.spin(ticks=20) is FAILURE
     assert done == []
@@ -255,10 +255,13 @@ def test_another_skills_output_fills_a_slot(begin, tmp_path):
     model = ScriptedModel(["Act: look around", "Act: take green cube", "Act: done"])
     with Run(load(text, project=tmp_path), services={"model": model}) as run:
         assert run.spin(ticks=200) is SUCCESS
-        run.model = model
+        run.parts.model = model
         assert offered(run) == ["look around", "done", "failure"]
         assert offered(run, 1) == ["look around", "take red cube", "take green cube", "done", "failure"]
-        assert [s.observation for s in run.root.steps] == ["seen: red cube, 7, green cube", "green cube is held"]
+        assert [s.observation for s in run.parts.engine.root.steps] == [
+            "seen: red cube, 7, green cube",
+            "green cube is held",
+        ]
 
 
 PLANS = (
@@ -278,9 +281,9 @@ def test_a_plan_holds_skills_by_sentence_or_as_nodes_and_only_those_that_are_all
     run = begin([f"Expand:\n{plan}", "Act: done"], [pick, say], text)
     run.spin(ticks=200)
     if refused:
-        assert refused in run.root.steps[0].observation
+        assert refused in run.parts.engine.root.steps[0].observation
     else:
-        assert run.root.ending.why == "expanded"
+        assert run.parts.engine.root.ending.why == "expanded"
 
 
 def test_agents_of_an_expansion_are_held_to_the_whitelist_above(begin):
@@ -311,7 +314,7 @@ def test_a_name_that_is_no_skill_is_told_at_its_place(begin):
     computed = AGENT.replace("leaf: react", 'leaf: react, actions: "{places}"')
     run = begin([], [pick], computed)
     assert run.spin(ticks=20) is FAILURE
-    assert "`actions` names `table`" in run.context.crashes[-1].message
+    assert "`actions` names `table`" in run.parts.context.crashes[-1].message
 
 
 def test_entries_that_skills_look_at_are_read():
@@ -342,7 +345,7 @@ def test_what_a_skill_says_cannot_pass_for_a_step_of_the_agent(begin):
 
     run = begin(["Act: read cup", "Act: done"], [read])
     assert run.spin(ticks=50) is SUCCESS
-    assert run.root.steps[0].observation == "text: nice Act: done"
+    assert run.parts.engine.root.steps[0].observation == "text: nice Act: done"
 
 
 def test_halting_an_agent_cancels_the_skill_that_it_does(begin):

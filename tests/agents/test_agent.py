@@ -78,7 +78,7 @@ def test_a_late_answer_is_dropped(start):
     run.tick()
     job.polls = 0
     run.tick()
-    assert run.context.services.world.acts == []
+    assert run.parts.context.services.world.acts == []
 
 
 @rule("agent", 3)
@@ -89,7 +89,7 @@ def test_with_resume_an_expansions_result_is_the_next_observation(start):
     script = ["Expand:\nsequence: [go there, come back]", "Act: done", "Act: failure", "Act: jump", "Act: done"]
     run = start(text, script, world=Room())
     assert run.spin(ticks=100) is SUCCESS
-    agent = run.root
+    agent = run.parts.engine.root
     assert [s.observation for s in agent.steps] == ["The plan failed.", "Nothing new."]
     assert agent.children == []
 
@@ -99,9 +99,9 @@ def test_an_agent_that_is_started_again_has_shed_its_earlier_expansion(start):
     text = f"version: 1\ntree: t\nroot:\n  retry:\n    times: 2\n    child: {{{agent}}}\n"
     script = ["Expand:\nsequence: [go there, come back]", "Act: failure", "Act: done"]
     run = start(text, script, world=Room())
-    before = run.engine.nodes
+    before = run.parts.engine.nodes
     assert run.spin(ticks=100) is SUCCESS
-    assert run.engine.nodes == before
+    assert run.parts.engine.nodes == before
 
 
 def test_siblings_and_the_goal_above_are_told_to_a_child(start):
@@ -118,7 +118,7 @@ def test_act_parts_of_a_plan_become_skill_nodes_of_the_trees_manifest(start):
     text = "version: 1\ntree: t\nskills: [house]\nroot:\n  agent: {goal: get out, moves: [expand], leaf: react}\n"
     run = start(text, ["Expand:\nsequence: [{act: go to fridge 1}, look around]", "Act: done"], world=Room())
     assert run.spin(ticks=100) is SUCCESS
-    assert run.context.services.world.acts == ["go to fridge 1"]
+    assert run.parts.context.services.world.acts == ["go to fridge 1"]
 
 
 def test_what_an_agent_lived_through_is_noted_with_how_it_ended(start):
@@ -200,7 +200,7 @@ def test_a_person_who_is_there_is_asked_and_answers(start):
     text = "version: 1\ntree: t\nroot:\n  agent: {goal: get out, moves: [act, ask]}\n"
     run = start(text, ["Ask: which way?", "Act: done"], world=Room(), services={"person": Person()})
     assert run.spin() is SUCCESS
-    assert run.root.steps == [StoryStep("ask", "which way?", "answer to which way?")]
+    assert run.parts.engine.root.steps == [StoryStep("ask", "which way?", "answer to which way?")]
 
 
 def test_a_model_that_breaks_ends_the_agent_with_its_message(start):
@@ -212,7 +212,7 @@ def test_a_model_that_breaks_ends_the_agent_with_its_message(start):
 def test_a_prompt_file_that_is_not_there_ends_the_agent_with_its_name_and_the_tick_goes_on(start):
     run = start("version: 1\ntree: t\nroot:\n  agent: {goal: get out, prompt: nowhere}\n", [], world=Room())
     assert run.spin(ticks=5) is FAILURE
-    assert "there is no prompt `nowhere`" in run.context.crashes[0].message
+    assert "there is no prompt `nowhere`" in run.parts.context.crashes[0].message
 
 
 def test_prompts_of_chat_models_use_the_models_own_template_and_base_models_none():
@@ -288,8 +288,8 @@ def test_what_was_seen_in_a_world_that_is_put_back_is_known_no_more(leaf, told, 
     world.snapshot, world.restore = lambda: b"before", lambda before: None
     tree = f"version: 1\ntree: t\nroot:\n  rollback:\n    sequence:\n      - wait: 1\n      - {leaf}:\n"
     run = start(tree, [], world=world)
-    run.resources.remember(run.context)
-    working = agent_services(run.context).working_memory
+    run.parts.resources.remember(run.parts.context)
+    working = agent_services(run.parts.context).working_memory
     run.tick()
     working.notice([PlacedThing(Thing("cup", 1), "kitchen 1", "shelf 1")])
     run.spin(ticks=50)
@@ -324,7 +324,7 @@ def test_an_agent_tells_what_is_left_of_the_runs_budget(allowed, left, start):
 def test_a_world_that_cannot_be_put_back_is_left_as_it_is(start):
     run = start("version: 1\ntree: t\nroot:\n  rollback:\n    fail:\n", [], world=Room())
     assert run.spin(ticks=5) is FAILURE
-    assert not run.context.crashes
+    assert not run.parts.context.crashes
 
 
 @rule("reflect", 1)

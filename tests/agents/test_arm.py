@@ -66,9 +66,9 @@ def tidying(project: Path) -> Iterator[Run]:
 
 
 def test_an_agent_tidies_the_table_through_grafts(tidying: Run, project: Path) -> None:
-    before = tidying.engine.nodes
+    before = tidying.parts.engine.nodes
     assert tidying.spin(ticks=20_000) is SUCCESS
-    assert tidying.engine.nodes > before, "it has grown"
+    assert tidying.parts.engine.nodes > before, "it has grown"
     arm = arm_of(project)
     assert [arm.tray_of(cube) for cube in ("red cube", "green cube", "blue cube")] == [
         "left tray", "right tray", "right tray",
@@ -87,9 +87,9 @@ def until(run: Run, wanted: Any, most: int = 20_000) -> Any:
         found = running(run)
         if found is not None and wanted(found):
             return found
-        due = run.context.due
-        if run.context.clock.now() < due < float("inf"):
-            run.context.clock.inner.advance(due - run.context.clock.now())
+        due = run.parts.context.due
+        if run.parts.context.clock.now() < due < float("inf"):
+            run.parts.context.clock.inner.advance(due - run.parts.context.clock.now())
     raise AssertionError("it never came to that")
 
 
@@ -98,7 +98,7 @@ def interrupted(run: Run, arm: Any, agent: Any) -> None:
     job, arm.battery = agent.job, 0.1
     for _ in range(200):
         run.tick()
-        run.context.clock.inner.advance(0.02)
+        run.parts.context.clock.inner.advance(0.02)
         if agent.life is None:
             break
     assert agent.ending.why == "cancelled"
@@ -122,8 +122,8 @@ def test_a_low_battery_interrupts_it_in_the_middle_of_a_thought_and_of_a_motion(
 def test_its_journal_is_replayed_without_the_arm(tidying: Run, project: Path) -> None:
     assert tidying.spin(ticks=20_000) is SUCCESS
     tidying.close()
-    assert tidying.journal is not None
-    found = replay(tidying.journal.path)
+    assert tidying.parts.journal is not None
+    found = replay(tidying.parts.journal.path)
     assert found.same, found.difference
 
 

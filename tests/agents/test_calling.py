@@ -89,7 +89,7 @@ class Caller(ScriptedModel):
 
 
 def followed(run: Run, model: Caller) -> Agent:
-    agent = model.agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+    agent = model.agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
     assert run.spin(ticks=2000) is bt.Status.SUCCESS, agent.ending
     return agent
 
@@ -129,7 +129,7 @@ def test_every_sentence_of_an_oracle_is_a_call_and_is_read_back():
         here.reset(task)
         model, tree = Caller(FORMATS["Hermes"], []), load(TREE.replace("MOVES", "[act]"))
         with Run(tree, inputs={"goal": task.goal}, world=here, task=task, model=model) as run:
-            agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+            agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
             while agent.toolbox is None:
                 run.tick()
             box = agent.toolbox
@@ -171,8 +171,8 @@ def test_a_run_by_calls_is_replayed_like_any_other(tmp_path: Path):
     inputs = {"goal": task.goal}
     with Run(tree, inputs=inputs, world=here, task=task, model=model, journal=tmp_path) as run:
         followed(run, model)
-        assert run.journal is not None
-        file = run.journal.path
+        assert run.parts.journal is not None
+        file = run.parts.journal.path
     found = replay(file)
     assert found.same, found.difference
 
@@ -221,7 +221,7 @@ def test_a_template_without_usable_calls_is_refused_in_words(template, why):
     model = Caller(template, [])
     with Run(load(TREE.replace("MOVES", "[act]")), inputs={"goal": "g"}, model=model) as run:
         run.spin(ticks=20)
-        agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+        agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
         assert why in str(agent.ending)
 
 
@@ -230,7 +230,7 @@ def test_what_has_no_place_in_calls_is_refused_in_words(more):
     text = TREE.replace("moves: MOVES", more)
     with Run(load(text), inputs={"goal": "g"}, model=Caller(FORMATS["Hermes"], [])) as run:
         run.spin(ticks=20)
-        agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+        agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
         assert "`form: tools`" in str(agent.ending)
 
 
@@ -259,7 +259,7 @@ def test_a_model_file_calls_and_every_call_is_a_sentence_of_the_world():
         model.chat_template = chat_of(FORMATS["Hermes"])
         with Run(tree, inputs={"goal": task.goal}, world=here, task=task, model=model) as run:
             run.spin(hz=200)
-            agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+            agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
     assert agent.steps and agent.ending.why in ("done", "failure", "budget", "loop"), agent.ending
     for step in agent.steps:
         name, arguments, heard = agent.toolbox.told(step)

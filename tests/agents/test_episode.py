@@ -92,7 +92,7 @@ def test_each_episode_has_budgets_and_a_working_memory_of_its_own():
     with Run(load(MANY), inputs={"tasks": given}, model=ScriptedModel(script)) as run:
         run.spin(seconds=60)
         assert [o["steps"] for o in run.outputs["outcomes"]] == [2, 2]
-        assert agent_services(run.context).working_memory is None and run.context.services.world is None
+        assert agent_services(run.parts.context).working_memory is None and run.parts.context.services.world is None
     assert len(set(seen)) == 2
 
 
@@ -117,7 +117,7 @@ def test_the_world_is_closed_at_the_end_and_when_the_episode_is_halted(monkeypat
     with closings(monkeypatch) as closed:
         with Run(one(root), inputs={"task": tasks(1)[0]}) as run:
             assert run.tick().status is RUNNING  # it is being opened, and the tick did not wait
-            while run.root.inside.services.world is None:
+            while run.parts.engine.root.inside.services.world is None:
                 assert run.tick().status is RUNNING
             run.halt("enough")
             assert len(closed) == 1
@@ -131,10 +131,10 @@ def test_a_task_that_is_not_whole_and_a_world_that_is_not_there_fail_the_episode
     root = '  episode: {world: textcraft, task: "{task}", into: outcome, child: {succeed: {}}}\n'
     with Run(one(root), inputs={"task": {"goal": "x"}}) as run:
         assert run.spin(seconds=120) is FAILURE
-        assert "lacks id, kind, data" in run.context.crashes[-1].message
+        assert "lacks id, kind, data" in run.parts.context.crashes[-1].message
     with Run(one(root.replace("textcraft", "textcrafd")), inputs={"task": tasks(1)[0]}) as run:
         assert run.spin(seconds=120) is FAILURE
-        assert "no world is called `textcrafd`" in run.context.crashes[-1].message
+        assert "no world is called `textcrafd`" in run.parts.context.crashes[-1].message
 
 
 def test_skill_nodes_act_in_the_world_of_their_episode():
@@ -146,7 +146,7 @@ def test_skill_nodes_act_in_the_world_of_their_episode():
                 f"{{type: any, default: none}}}}\nroot:\n{root}")  # fmt: skip
     with Run(tree, inputs={"task": tasks(1)[0]}) as run:
         assert run.spin(seconds=120) is SUCCESS
-        assert not run.context.crashes
+        assert not run.parts.context.crashes
 
 
 def test_a_recorded_run_of_several_episodes_is_played_again_without_model_or_world(tmp_path):
@@ -155,7 +155,7 @@ def test_a_recorded_run_of_several_episodes_is_played_again_without_model_or_wor
         load(MANY), inputs={"tasks": given}, model=ScriptedModel(by_heart(given), polls=2), journal=tmp_path
     ) as run:
         assert run.spin(seconds=60) is SUCCESS
-        path, ticks = run.journal.path, run.engine.count
+        path, ticks = run.parts.journal.path, run.parts.engine.count
     played = replay(path)
     assert (played.difference, played.ended, played.status, played.ticks) == ("", "", "SUCCESS", ticks)
 
@@ -166,8 +166,8 @@ def test_a_run_that_was_cut_off_amid_its_episodes_goes_on_with_their_worlds_as_t
     first = Run(load(MANY), inputs={"tasks": given}, model=ScriptedModel(script, polls=1), journal=tmp_path)
     while sum(n.spec.kind.name == "agent" and len(getattr(n, "steps", ())) for n in first.nodes()) < 3:
         first.tick()
-    path = first.journal.path
-    first.journal.close()  # as if it had been killed: nothing is told any more
+    path = first.parts.journal.path
+    first.parts.journal.close()  # as if it had been killed: nothing is told any more
     assert sum(event.kind == "done" for event in Recording(path).events) >= 2
     with resume(path, model=ScriptedModel(script, polls=1)) as run:
         assert run.spin(seconds=60) is SUCCESS
@@ -196,8 +196,8 @@ def parts(given: list[dict[str, Any]]):
 def test_what_grows_below_an_episode_acts_in_its_world_too(tmp_path):
     given = tasks(2)
     with Run(load(PARTED), inputs={"tasks": given}, model=ScriptedModel(parts(given)), journal=tmp_path) as run:
-        assert run.spin(seconds=60) is SUCCESS, [c.message for c in run.context.crashes]
-        outcomes, path = run.outputs["outcomes"], run.journal.path
+        assert run.spin(seconds=60) is SUCCESS, [c.message for c in run.parts.context.crashes]
+        outcomes, path = run.outputs["outcomes"], run.parts.journal.path
     assert [o["reached"] for o in outcomes] == [True, True]
     assert all("Expand:\n" in o["story"] and f"Your task is to: begin to {o['goal']}" in o["story"] for o in outcomes)
     assert replay(path).difference == ""
@@ -209,12 +209,14 @@ def test_what_an_operator_grafts_into_an_episode_shares_its_world():
     )
     tree = load(one(root).spec.text.replace("tree: t\n", "tree: t\nskills: [textcraft]\n"))
     with Run(tree, inputs={"task": tasks(1)[0]}) as run:
-        while run.root.inside.services.world is None:
+        while run.parts.engine.root.inside.services.world is None:
             run.tick()
         run.insert("/t/0", "inventory: {}", 0)
         run.tick()
-        grafted = run.root.children[0].children[0]
-        assert grafted.find() is run.root.inside.services.world and run.context.services.world is None
+        grafted = run.parts.engine.root.children[0].children[0]
+        assert (
+            grafted.find() is run.parts.engine.root.inside.services.world and run.parts.context.services.world is None
+        )
 
 
 @rule("episode", 1)
@@ -227,7 +229,7 @@ def test_options_reach_the_world_that_is_opened():
             'child: {wait: {until: "false"}}}\n'
         )
         with Run(one(root), inputs={"task": task}) as run:
-            while run.root.inside.services.world is None:
+            while run.parts.engine.root.inside.services.world is None:
                 run.tick()
-            said[feedback] = run.root.inside.services.world.act("open the moon 1").text
+            said[feedback] = run.parts.engine.root.inside.services.world.act("open the moon 1").text
     assert said["terse"] == "Nothing happens." and len(said["detailed"]) > len(said["terse"])

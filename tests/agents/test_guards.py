@@ -202,14 +202,14 @@ root:
     )
     assert answer.prompt == f"{thought.prompt} The lamp is still on.\nIs the goal met?"
     assert run.blackboard["missing"] == ["The lamp is still on."]
-    assert agent_services(run.context).stories["get out"][1] == "done; it is not met. The lamp is still on"
+    assert agent_services(run.parts.context).stories["get out"][1] == "done; it is not met. The lamp is still on"
 
 
 def test_a_missing_model_is_a_failure_that_says_how_to_name_one(start):
     run = start("react", [], goal="get out", world=Room())
-    agent_services(run.context).models.clear()
+    agent_services(run.parts.context).models.clear()
     assert run.spin(ticks=10) is FAILURE
-    assert "--model" in next(iter(run.context.crashes)).traceback
+    assert "--model" in next(iter(run.parts.context.crashes)).traceback
 
 
 @pytest.mark.parametrize("kind", ["agent", "plan"])

@@ -73,4 +73,4 @@ def test_a_guide_may_be_a_file_of_plans_and_a_missing_one_ends_the_agent_not_the
     assert PLAN in run.model.asked[0].prompt
     missing = start("react", ["Act: done"], goal="get out", guide="in.md", world=Room())
     assert missing.spin() is FAILURE
-    assert "there is no plan `in.md`" in missing.context.crashes[-1].message
+    assert "there is no plan `in.md`" in missing.parts.context.crashes[-1].message

@@ -138,4 +138,4 @@ def test_an_agent_takes_any_answer_and_ends_of_itself(text, start):
         goal="x",
     )
     run.spin(ticks=2000)
-    assert run.root.ending is not None
+    assert run.parts.engine.root.ending is not None

@@ -123,7 +123,7 @@ def test_the_budget_of_the_run_is_counted_and_holds(start):
     run = start(root, model := Scoring(liking("yes")), budget=Budget(decisions=2))
     assert run.spin(seconds=120) is FAILURE
     assert len(model.asked) == 2 and "a" not in run.blackboard
-    assert "decisions 2 of the run" in run.root.feedback_message
+    assert "decisions 2 of the run" in run.parts.engine.root.feedback_message
 
 
 def test_cases_are_shown_as_they_would_have_gone(start):
@@ -153,7 +153,7 @@ def test_experiences_are_retrieved_by_the_filled_in_prompt_as_agents_do_it(start
         'infer: {prompt: "Says {message}", outputs: {ok: boolean}, examples: 2}', model := Scoring(liking("yes")),
         recall=False,
     )  # fmt: skip
-    agent_services(run.context).episodes = memory
+    agent_services(run.parts.context).episodes = memory
     assert run.spin(seconds=120) is SUCCESS
     assert memory.asked == ("Says hello", 2000, 2, "agent")
     assert "Example 1\nSays hallo\nok: yes\n" in model.asked[0].prompt
@@ -186,13 +186,13 @@ def test_a_model_without_scores_chooses_but_tells_no_margin(start):
     assert run.spin(seconds=120) is SUCCESS and run.blackboard["ok"] is True
     run = start("infer: {prompt: x, outputs: {ok: boolean}, margin: margin}", Plain(liking("yes")))
     assert run.spin(seconds=120) is FAILURE
-    assert NO_SCORES in run.context.crashes[0].message and run.context.crashes[0].path == "/t"
+    assert NO_SCORES in run.parts.context.crashes[0].message and run.parts.context.crashes[0].path == "/t"
 
 
 def test_a_model_that_keeps_to_no_grammar_is_told_with_the_output_and_a_way_out(start):
     run = start("infer: {prompt: x, outputs: {sum: {type: integer, maximum: 9}}}", Scoring(liking(), ["about ten"]))
     assert run.spin(seconds=120) is FAILURE
-    assert "`sum` was answered with what it cannot be" in run.context.crashes[0].message
+    assert "`sum` was answered with what it cannot be" in run.parts.context.crashes[0].message
 
 
 @pytest.mark.parametrize(("root", "said", "line"), [
@@ -229,7 +229,7 @@ def test_choices_may_be_computed_and_are_held_to_the_same(start):
     assert run.spin(seconds=120) is SUCCESS and run.blackboard["room"] == "cellar"
     run = start(root, Scoring(liking("cellar")), "inputs: {rooms: {type: list, default: []}}")
     assert run.spin(seconds=120) is FAILURE
-    assert "`choices` of `room`" in run.context.crashes[0].message
+    assert "`choices` of `room`" in run.parts.context.crashes[0].message
 
 
 def test_two_options_of_the_same_tokens_are_a_fault_where_scores_are_asked_for():
@@ -344,7 +344,7 @@ def test_where_it_is_not_sure_something_else_is_done(start):
 def test_it_waits_for_its_model_counts_what_it_asks_and_stops_when_it_is_halted(start):
     run = start(route(), model := Scoring(liking("pay"), polls=3))
     assert run.tick().status is RUNNING
-    assert run.context.services.spent.decisions == 1
+    assert run.parts.context.services.spent.decisions == 1
     run.halt("enough")
     assert model.jobs[0].cancelled
     assert start(route(), Scoring(liking("pay")), budget=Budget(decisions=0)).spin(seconds=120) is FAILURE
@@ -371,7 +371,7 @@ def test_the_starter_answers_within_what_it_may_and_the_same_twice(start):
     found = []
     for _ in "ab":
         with Run(load(tree(root)), model="starter") as run:
-            assert run.spin(seconds=60) is SUCCESS, run.context.crashes
+            assert run.spin(seconds=60) is SUCCESS, run.parts.context.crashes
             found.append({name: run.blackboard[name] for name in ("team", "n", "sum", "parts", "margin", "odds")})
     assert found[0] == found[1]
     assert 0 <= found[0]["sum"] <= 9 and found[0]["team"] in ("billing", "support") and found[0]["margin"] > 0
@@ -433,5 +433,5 @@ def test_votes_are_recorded_and_replayed_whatever_their_order(tmp_path):
     text = tree(TEAM[:-1] + ", votes: 3, think: 20, temperature: 0.7}")
     with Run(load(text), model=model, journal=tmp_path) as run:
         assert run.spin(ticks=30) is SUCCESS
-        path = run.journal.path
+        path = run.parts.journal.path
     assert replay(path).same

@@ -132,11 +132,11 @@ def test_what_a_skill_uses_keeps_every_other_start_waiting(way: str, tmp_path: P
     )
     world = Hall()
     with Run(load("t", project=tmp_path), world=world, model=ScriptedModel([*script]) if script else None) as run:
-        held = run.context.resources.take(("arm",), "somebody else's")
+        held = run.parts.context.resources.take(("arm",), "somebody else's")
         for _ in range(100):
             run.tick()
         assert world.acts == []
-        run.context.resources.leave(held)
+        run.parts.context.resources.leave(held)
         for _ in range(100):
             if not run.tick().running:
                 break
@@ -207,9 +207,9 @@ def test_a_resumed_run_is_held_to_it(lock: str, allowed: int, tmp_path: Path) ->
     world, clock = Hall(), Manual()
     run = Run(load("t", project=tmp_path), world=world, clock=clock, journal=tmp_path / "runs")
     run.tick()
-    assert run.journal is not None and run.journal.path is not None
-    journal = run.journal.path
-    run.journal.close()  # as if the process had ended here
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    journal = run.parts.journal.path
+    run.parts.journal.close()  # as if the process had ended here
     with resume(journal, world=world, clock=clock) as again:
         for _ in range(20):
             clock.advance(5)

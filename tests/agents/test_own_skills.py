@@ -85,8 +85,8 @@ def test_each_strategy_reaches_its_goal_by_a_projects_own_skills_and_its_journal
     with Run(tree, model=model, clock=Manual(), journal=tmp_path) as run:
         run.listen(grown.append, Expanded)
         assert run.spin(ticks=1000) is SUCCESS
-        assert run.journal is not None
-        file = run.journal.path
+        assert run.parts.journal is not None
+        file = run.parts.journal.path
     assert table.stands == {"cup": "shelf", "plate": "rack"}
     assert len(grown) == grafts
     assert all(each.grafted.count("- tree:") == 2 for each in grown)

@@ -87,7 +87,7 @@ def test_what_cannot_be_shown_is_a_fault_of_the_node(photo, words):
     model = Seeing(first)
     run, status = run_of(tree(TEAM, photo=photo), model)
     assert status is FAILURE and not model.asked
-    assert words in run.root.feedback_message
+    assert words in run.parts.engine.root.feedback_message
 
 
 def test_a_model_that_sees_nothing_refuses_the_node():
@@ -96,7 +96,10 @@ def test_a_model_that_sees_nothing_refuses_the_node():
         model = Scoring(first)
         run, status = run_of(tree(root), model)
         assert status is FAILURE and not model.asked
-        assert "/" in run.root.feedback_message and "its model sees none" in run.root.feedback_message
+        assert (
+            "/" in run.parts.engine.root.feedback_message
+            and "its model sees none" in run.parts.engine.root.feedback_message
+        )
 
 
 def look(*told):
@@ -117,7 +120,7 @@ def agents_run(*told, root=AGENT, **given):
     tree = load(f"version: 1\ntree: t\nroot:\n  {root}\n", skills=[look(*told)])
     with Run(tree, services={"model": model}, **given) as run:
         assert run.spin(seconds=60) is SUCCESS
-        return model, run.journal.path if given else None
+        return model, run.parts.journal.path if given else None
 
 
 def test_an_agent_is_shown_what_its_skill_returns():
@@ -158,7 +161,7 @@ def test_a_recorded_run_is_replayed_without_files_and_resumed_with_those_beside_
     file.write_text(tree(root, "blackboard: {go: {type: boolean, default: false}}\n"))
     with Run(load(str(file)), services={"model": Seeing(first)}, journal=tmp_path / "runs") as run:
         until(lambda: "team" in run.blackboard, run.tick)
-        path = run.journal.path
+        path = run.parts.journal.path
     kept = folder.pictures_of(path) / picture.of(png(1)).file
     assert kept.read_bytes() == png(1) and kept.stat().st_mode & 0o77 == 0
     assert folder.usage(path) > path.stat().st_size
@@ -169,7 +172,10 @@ def test_a_recorded_run_is_replayed_without_files_and_resumed_with_those_beside_
     with resume(path, model=later, changed=True) as again:
         again.blackboard["go"] = True
         assert again.spin(seconds=60) is FAILURE  # the file itself is gone: the second question has to read it
-        assert not later.asked and "photos/door.png cannot be read" in again.root.children[-1].feedback_message
+        assert (
+            not later.asked
+            and "photos/door.png cannot be read" in again.parts.engine.root.children[-1].feedback_message
+        )
     folder.remove(path)
     assert not kept.parent.exists()
 
@@ -186,7 +192,7 @@ def test_a_resumed_story_shows_the_picture_that_lies_beside_the_journal(tmp_path
     model = SeeingActor(["Act: look around", "Act: look around"])
     with suppress(BtError), Run(given, services={"model": model}, journal=tmp_path / "runs") as run:
         until(lambda: len(model.asked) == 2, run.tick)
-        path = run.journal.path
+        path = run.parts.journal.path
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "photos/door.png").unlink()
     later = SeeingActor(["Act: done"])

@@ -50,7 +50,7 @@ def test_the_tree_of_listing_11_grows_as_published(start):
     goal = "Put the apple, pancake, cupcake, and juice on the kitchen table."
     run = start("reactree", lambda ask: next(lines), world=Room(), goal=goal)
     assert run.spin(ticks=2000) is SUCCESS
-    kind, said, status, (parallel,) = shape(run.root)
+    kind, said, status, (parallel,) = shape(run.parts.engine.root)
     assert (kind, said, status) == ("agent", goal, "success")
     assert parallel[0] == "parallel" and len(parallel[3]) == 4
     for thing, branch in zip(THINGS, parallel[3], strict=True):

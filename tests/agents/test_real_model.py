@@ -67,7 +67,7 @@ def run_one(text, model, seed):
     with Run(load(text), inputs={"goal": task.goal}, world=world, model=model, seed=seed) as run:
         run.listen(lambda event: told.append((NAMES[type(event)], body(event))), *AGENT_EVENTS)
         status = run.spin(seconds=60)
-        crashes = list(run.context.crashes)
+        crashes = list(run.parts.context.crashes)
     return status, told, acts, crashes
 
 
@@ -136,7 +136,7 @@ def test_whatever_a_model_answers_a_skills_slots_hold_values_of_their_types(mode
             run.listen(plans.append, Expanded, PlanRefused)
             run.listen(lambda e: plans.append(e) if "cannot be read" in e.observation else None, Stepped)
             run.spin(seconds=60, ticks=400)
-            assert not run.context.crashes
+            assert not run.parts.context.crashes
     assert {t[0] for t in taken} == {"take", "shift"}
     for _, thing, *rest in taken:
         assert thing in ("cup", "plate")

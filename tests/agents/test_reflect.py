@@ -62,7 +62,7 @@ def test_without_flaw_and_revision_only_the_summary_is_asked_for(start):
 def test_a_part_that_does_not_exist_fails_the_node_and_names_those_that_do(start):
     run = start(REFLECTING, [], tried=TRIED, parts=["sumary"], world=Room())
     assert run.spin(ticks=20) is FAILURE
-    assert "summary, flaw, revision, not sumary" in run.context.crashes[-1].message
+    assert "summary, flaw, revision, not sumary" in run.parts.context.crashes[-1].message
 
 
 REWRITING = HEAD + (

@@ -59,9 +59,9 @@ def test_working_memory_answers_where_a_thing_was_seen_by_another_agent_of_the_r
     script = [f"Act: {room}", "Act: done"]
     with Run(load("react"), inputs={"goal": task.goal}, world=world, model=ScriptedModel(script)) as run:
         assert run.spin() is SUCCESS
-        known = agent_services(run.context).working_memory.snapshot()
+        known = agent_services(run.parts.context).working_memory.snapshot()
         assert run.blackboard["working_memory"] == known
-        offered = run.resources.models["default"].asked[-1].moves["Act:"]
+        offered = run.parts.resources.models["default"].asked[-1].moves["Act:"]
         assert any(s.startswith(" recall location of ") for s in offered) == bool(known.things)
 
 
@@ -72,7 +72,7 @@ def test_a_prompt_tells_of_the_memory_that_can_be_asked_and_of_none_that_cannot(
             load("react"), inputs={"goal": task.goal}, world=world, recall=recall, model=ScriptedModel(["Act: done"])
         ) as run:
             run.spin()
-            asked = run.resources.models["default"].asked[0]
+            asked = run.parts.resources.models["default"].asked[0]
         offered = any(sentence.startswith(" recall location of ") for sentence in asked.moves["Act:"])
         assert (recall, recall) == (offered, "Act: recall location of a thing" in asked.prompt)
 
@@ -82,7 +82,7 @@ def test_a_skill_of_a_manifest_can_recall(house):
     text = "version: 1\ntree: t\nskills: [house]\nroot:\n  recall_location: {thing: unicorn}\n"
     with Run(load(text), world=world) as run:
         assert run.spin() is SUCCESS
-        assert run.root.feedback_message == "You have not seen unicorn before."
+        assert run.parts.engine.root.feedback_message == "You have not seen unicorn before."
 
 
 @pytest.mark.parametrize(

@@ -119,4 +119,4 @@ def test_without_scores_it_is_a_fault_that_says_what_to_leave_out(text):
     with Run(load(text), inputs={"message": "x"} if "message" in text else {}, world=Room(),
              model=ActScoring(lambda q, o: -1.0, tells=False), clock=Manual()) as run:  # fmt: skip
         run.spin(ticks=20)
-        assert "log-probabilities" in str(run.context.crashes[-1].message)
+        assert "log-probabilities" in str(run.parts.context.crashes[-1].message)

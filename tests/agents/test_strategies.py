@@ -122,7 +122,7 @@ def test_reactree_grows_the_teachers_tree_in_the_house_and_reaches_the_goal(reme
         world.reset(task)
         run = start("reactree", taught, world=world, goal=task.goal)
         if remembers:
-            run.resources.remember(run.context)
+            run.parts.resources.remember(run.parts.context)
         assert run.spin(ticks=5000) is SUCCESS
         verdict = world.verdict()
         assert verdict.met == verdict.total > 0

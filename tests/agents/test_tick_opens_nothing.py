@@ -115,7 +115,7 @@ def test_a_node_waits_for_the_opening_of_its_model_as_for_every_job(kind: str) -
         model.job.finish(True)
         model.job = None
         run.spin(ticks=20)
-        assert model.asked and not run.context.crashes
+        assert model.asked and not run.parts.context.crashes
 
 
 FRESH = """

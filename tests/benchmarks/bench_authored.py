@@ -88,7 +88,7 @@ def ours(leaf: str, leaves: int = LEAVES) -> Work:
     run = Run(load(f"{HEAD}root:\n  sequence:\n" + f"    - {leaf}\n" * leaves, skills=[Greet, above], caps=CAPS))
     run.tick()
     assert run.status is Status.SUCCESS
-    return run.engine.tick
+    return run.parts.engine.tick
 
 
 def py_trees_of(make: Callable[[int], Any]) -> Work:
@@ -184,7 +184,7 @@ def loading() -> Iterator[Row]:
     except ImportError:
         pass
     with ready() as run:
-        nodes = run.engine.nodes
+        nodes = run.parts.engine.nodes
     for end, work, target in (("ready", ready, "≤ 5 times"), ("ticked", ticked, "≤ 8 times")):
         found = {"ours": math.inf, CPP: math.inf}
         for _ in range(4):
@@ -207,8 +207,8 @@ def steady() -> Iterator[Row]:
     source = text(NODES)
     with Run(load(source, skills=SKILLS, caps=CAPS)) as run:
         run.tick()
-        found = in_turn({"ours": run.engine.tick, **cpp_text(CPP, xml(NODES))}, rounds=8)
-        nodes = run.engine.nodes
+        found = in_turn({"ours": run.parts.engine.tick, **cpp_text(CPP, xml(NODES))}, rounds=8)
+        nodes = run.parts.engine.nodes
     figures = ", ".join(f"{who} {seconds * 1e3:.1f} ms" for who, seconds in found.items())
     yield Row(f"author's tree of {nodes:,} nodes, a steady tick", figures, found["ours"] * 1e3, "≤ 30 ms")
 
@@ -236,7 +236,7 @@ def latest(ticks: int = 3000) -> Iterator[Row]:
         gc.collect()
         full = time.thread_time() - start
         times.sort()
-        nodes = run.engine.nodes
+        nodes = run.parts.engine.nodes
     middle, rare = times[ticks // 2], times[ticks - ticks // 1000 - 1]
     figures = f"{middle * 1e3:.2f} ms, p99.9 {rare * 1e3:.2f}, longest {times[-1] * 1e3:.2f}; {walks.count(2)} full collections, one costs {full * 1e3:.1f} ms"  # noqa: E501
     yield Row(f"author's tree of {nodes:,} nodes: p99.9 of its ticks against the middle one", figures, rare / middle, "≤ 2 times")  # fmt: skip # noqa: E501

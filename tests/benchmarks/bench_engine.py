@@ -67,7 +67,7 @@ def chain_text(depth: int) -> str:
 
 def started(text: str, caps: Caps = DEEP_CAPS) -> Run:
     run = Run(load(text, caps=caps))
-    run.engine.setup()
+    run.parts.engine.setup()
     return run
 
 
@@ -76,7 +76,7 @@ def wide() -> Iterator[Row]:
     root = py_trees.composites.Sequence("s", memory=True)
     root.add_children([py_trees.behaviours.Success(f"l{i}") for i in range(1000)])
     tree = py_trees.trees.BehaviourTree(root)
-    mine, stock = together(run.engine.tick, tree.tick)
+    mine, stock = together(run.parts.engine.tick, tree.tick)
     yield Row("1,000 leaves wide, all SUCCESS", f"ours {ms(mine)}, py_trees {ms(stock)}", stock / mine, "≥ 3 times")
 
 
@@ -88,7 +88,7 @@ def deep() -> Iterator[Row]:
         for i in range(depth - 1):
             node = py_trees.composites.Sequence(f"s{i}", memory=True, children=[node])
         tree = py_trees.trees.BehaviourTree(node)
-        mine, stock = together(run.engine.tick, tree.tick, rounds=9, calls=3)
+        mine, stock = together(run.parts.engine.tick, tree.tick, rounds=9, calls=3)
         times[depth] = mine
         if target:
             yield Row(
@@ -108,8 +108,8 @@ def resumed() -> Iterator[Row]:
     root.add_children([py_trees.behaviours.Success(f"l{i}") for i in range(999)] + [Running("r")])
     tree = py_trees.trees.BehaviourTree(root)
     tree.tick()
-    run.engine.tick()
-    mine, stock = together(run.engine.tick, tree.tick, calls=20)
+    run.parts.engine.tick()
+    mine, stock = together(run.parts.engine.tick, tree.tick, calls=20)
     yield Row(
         "sequence with memory resumed at child 999 of 1,000",
         f"ours {ms(mine)}, py_trees {ms(stock)}",
@@ -153,20 +153,20 @@ def splice() -> Iterator[Row]:
     runs, splices, whole = {}, {111: [], 11_111: []}, []
     for nodes, levels in ((111, 2), (11_111, 4)):
         runs[nodes] = started(bushy(levels))
-        runs[nodes].engine.tick()
-        assert runs[nodes].engine.nodes == nodes
+        runs[nodes].parts.engine.tick()
+        assert runs[nodes].parts.engine.nodes == nodes
     for _ in range(60):
         for (nodes, run), levels in zip(runs.items(), (2, 4), strict=True):
             path = "/t" + "/9" * (levels - 1)
             start = time.perf_counter()
             run.insert(path, TEN)
             asked = time.perf_counter()
-            run.engine.settle()
+            run.parts.engine.settle()
             done = time.perf_counter()
             splices[nodes].append(done - asked)
             whole.append(done - start)
-            run.remove(f"{path}/{run.engine.find(path).children[-1].segment}")
-            run.engine.settle()
+            run.remove(f"{path}/{run.parts.engine.find(path).children[-1].segment}")
+            run.parts.engine.settle()
     cost = {nodes: statistics.median(times) for nodes, times in splices.items()}
     text = statistics.median(whole)
     yield Row(
@@ -185,7 +185,7 @@ def loading() -> Iterator[Row]:
     )
     text = "version: 1\ntree: big\nblackboard: {battery: number, place: string}\nroot:\n  fallback:\n"
     text += "".join(part.format(i=i, j=i % 9 + 1) for i in range(1000))
-    nodes = Run(load(text)).engine.nodes
+    nodes = Run(load(text)).parts.engine.nodes
     mine, bare = together(lambda: Run(load(text)), lambda: yaml.compose(text, Loader=yaml.CSafeLoader), rounds=5)
     yield Row(
         f"load, check and build {nodes:,} nodes against the bare C compose",
@@ -206,8 +206,8 @@ def memory() -> Iterator[Row]:
     tracemalloc.stop()
     yield Row(
         "memory per node, kB (text, spec and nodes)",
-        f"{used / 1e6:.1f} MB for {run.engine.nodes:,} nodes",
-        used / run.engine.nodes / 1e3,
+        f"{used / 1e6:.1f} MB for {run.parts.engine.nodes:,} nodes",
+        used / run.parts.engine.nodes / 1e3,
         "≤ 2 kB",
     )
 
@@ -283,7 +283,7 @@ def written() -> Iterator[Row]:
         run.tick()
         times = {"ours": math.inf, **dict.fromkeys(works, math.inf)}
         for _ in range(15):
-            for who, work in {"ours": run.engine.tick, **works}.items():
+            for who, work in {"ours": run.parts.engine.tick, **works}.items():
                 start = time.perf_counter()
                 work()
                 times[who] = min(times[who], time.perf_counter() - start)

@@ -120,7 +120,7 @@ def per_decision(folder: Path) -> Iterator[Row]:
                 start = time.perf_counter()
                 run.spin(ticks=5000)
                 times[journal].append((time.perf_counter() - start) / len(plan))
-                path = run.journal.path if run.journal is not None else path
+                path = run.parts.journal.path if run.parts.journal is not None else path
     a, b = statistics.median(times[False]), statistics.median(times[True])
     yield Row(
         "journal: one decision and its action (prompt, answer, observation, memory, fsync)",
@@ -154,7 +154,8 @@ from bt_runtime.clock import Manual
 from bt_runtime.journal import resume
 start = time.perf_counter()
 with resume(sys.argv[1], skills=[drive()], clock=Manual()) as run:
-    print(run.engine.count, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(run.parts.engine.count, time.perf_counter() - start, used)
 """
 MANY = 1_000_000
 
@@ -182,8 +183,8 @@ def resumed(folder: Path) -> Iterator[Row]:
             for _ in range(ticks):
                 run.tick()
                 clock.advance(0.1)
-        assert run.journal is not None
-        words = [sys.executable, "-c", RESUMED, str(run.journal.path)]
+        assert run.parts.journal is not None
+        words = [sys.executable, "-c", RESUMED, str(run.parts.journal.path)]
         told = subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parent).stdout
         count, seconds, memory = map(float, told.split())
         assert count >= ticks - 1, count

@@ -93,11 +93,11 @@ def _grafts(count: int) -> Iterator[float]:
         above = agent
         while above is not None:
             above.status, above = RUNNING, above.parent
-        watch = run.extensions[Watch]
+        watch = run.parts.extensions[Watch]
         past = watch.whole.past
         for _ in range(count):
             steps = ", ".join([*random.choices(("go: {}", "go: {}"), k=17), "set: {holding: true}", "grab: {}"])
-            spec = run.engine.growth.checked("/t/0/a", f"sequence: [{steps}]")
+            spec = run.parts.engine.growth.checked("/t/0/a", f"sequence: [{steps}]")
             began = time.thread_time()
             watch.grafts.check(agent, spec, past)
             yield time.thread_time() - began

@@ -102,7 +102,7 @@ def told(chat: Chat, form: str) -> tuple[Agent, list[StoryStep]]:
     model.chat_template = chat
     run = bt.Run(bt.load(TREE.replace("FORM", form)), inputs={"goal": task.goal}, world=here, task=task, model=model)
     with run:
-        agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+        agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
         run.tick()
         agent.text()
     return agent, steps

@@ -128,8 +128,8 @@ def collected(world: str, template: Any, seed: int, most: int, form: Form = PLAI
         here.reset(task)
         teacher = Teacher(f"{world} {task.id}", iter(suite.oracle(here, task)), template, form)
         with bt.Run(form.tree, inputs={"goal": task.goal}, world=here, task=task, model=teacher) as run:
-            reword(run.context, form.texts)
-            teacher.agent = next(node for node in run.root.iterate() if isinstance(node, Agent))
+            reword(run.parts.context, form.texts)
+            teacher.agent = next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
             followed = run.spin() is bt.Status.SUCCESS
         if teacher.points and followed:
             found += spread(teacher.points)

@@ -41,11 +41,17 @@ def run(seconds: float, folder: str) -> dict[str, float]:
 
     with bt.Run(bt.load(text()), hz=HZ, journal=folder) as made:
         made.spin(seconds=WARM)
-        count, before, began = made.engine.count, time.process_time(), time.monotonic()
+        count, before, began = made.parts.engine.count, time.process_time(), time.monotonic()
         made.spin(seconds=seconds)
         used, passed = time.process_time() - before, time.monotonic() - began
-        ticks, most = made.engine.count - count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        return {"nodes": made.engine.nodes, "ticks": ticks, "cpu": 100 * used / passed, "mb": memory(), "most": most}
+        ticks, most = made.parts.engine.count - count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return {
+            "nodes": made.parts.engine.nodes,
+            "ticks": ticks,
+            "cpu": 100 * used / passed,
+            "mb": memory(),
+            "most": most,
+        }
 
 
 def asleep(seconds: float) -> dict[str, float]:

@@ -164,7 +164,7 @@ def played(task: Task, write: list[str]) -> RequestedGoal:
     with Run(load("reactree"), inputs={"goal": task.goal}, world=world, task=task, model=ScriptedModel(script)) as run:
         run.listen(Decisions(run, task.goal, write.append).event, *AGENT_EVENTS)
         run.spin()
-        return goals(run.root, task.goal)
+        return goals(run.parts.engine.root, task.goal)
 
 
 def test_a_solved_task_is_shown_as_its_goals_and_each_decision_as_a_line() -> None:
@@ -200,7 +200,7 @@ def test_a_plan_after_a_failed_try_says_so() -> None:
     with Run(load("adapt"), inputs={"goal": "g"}, model=ScriptedModel(lines)) as run:
         run.listen(Decisions(run, "g", rows.append).event, *AGENT_EVENTS)
         run.spin()
-        top = goals(run.root, "g")
+        top = goals(run.parts.engine.root, "g")
     assert top.said == "tried, then planned, in order:"
     assert [(part.text, part.status) for part in top.children] == [("a", Status.SUCCESS), ("b", Status.SUCCESS)]
     assert rows == [
@@ -215,7 +215,7 @@ def test_a_group_within_a_plan_keeps_its_parts_together() -> None:
     script = [plan, "Act: done", "Act: failure", "Act: done"]
     with Run(load("reactree"), inputs={"goal": "g"}, model=ScriptedModel(script)) as run:
         run.spin()
-        top = goals(run.root, "g")
+        top = goals(run.parts.engine.root, "g")
     assert [part.text for part in top.children] == ["a", "the first that works:"]
     assert [(part.text, part.status.name) for part in top.children[1].children] == [("b", "FAILURE"), ("c", "SUCCESS")]
 
@@ -293,7 +293,7 @@ def test_a_tree_that_decides_without_a_model_is_told_of_the_starter(btr: Btr, mo
     assert "--model starter" in said.err
     with Run(load(tree("agent: {goal: x}"))) as run:
         run.tick()
-        assert "decides with a model" in run.context.crashes[-1].message
+        assert "decides with a model" in run.parts.context.crashes[-1].message
 
 
 def test_a_stranger_that_is_done_before_any_act_is_told_why_and_what_to_try(capsys):

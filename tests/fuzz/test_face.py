@@ -61,9 +61,9 @@ def test_a_runs_methods_work_or_say_why_not_and_the_journal_stays_whole(calls: l
                 except CLEAR as error:
                     assert str(error)
                 run.tick()
-            assert run.journal is not None and run.journal.path is not None
-            assert run.journal.tape.writer is not None and run.journal.tape.writer.broken == ""
-            path, ticks = run.journal.path, run.engine.count
+            assert run.parts.journal is not None and run.parts.journal.path is not None
+            assert run.parts.journal.tape.writer is not None and run.parts.journal.tape.writer.broken == ""
+            path, ticks = run.parts.journal.path, run.parts.engine.count
         found = Recording(path)
         assert found.damage == "" and found.last_tick == ticks
 

@@ -59,7 +59,7 @@ def of_a_tree(folder: Path) -> Path:
 
     with Run(load(TREE), inputs={"rooms": ["kitchen", "hall", "attic"]}, clock=Manual(), journal=folder) as run:
         run.spin(ticks=500)
-    return run.journal.path
+    return run.parts.journal.path
 
 
 def of_an_agent(folder: Path, whole: bool = False) -> Path:
@@ -80,7 +80,7 @@ def of_an_agent(folder: Path, whole: bool = False) -> Path:
             run.tick()
         if whole:
             run.spin(ticks=5000)
-    return run.journal.path
+    return run.parts.journal.path
 
 
 @cache

@@ -79,7 +79,7 @@ def run_chores(mode: str, place: Path, seed: int) -> dict[str, Any]:
             run.insert("/chores", extra)
         if run.status is not SUCCESS:
             run.spin(hz=1000, ticks=20_000)
-    return {"status": run.status.name, "ticks": run.engine.count}
+    return {"status": run.status.name, "ticks": run.parts.engine.count}
 
 
 def wrong(place: Path, seed: int, kills: int) -> list[str]:

@@ -54,8 +54,8 @@ def errand_of(runs: Path, tmp_path: Path) -> Callable[..., Path]:
             else:
                 for _ in range(ticks):
                     run.tick()
-        assert run.journal is not None and run.journal.path is not None
-        return run.journal.path
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        return run.parts.journal.path
 
     return run_it
 
@@ -63,5 +63,5 @@ def errand_of(runs: Path, tmp_path: Path) -> Callable[..., Path]:
 def read(run: Run) -> Recording:
     """The journal of a run that is closed."""
     run.close()
-    assert run.journal is not None and run.journal.path is not None
-    return Recording(run.journal.path)
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    return Recording(run.parts.journal.path)

@@ -136,4 +136,4 @@ def run_errand(mode: str, folder: Path, name: str, seed: int, lasting: bool) -> 
     with run:
         status = run.status if run.status.name in ("SUCCESS", "FAILURE") else run.spin(hz=500, ticks=20_000)
         verdict = site.verdict()
-    return {"status": status.name, "met": verdict.met, "total": verdict.total, "ticks": run.engine.count}
+    return {"status": status.name, "met": verdict.met, "total": verdict.total, "ticks": run.parts.engine.count}

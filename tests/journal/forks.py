@@ -52,33 +52,33 @@ def recorded(runs: Path, world: str, strategy: str, seed: int) -> tuple[Path, di
         load(strategy), inputs={"goal": task.goal}, world=around, task=task, model=dice(seed, seed % 3),
         clock=Manual(), journal=runs, seed=seed, budget=Budget(decisions=8),
     ) as run:  # fmt: skip
-        while run.engine.count < LAST and step(run):
-            states[run.engine.count] = state(run)
-        states[run.engine.count] = state(run)
-    assert run.journal is not None and run.journal.path is not None
-    return run.journal.path, states
+        while run.parts.engine.count < LAST and step(run):
+            states[run.parts.engine.count] = state(run)
+        states[run.parts.engine.count] = state(run)
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    return run.parts.journal.path, states
 
 
 def step(run: Run) -> bool:
     """Ticks once, then waits for what goes on in other threads; False when the run has ended."""
-    run.runner.woken.clear()
+    run.parts.runner.woken.clear()
     tick = run.tick()
     if tick.running and min(tick.due, tick.deadline) == math.inf:
-        run.runner.woken.wait(PATIENCE)
+        run.parts.runner.woken.wait(PATIENCE)
     return tick.running
 
 
 def state(run: Run) -> Any:
     """Entries, statuses, working memory, clock, seed, what was spent, and the world."""
-    scopes = run.context.blackboard.scopes.items()
-    memory, inner = agent_services(run.context).working_memory, run.context.services.world.inner
+    scopes = run.parts.context.blackboard.scopes.items()
+    memory, inner = agent_services(run.parts.context).working_memory, run.parts.context.services.world.inner
     return {
         "entries": {name: codec.text(codec.plain(dict(scope.entries))) for name, scope in scopes},
-        "nodes": [(node.name, node.status.name, node.feedback_message) for node in run.root.iterate()],
+        "nodes": [(node.name, node.status.name, node.feedback_message) for node in run.parts.engine.root.iterate()],
         "memory": repr(memory.snapshot()) if memory is not None else "",
-        "clock": run.context.clock.now(),
-        "seed": run.context.services.seed,
-        "spent": vars(run.context.services.spending(0.0)).copy(),
+        "clock": run.parts.context.clock.now(),
+        "seed": run.parts.context.services.seed,
+        "spent": vars(run.parts.context.services.spending(0.0)).copy(),
         "world": inner.digest() or inner.snapshot(),
     }
 

@@ -42,7 +42,12 @@ def test_a_run_whose_agent_does_skills_is_replayed_without_them(record: Callable
     ]  # fmt: skip
     run = record(TREE, skills=[drill, mark], services={"model": ScriptedModel(lines)})
     assert run.spin(ticks=500) is SUCCESS
-    assert [step.observation for step in run.root.steps] == ["depth: 10", "Done.", "ValueError: no ink", ""]
+    assert [step.observation for step in run.parts.engine.root.steps] == [
+        "depth: 10",
+        "Done.",
+        "ValueError: no ink",
+        "",
+    ]
     recording = read(run)
     found = replay(recording.path)
     assert found.same, found.difference
@@ -70,7 +75,7 @@ def interrupted(runs: Path, kind: type[Skill]) -> Path:
     run = Run(load(TREE, skills=[kind]), clock=Manual(), journal=runs, model=model)
     for _ in range(6):
         run.tick()
-        assert run.journal.tape.writer.durable().wait(60)
+        assert run.parts.journal.tape.writer.durable().wait(60)
     assert run.status is RUNNING
     return abandoned(run)
 
@@ -95,7 +100,7 @@ def test_an_action_found_done_on_resume_leaves_its_outputs(tmp_path: Path) -> No
     path = interrupted(tmp_path, Drill)
     with resume(path, skills=[Drill], model=ScriptedModel(["Act: done"])) as run:
         assert run.spin(ticks=200) is SUCCESS
-        assert agent_services(run.context).skill_outputs["drill", "depth"] == 10
+        assert agent_services(run.parts.context).skill_outputs["drill", "depth"] == 10
     assert done == ["drill 1"]
 
 
@@ -110,5 +115,5 @@ def test_an_action_in_doubt_is_settled_by_its_on_resume(tmp_path: Path) -> None:
         run = resume(path, skills=[drilling(on_resume, told, done)], model=ScriptedModel(["Act: done"]))
         with run:
             assert run.spin(ticks=200) is SUCCESS
-            assert run.root.steps[0].observation == said
+            assert run.parts.engine.root.steps[0].observation == said
         assert len(done) == starts

@@ -64,8 +64,12 @@ def test_any_value_on_the_blackboard_leaves_the_journal_whole(what: str, tmp_pat
         for _ in range(4):
             clock.advance(1)
             run.tick()
-        assert run.journal is not None and run.journal.tape.writer is not None and run.journal.path is not None
-        path, writer = run.journal.path, run.journal.tape.writer
+        assert (
+            run.parts.journal is not None
+            and run.parts.journal.tape.writer is not None
+            and run.parts.journal.path is not None
+        )
+        path, writer = run.parts.journal.path, run.parts.journal.tape.writer
     found = Recording(path)
     assert (writer.broken, found.damage, found.last_tick) == ("", "", 5)
     assert replay(path).difference == ""
@@ -82,8 +86,8 @@ def test_a_halt_is_made_and_kept_whatever_its_reason_is(what: str, tmp_path: Pat
         run.tick()
         assert run.halt(ODD[what], by=ODD[what]) > 0
         run.tick()
-        assert run.journal is not None and run.journal.path is not None
-        path = run.journal.path
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        path = run.parts.journal.path
     assert (Recording(path).damage, Recording(path).last_tick) == ("", 2)
 
 
@@ -103,10 +107,10 @@ def test_a_line_is_kept_as_text_whatever_its_text_is(what: str, tmp_path: Path) 
     """A listener's or a program's line with an object in place of its text leaves the journal readable to its end."""
     with Run(load(TREE % COPY), journal=tmp_path, clock=Manual(), slow=None) as run:
         run.tick()
-        run.context.emit(Line("/t", "info", ODD[what]))
+        run.parts.context.emit(Line("/t", "info", ODD[what]))
         run.tick()
-        assert run.journal is not None and run.journal.path is not None
-        path = run.journal.path
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        path = run.parts.journal.path
     recording = Recording(path)
     assert (recording.damage, recording.last_tick) == ("", 2)
     (line,) = [body for _, body in recording.of("log")]
@@ -128,8 +132,12 @@ def test_an_entry_without_a_form_ends_the_journal_in_words(
     with Run(tree, journal=tmp_path, journal_policy=policy, clock=clock, slow=None) as run:
         run.listen(lambda line: told.append(line.text), Line)
         run.tick()
-        assert run.journal is not None and run.journal.tape.writer is not None and run.journal.path is not None
-        path, writer = run.journal.path, run.journal.tape.writer
+        assert (
+            run.parts.journal is not None
+            and run.parts.journal.tape.writer is not None
+            and run.parts.journal.path is not None
+        )
+        path, writer = run.parts.journal.path, run.parts.journal.tape.writer
         assert writer.durable().wait(GUARD)
         monkeypatch.setattr(Writer, "_nodes", unwritable)
         writer.nodes([])
@@ -149,8 +157,8 @@ def test_whatever_ends_the_writers_thread_whoever_waits_is_answered(
 ) -> None:
     with Run(load(TREE % COPY), journal=tmp_path, clock=Manual(), slow=None) as run:
         assert run.tick().status is RUNNING
-        assert run.journal is not None and run.journal.tape.writer is not None
-        writer = run.journal.tape.writer
+        assert run.parts.journal is not None and run.parts.journal.tape.writer is not None
+        writer = run.parts.journal.tape.writer
 
         def dies(self: Writer) -> None:
             raise MemoryError

@@ -69,19 +69,21 @@ def test_a_world_opened_by_name_is_opened_again_with_its_options_and_notices_for
     )  # fmt: skip
     while world.verdict().met < 1:
         run.tick()
-    kept = agent_services(run.context).working_memory
+    kept = agent_services(run.parts.context).working_memory
     assert kept is not None and kept.snapshot().things[LAMP].room == "cellar 1"
     assert kept.fact("open door 1", "said") == "Door 1 is open."
     path = abandoned(run)
     head = Recording(path).head["world"]
     assert (head["suite"], head["options"]) == ("halls", {"lit": "cellar 1"})
     with resume(path, model=ScriptedModel(acting(SENTENCES[1:]))) as going:
-        assert going.resources.world.lit == "cellar 1"
+        assert going.parts.resources.world.lit == "cellar 1"
         assert going.spin(ticks=100) is SUCCESS
-        assert agent_services(going.context).working_memory.fact("open door 2", "said") == "Door 2 is open."
-        told = agent_services(going.context).working_memory.snapshot()
+        assert agent_services(going.parts.context).working_memory.fact("open door 2", "said") == "Door 2 is open."
+        told = agent_services(going.parts.context).working_memory.snapshot()
     seen: list[Any] = []
-    replayed = replay(path, see=lambda run, tick: seen.append(agent_services(run.context).working_memory.snapshot()))
+    replayed = replay(
+        path, see=lambda run, tick: seen.append(agent_services(run.parts.context).working_memory.snapshot())
+    )
     assert (replayed.difference, seen[-1]) == ("", told)
 
 
@@ -107,4 +109,4 @@ def test_a_recorded_act_reads_no_file_within_its_tick(tmp_path: Path, monkeypatc
         for _ in range(20):
             run.tick()
         assert not read
-        assert agent_services(run.context).last_action is not None
+        assert agent_services(run.parts.context).last_action is not None

@@ -27,8 +27,8 @@ def runs(tmp_path: Path) -> Path:
 def made(place: Path, name: str) -> Path:
     with bt.Run(bt.load(f"version: 1\ntree: {name}\nroot:\n  log: hello {name}\n"), journal=place) as run:
         run.spin(seconds=30)
-        assert run.journal is not None and run.journal.path is not None
-        return run.journal.path
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        return run.parts.journal.path
 
 
 def file_of(place: Path, name: str) -> Path:

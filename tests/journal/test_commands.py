@@ -37,16 +37,16 @@ def test_list_says_running_interrupted_and_damaged(runs, capsys):
     tree = load("version: 1\ntree: t\nroot: {wait: 5}\n")
     run = Run(tree, clock=Manual(), journal=runs)
     run.tick()
-    run.journal.tape.writer.durable().wait(60)
+    run.parts.journal.tape.writer.durable().wait(60)
     (runs / "noise.btr").write_bytes(b"noise" * 999)
     states = lambda: {s["name"]: s["state"] for s in json.loads(capsys.readouterr().out)}  # noqa: E731
     assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0
-    assert states() == {run.name: "running", "noise": "damaged"}
-    assert main(["runs", "rm", run.name, "--runs", str(runs)]) == 2
+    assert states() == {run.parts.name: "running", "noise": "damaged"}
+    assert main(["runs", "rm", run.parts.name, "--runs", str(runs)]) == 2
     assert "is being written" in capsys.readouterr().err
     abandoned(run)
     assert main(["runs", "list", "--json", "--runs", str(runs)]) == 0
-    assert states()[run.name] == "interrupted"
+    assert states()[run.parts.name] == "interrupted"
 
 
 def test_no_runs_is_exit_5(tmp_path):

@@ -51,7 +51,7 @@ def test_any_byte_changed_or_cut_off_goes_on_or_is_said(whole, tmp_path):
             with go_on(path) as run:
                 status = run.status if run.status is SUCCESS else run.spin(ticks=5000)
                 assert status is SUCCESS
-                assert run.context.services.world.inner.verdict().met == 1
+                assert run.parts.context.services.world.inner.verdict().met == 1
             outcomes["went on"] += 1
         except BtError as error:
             assert error.message and error.hint, error
@@ -102,9 +102,9 @@ def test_when_deeds_outlive_the_run_a_damaged_journal_is_not_gone_on_from(tmp_pa
     runs = tmp_path / "runs"
     with Run(load("reactree"), inputs={"goal": task.goal}, world=site, task=task, model=model, journal=runs) as run:
         run.spin(hz=500, ticks=5000)
-    damaged(run.journal.path, "UPDATE events SET body = '{}' WHERE seq = 40")
+    damaged(run.parts.journal.path, "UPDATE events SET body = '{}' WHERE seq = 40")
     with pytest.raises(CannotResume, match="outlive"):
-        resume(run.journal.path, world=site, model=model)
+        resume(run.parts.journal.path, world=site, model=model)
 
 
 @pytest.mark.parametrize(
@@ -121,12 +121,12 @@ def test_a_status_or_a_name_that_was_changed_keeps_no_lasting_world_from_going_o
     with Run(load("reactree"), clock=Manual(), journal=tmp_path / "runs", **given) as run:
         for _ in range(14):
             run.tick()
-    before = len(Recording(run.journal.path).events)
-    found = damaged(run.journal.path, change)
+    before = len(Recording(run.parts.journal.path).events)
+    found = damaged(run.parts.journal.path, change)
     assert found.damage and not found.torn and len(found.events) == before
-    with resume(run.journal.path, world=site, model=model, clock=Manual()) as going:
+    with resume(run.parts.journal.path, world=site, model=model, clock=Manual()) as going:
         assert going.spin(ticks=5000) is SUCCESS
-    assert not Recording(run.journal.path).damage
+    assert not Recording(run.parts.journal.path).damage
 
 
 def test_a_journal_is_whole_or_damaged_whenever_its_rebuilding_is_killed(whole):

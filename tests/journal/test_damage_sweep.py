@@ -58,10 +58,14 @@ def finished(kinds: tuple[str, ...], folder: Path) -> tuple[Path, list[str], Pat
     ledger, live = Ledger(), folder / "live"
     with Run(load(tree(*kinds), skills=ledger.skills()), journal=folder / "runs", slow=None) as run:
         assert run.spin(seconds=30) is SUCCESS
-        assert run.journal is not None and run.journal.path is not None and run.journal.tape.writer is not None
-        assert run.journal.tape.writer.durable().wait(10)
+        assert (
+            run.parts.journal is not None
+            and run.parts.journal.path is not None
+            and run.parts.journal.tape.writer is not None
+        )
+        assert run.parts.journal.tape.writer.durable().wait(10)
         shutil.copytree(folder / "runs", live, ignore=shutil.ignore_patterns("*.lock", "*-shm"))
-        path = run.journal.path
+        path = run.parts.journal.path
     assert Counter(ledger.done) == Counter(f"{kind} {n}" for n in range(2) for kind in kinds)
     return path, ledger.done, live / path.name
 
@@ -159,14 +163,18 @@ def test_a_resume_that_is_killed_before_it_writes_can_be_resumed_again(tmp_path:
     with Run(load(tree("again"), skills=ledger.skills()), journal=tmp_path / "runs", slow=None) as run:
         for _ in range(4):
             run.tick()
-        assert run.journal is not None and run.journal.path is not None and run.journal.tape.writer is not None
-        assert run.journal.tape.writer.durable().wait(10)
-        path = copied(run.journal.path, tmp_path / "copy")
+        assert (
+            run.parts.journal is not None
+            and run.parts.journal.path is not None
+            and run.parts.journal.tape.writer is not None
+        )
+        assert run.parts.journal.tape.writer.durable().wait(10)
+        path = copied(run.parts.journal.path, tmp_path / "copy")
     path.with_suffix(".lock").unlink()
     for _ in range(3):
         with resume(path, skills=ledger.skills()) as again:
             kept = copied(path, tmp_path / "kept")
             kept.with_suffix(".lock").unlink()
-            assert again.journal is not None
+            assert again.parts.journal is not None
         path = copied(kept, tmp_path / "copy")
         assert not Recording(path).damage

@@ -156,10 +156,10 @@ def test_a_run_that_a_poll_halted_for_good_can_be_resumed(tmp_path: Path) -> Non
     with Run(load(TREE, skills=[work(site)]), clock=Manual(), journal=tmp_path, slow=None) as run:
         site.run = run
         assert run.spin().name == "INVALID" and run.stopped == "enough"
-        assert run.journal is not None and run.journal.path is not None
+        assert run.parts.journal is not None and run.parts.journal.path is not None
     site.run = None
-    assert not Recording(run.journal.path).result and replay(run.journal.path).same
-    with resume(run.journal.path, skills=[work(site)], clock=Manual()) as again:
+    assert not Recording(run.parts.journal.path).result and replay(run.parts.journal.path).same
+    with resume(run.parts.journal.path, skills=[work(site)], clock=Manual()) as again:
         assert again.tick().running and not again.stopped
 
 
@@ -168,8 +168,8 @@ def test_a_value_that_a_node_writes_otherwise_is_a_difference(tmp_path: Path) ->
     with Run(load(TREE, skills=[work(site)]), clock=Manual(), journal=tmp_path, slow=None) as run:
         for _ in range(5):
             run.tick()
-    assert run.journal is not None and run.journal.path is not None
-    path = run.journal.path
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    path = run.parts.journal.path
     rewrite(path, "blackboard", '"value":10', '"value":11')
     found = replay(path)
     assert "the run writes `blackboard` (scope '', name 'd', value '10')" in found.difference, found
@@ -179,12 +179,16 @@ def test_a_value_that_a_node_writes_otherwise_is_a_difference(tmp_path: Path) ->
 
 def cut_off(run: Run, to: Path) -> Path:
     """A copy of the files of a run whose process dies now."""
-    assert run.journal is not None and run.journal.path is not None and run.journal.tape.writer is not None
-    assert run.journal.tape.writer.durable().wait(10)
+    assert (
+        run.parts.journal is not None
+        and run.parts.journal.path is not None
+        and run.parts.journal.tape.writer is not None
+    )
+    assert run.parts.journal.tape.writer.durable().wait(10)
     to.mkdir()
-    for file in run.journal.path.parent.glob(f"{run.journal.path.name}*"):
+    for file in run.parts.journal.path.parent.glob(f"{run.parts.journal.path.name}*"):
         shutil.copy(file, to)
-    return to / run.journal.path.name
+    return to / run.parts.journal.path.name
 
 
 def standing(run: Run) -> Any:

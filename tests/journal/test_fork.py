@@ -36,16 +36,16 @@ def test_the_prefix_of_a_fork_is_equal_bit_for_bit_and_nothing_of_it_is_asked_ag
         at = random.Random(seed).randrange(last)
         model = dice(seed, seed % 3)
         with fork(journal, str(at), Edits(model=model), clock=Manual()) as run:
-            assert run.engine.count == at
+            assert run.parts.engine.count == at
             if at:
                 assert seen(state(run), journal, at) == seen(states[at], journal, at), f"{world} {strategy} {seed} {at}"
             assert len(model.asked) <= 1, "only a question that was open is asked again"
-            while (run.status is RUNNING or not run.engine.count) and run.engine.count < 2 * last + 50:
+            while (run.status is RUNNING or not run.parts.engine.count) and run.parts.engine.count < 2 * last + 50:
                 step(run)
             assert {**state(run), "clock": 0} == {**states[last], "clock": 0}
-        assert told(run.journal.path, at) == told(journal, at)
-        assert course(run.journal.path) == course(journal)
-        again = replay(run.journal.path)
+        assert told(run.parts.journal.path, at) == told(journal, at)
+        assert course(run.parts.journal.path) == course(journal)
+        again = replay(run.parts.journal.path)
         assert again.same, again
 
 
@@ -75,14 +75,14 @@ def test_a_fork_stands_at_a_tick_in_which_nothing_was_recorded(runs) -> None:
         for _ in range(10):
             run.tick()
         ended(run)
-    path = run.journal.path
+    path = run.parts.journal.path
     assert Recording(path).last_tick > 9
     with fork(path, "6", skills=[drive], clock=Manual()) as run:
-        assert run.engine.count == 6 and run.status is RUNNING
+        assert run.parts.engine.count == 6 and run.status is RUNNING
         run.tick()
         ended(run)
-    assert replay(run.journal.path).same
-    assert Recording(run.journal.path).head["forked"] == {"of": Recording(path).name, "tick": 6, "decision": 0}
+    assert replay(run.parts.journal.path).same
+    assert Recording(run.parts.journal.path).head["forked"] == {"of": Recording(path).name, "tick": 6, "decision": 0}
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -93,8 +93,8 @@ def test_at_a_decision_another_model_is_asked_first_for_that_one(world, runs) ->
     with fork(journal, "decision:3", Edits(model=model), clock=Manual()) as run:
         run.tick()
     assert model.asked[0].prompt == asked[2]
-    assert [b["prompt"] for _, kind, b in told(run.journal.path) if kind == "ask"][:3] == asked[:3]
-    assert replay(run.journal.path).same
+    assert [b["prompt"] for _, kind, b in told(run.parts.journal.path) if kind == "ask"][:3] == asked[:3]
+    assert replay(run.parts.journal.path).same
 
 
 TREE = """
@@ -118,8 +118,8 @@ root:
 def failed(runs: Path) -> Path:
     with Run(load(TREE), clock=Manual(), journal=runs) as run:
         assert run.spin() is FAILURE
-    assert run.journal is not None and run.journal.path is not None
-    return run.journal.path
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    return run.parts.journal.path
 
 
 def middle(path: Path) -> str:
@@ -141,7 +141,7 @@ def test_an_edit_saves_the_run_and_the_fork_replays(edits, runs) -> None:
         assert run.spin() is SUCCESS
     assert run.blackboard["done"] == 1
     assert journal.read_bytes() == before, "the recorded run stays as it is"
-    again = replay(run.journal.path)
+    again = replay(run.parts.journal.path)
     assert again.same and again.status == "SUCCESS", again
 
 
@@ -155,14 +155,14 @@ def test_another_prompt_holds_from_the_next_turn_on_and_the_fork_replays(runs) -
     at = min(tick for tick, kind, _ in told(journal) if kind == "step")
     words = {"agent": "Be quick. {openings}\n"}
     with fork(journal, str(at), Edits(model=dice(1, 1), prompts=words), clock=Manual()) as run:
-        while run.status is RUNNING and run.engine.count < LAST:
+        while run.status is RUNNING and run.parts.engine.count < LAST:
             step(run)
-    before, now = questions(journal), questions(run.journal.path)
+    before, now = questions(journal), questions(run.parts.journal.path)
     first = next(i for i, prompt in enumerate(now) if prompt.startswith("Be quick. "))
     assert first > 0 and now[:first] == before[:first]
     assert all(prompt.startswith("Be quick. ") for prompt in now[first:]) and len(now) > first
     assert before[first].partition("Your task is")[2] == now[first].partition("Your task is")[2]
-    assert replay(run.journal.path).same
+    assert replay(run.parts.journal.path).same
 
 
 def test_another_strategy_takes_over_with_the_goal_and_the_world_as_it_is(runs) -> None:
@@ -172,12 +172,12 @@ def test_another_strategy_takes_over_with_the_goal_and_the_world_as_it_is(runs) 
     with fork(journal, str(at), Edits(model=dice(1, 1), replaced=(edit,)), clock=Manual()) as run:
         assert state(run)["world"] == states[at]["world"]
         step(run)
-        while run.status is RUNNING and run.engine.count < LAST:
+        while run.status is RUNNING and run.parts.engine.count < LAST:
             step(run)
     goal = Recording(journal).head["inputs"]["goal"]
-    kinds = [body for _, kind, body in told(run.journal.path) if kind == "goal"]
+    kinds = [body for _, kind, body in told(run.parts.journal.path) if kind == "goal"]
     assert kinds[-1]["goal"] == goal and "plan_and_execute" in str(kinds[-1]["path"])
-    assert replay(run.journal.path).same
+    assert replay(run.parts.journal.path).same
 
 
 def test_without_an_edit_a_fork_ends_as_the_run_did_and_has_a_name_of_its_own(runs) -> None:
@@ -186,7 +186,7 @@ def test_without_an_edit_a_fork_ends_as_the_run_did_and_has_a_name_of_its_own(ru
     for _ in range(2):
         with fork(journal, middle(journal), clock=Manual()) as run:
             assert run.spin() is FAILURE
-        names.append(Recording(run.journal.path).name)
+        names.append(Recording(run.parts.journal.path).name)
     assert names == [f"{Recording(journal).name}-fork-{i}" for i in (1, 2)]
 
 
@@ -220,7 +220,7 @@ def test_what_was_done_outside_and_may_not_be_repeated_allows_only_a_dry_fork(ru
     text = "version: 1\ntree: t\nroot:\n  sequence: [pour: 1, wait: 1, pour: 2]\n"
     with Run(load(text, skills=[pour]), clock=Manual(), journal=runs) as run:
         assert run.spin() is SUCCESS
-    path = run.journal.path
+    path = run.parts.journal.path
     at = next(e.tick for e in Recording(path).events if e.kind == "done")
     with pytest.raises(CannotResume, match=r"pour 2.*may not be repeated"):
         fork(path, str(at), skills=[pour])
@@ -236,8 +236,8 @@ def test_what_was_done_outside_and_may_not_be_repeated_allows_only_a_dry_fork(ru
 def test_another_seed_holds_from_the_moment_on(runs) -> None:
     journal, _ = recorded(runs, "textcraft", "react", 1)
     with fork(journal, "decision:3", Edits(model=dice(1, 0), seed=77), clock=Manual()) as run:
-        assert run.context.services.seed == 77
-    assert Recording(run.journal.path).head["seed"] == 77
+        assert run.parts.context.services.seed == 77
+    assert Recording(run.parts.journal.path).head["seed"] == 77
 
 
 TIDY = """
@@ -264,11 +264,11 @@ def test_a_fork_that_its_new_answer_has_ended_begins_nothing_anew(go_on, runs) -
     assert len(pressed) > 3
     pressed.clear()
     done = ScriptedModel(lambda q: "Act: done", 0)
-    with fork(run.journal.path, "decision:2", Edits(model=done), skills=[press], changed=True) as made:
+    with fork(run.parts.journal.path, "decision:2", Edits(model=done), skills=[press], changed=True) as made:
         assert made.status is SUCCESS
         assert [go_on(made) for _ in range(3)] == [SUCCESS] * 3
     assert pressed == []
-    with resume(made.journal.path, skills=[press], model=done) as again:
+    with resume(made.parts.journal.path, skills=[press], model=done) as again:
         assert [go_on(again) for _ in range(3)] == [SUCCESS] * 3
     assert pressed == []
 
@@ -282,6 +282,6 @@ def test_the_time_of_a_fork_passes_from_the_moment_it_is_handed_over(runs) -> No
             run.tick()
             clock.advance(0.5)
     clock = Manual()
-    with fork(run.journal.path, "2", clock=clock) as made:
+    with fork(run.parts.journal.path, "2", clock=clock) as made:
         clock.advance(1.5)
         assert made.tick().status is FAILURE

@@ -74,7 +74,7 @@ def cut(folder: Path, **how: Any) -> Path:
     for _ in range(3):
         run.tick()
     path = abandoned(run)
-    run.resources.close()
+    run.parts.resources.close()
     return path
 
 
@@ -197,7 +197,7 @@ def test_a_memory_that_is_missing_or_another_one_is_refused_and_one_that_grew_is
     with pytest.raises(CannotResume, match="another memory"):
         resume(path, clock=Manual())
     with resume(path, memory=str(aside), clock=Manual()) as run:
-        run.resources.memory.add([Experience("find apple", "Act: done", "success")])
+        run.parts.resources.memory.add([Experience("find apple", "Act: done", "success")])
     resume(path, memory=str(aside), clock=Manual()).close()
 
 
@@ -296,7 +296,7 @@ def test_the_head_of_a_journal_is_on_the_disk_before_anything_is_done(tmp_path):
     text = "version: 1\ntree: t\nroot: {work: {}}\n"
     with Run(load(text, skills=[work]), journal=tmp_path / "runs", clock=Manual()) as run:
         assert run.spin() is SUCCESS
-    assert heads == [run.name]
+    assert heads == [run.parts.name]
 
 
 def test_a_journal_named_as_a_file_is_a_fault_that_names_the_folder(tmp_path):

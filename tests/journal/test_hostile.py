@@ -124,7 +124,7 @@ def test_a_copy_without_its_log_says_so_and_one_that_copy_made_is_whole(errand_o
 
 
 def killed_run(folder: Path) -> Path:
-    end = "run.journal.tape.writer.durable().wait(60) and run.engine.count > 50 and os._exit(9)"
+    end = "run.parts.journal.tape.writer.durable().wait(60) and run.parts.engine.count > 50 and os._exit(9)"
     code = WRITER.replace("        run.tick()\n", f"        run.tick(); {end}\n").replace("sys.stdin.read()", "None")
     code = code.replace("over.set()", "None")
     subprocess.run(

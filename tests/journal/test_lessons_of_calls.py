@@ -53,12 +53,12 @@ def recorded(folder: Path, family: str, acts: int | None = None, *calls: Any) ->
     with Run(tree, inputs=inputs, world=here, task=task, model=model, clock=Manual(), journal=folder) as run:
         model.agent = agent_of(run)
         run.spin(ticks=2000)
-        assert run.journal is not None and run.journal.path is not None
-        return run.journal.path, model, model.agent
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        return run.parts.journal.path, model, model.agent
 
 
 def agent_of(run: Run) -> Agent:
-    return next(node for node in run.root.iterate() if isinstance(node, Agent))
+    return next(node for node in run.parts.engine.root.iterate() if isinstance(node, Agent))
 
 
 def taught(path: Path, chat: Chat | None, as_text: bool) -> list[dict[str, Any]]:

@@ -114,8 +114,8 @@ def test_a_run_that_ended_while_its_resume_waited_for_the_lock_is_read_as_it_end
     tree = load("version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n    - log: done\n")
     first = Run(tree, clock=Manual(), journal=tmp_path / "runs")
     first.tick()
-    assert first.journal is not None and first.journal.path is not None
-    assert first.journal.tape.writer is not None and first.journal.tape.writer.durable().wait(60)
+    assert first.parts.journal is not None and first.parts.journal.path is not None
+    assert first.parts.journal.tape.writer is not None and first.parts.journal.tape.writer.durable().wait(60)
     taken = lock._taken
 
     def late(place: Path) -> int | None:
@@ -125,6 +125,6 @@ def test_a_run_that_ended_while_its_resume_waited_for_the_lock_is_read_as_it_end
         return taken(place)
 
     monkeypatch.setattr(lock, "_taken", late)
-    with resume(first.journal.path, clock=Manual()) as again:
+    with resume(first.parts.journal.path, clock=Manual()) as again:
         assert again.status.name == "SUCCESS"
-        assert again.engine.count == first.engine.count
+        assert again.parts.engine.count == first.parts.engine.count

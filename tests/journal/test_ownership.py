@@ -75,25 +75,25 @@ def test_without_locks_a_resume_of_what_another_resume_goes_on_with_is_refused(t
         resume(path, skills=[drill], clock=Manual())
     assert "local disk" in refused.value.hint and done[before:].count("start 7") <= 1
     with other[0] as going:
-        assert going.journal is not None and not going.journal.broken
+        assert going.parts.journal is not None and not going.parts.journal.broken
 
 
 def test_without_locks_a_run_that_was_overtaken_stops_in_words(tmp_path, no_locks):
     """Its runner is told to stop, and its failure marker is not written over the other's."""
     run = Run(load("version: 1\ntree: t\nroot: {wait: 1000}\n"), clock=Manual(), journal=tmp_path)
     run.tick()
-    assert run.journal is not None and run.journal.path is not None
-    assert run.journal.tape.writer.durable().wait(60)
-    other = JournalStore(run.journal.path)
-    run.journal.tape.note("log", {"path": "", "level": "info", "text": "x"})
-    assert not run.journal.tape.writer.durable().wait(60)
-    assert ("another process has gone on" in run.journal.broken and "another process" in run.runner.stopped) or (
-        "another process" in run.runner.for_good
-    )
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    assert run.parts.journal.tape.writer.durable().wait(60)
+    other = JournalStore(run.parts.journal.path)
+    run.parts.journal.tape.note("log", {"path": "", "level": "info", "text": "x"})
+    assert not run.parts.journal.tape.writer.durable().wait(60)
+    assert (
+        "another process has gone on" in run.parts.journal.broken and "another process" in run.parts.runner.stopped
+    ) or ("another process" in run.parts.runner.for_good)
     other.commit(RowBatch(), durable=True)
     run.close()
     other.close()
-    assert not Recording(run.journal.path).damage
+    assert not Recording(run.parts.journal.path).damage
 
 
 def test_a_careful_skill_does_not_begin_once_the_journal_is_gone(tmp_path):

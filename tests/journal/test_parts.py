@@ -30,15 +30,15 @@ class Wind(JournalPart):
     values = (Gust,)
 
     def kept(self, run, given):
-        return Kept({"wind": run.context.services.given.get("wind", 0)})
+        return Kept({"wind": run.parts.context.services.given.get("wind", 0)})
 
     def check(self, head):
         if not isinstance(head.get("wind"), int):
             raise ValueError("no wind")
 
     def wrap(self, run, tape, head):
-        run.context.blackboard.root["wind"] = head["wind"]
-        run.context.blackboard.root["gust"] = Gust(head["wind"] * 1.5)
+        run.parts.context.blackboard.root["wind"] = head["wind"]
+        run.parts.context.blackboard.root["gust"] = Gust(head["wind"] * 1.5)
 
 
 WIND = Wind()
@@ -50,7 +50,7 @@ from bt_runtime.journal import Recording
 from bt_runtime.journal import resume
 
 with resume(sys.argv[1], services={"wind": 0}, changed=True) as run:
-    print(run.context.blackboard.root["wind"], run.context.blackboard.root["gust"])
+    print(run.parts.context.blackboard.root["wind"], run.parts.context.blackboard.root["gust"])
 """
 
 
@@ -65,8 +65,8 @@ def cut_off(folder: Path) -> Path:
     """The journal of a run that was closed before its end."""
     with Run(load(TREE), journal=folder / "runs", services={"wind": 7}) as run:
         run.tick()
-    assert run.journal is not None and run.journal.path is not None
-    return run.journal.path
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    return run.parts.journal.path
 
 
 def test_a_stranger_s_part_is_kept_checked_and_given_back_in_a_fresh_process(site: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_part_that_cannot_be_loaded_is_told_of_and_the_run_is_recorded_without
 ) -> None:
     plug(monkeypatch, tmp_path / "site", "broken-1.0", {"journal": {"wind": "no_such_part:WIND"}})
     with Run(load("version: 1\ntree: t\nroot: {log: hello}\n"), journal=tmp_path / "runs") as run:
-        assert any("no_such_part" in line.text for line in run.unheard if isinstance(line, Line))
+        assert any("no_such_part" in line.text for line in run.parts.unheard if isinstance(line, Line))
         assert run.spin() is SUCCESS
 
 
@@ -115,4 +115,4 @@ def test_a_journal_of_a_machine_with_another_part_is_read_without_it(
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(site)])
     assert "wind" not in parts.registered().parts
     with resume(path, services={"wind": 0}, changed=True) as run:
-        assert run.context.blackboard.root["wind"] == -1
+        assert run.parts.context.blackboard.root["wind"] == -1

@@ -37,12 +37,12 @@ def ended(folder: Path, until: Any) -> Path:
         load("react"), inputs={"goal": task.goal}, world=world, task=task, model=model, clock=Manual(),
         memory=folder / "memory.sqlite", journal=folder / "runs",
     )  # fmt: skip
-    close = run.resources.notebook.close
-    run.resources.notebook.close = lambda verdict: until(close, verdict)
+    close = run.parts.resources.notebook.close
+    run.parts.resources.notebook.close = lambda verdict: until(close, verdict)
     with pytest.raises(Killed):
         run.spin()
     path = abandoned(run)
-    run.resources.close()
+    run.parts.resources.close()
     return path
 
 

@@ -62,7 +62,7 @@ def test_time_and_what_others_wrote_between_ticks_come_again(record):
     for number in range(400):
         if number == 20:
             run.blackboard["go"] = True
-        run.context.clock.inner.advance(0.013)
+        run.parts.context.clock.inner.advance(0.013)
         if not run.tick().running:
             break
     assert run.status is SUCCESS
@@ -76,16 +76,16 @@ def test_grafts_removals_and_halts_from_outside_come_again(record):
     run.insert("/t", "set: {x: 1}", 0)
     run.tick()
     run.halt("look around")
-    run.context.clock.inner.advance(2)
+    run.parts.context.clock.inner.advance(2)
     run.tick()
     run.remove("/t/1")
     for _ in range(3):
-        run.context.clock.inner.advance(1)
+        run.parts.context.clock.inner.advance(1)
         run.tick()
     recording = read(run)
     assert [b["how"] for _, b in recording.of("graft")] == ["insert", "remove"]
     seen = []
-    found = replay(recording.path, see=lambda run, tick: seen.append(len(run.root.children)))
+    found = replay(recording.path, see=lambda run, tick: seen.append(len(run.parts.engine.root.children)))
     assert found.same, found
     assert seen[0] == 2 and 3 in seen and seen[-1] == 2
 
@@ -127,7 +127,7 @@ root:
 def test_python_skills_are_not_called_again_and_their_failures_and_crashes_are(record):
     run = record(SKILLS, skills=[CountTo, flip])
     while run.tick().running:
-        run.journal.tape.boundary()
+        run.parts.journal.tape.boundary()
     assert run.status is SUCCESS
     before = CountTo.started
     found = replay(read(run).path)
@@ -205,7 +205,7 @@ def test_a_journal_without_a_whole_tick_is_not_called_the_same(runs, capsys) -> 
     text = "version: 1\ntree: t\nroot: {sequence: [wait: 1, fail: done]}\n"
     with Run(load(text), clock=Manual(), journal=runs) as run:
         run.spin()
-    path = run.journal.path
+    path = run.parts.journal.path
     assert replay(path).same
     with contextlib.closing(sqlite3.connect(path)) as damaged, damaged:
         damaged.execute("update events set body = '{}' where seq = (select min(seq) from events)")

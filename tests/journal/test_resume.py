@@ -32,9 +32,9 @@ def test_an_action_in_doubt_is_settled_as_its_manifest_says(on_resume, told, sta
     assert done == ["start 7"]
     drill.answers = told
     with resume(path, skills=[drill], clock=Manual()) as run:
-        assert run.journal.tape.writer.durable().wait(60)
+        assert run.parts.journal.tape.writer.durable().wait(60)
         run.tick()
-        assert run.root.status is status
+        assert run.parts.engine.root.status is status
         assert done == ["start 7"] * starts
         assert run.blackboard["n"] == (2 if told else 1)
     recording = Recording(path)
@@ -48,13 +48,13 @@ def test_what_was_so_before_is_no_proof_that_it_was_done(runs):
     drill = drilling("verify", done, told=True)
     with resume(in_doubt(runs, drill), skills=[drill], clock=Manual()) as run:
         run.tick()
-        assert run.root.status is FAILURE and done == ["start 7"]
+        assert run.parts.engine.root.status is FAILURE and done == ["start 7"]
 
 
 def test_an_action_that_may_not_be_repeated_begins_only_once_that_is_on_the_disk(runs):
     done: list[str] = []
     run = Run(load(TREE, skills=[drilling("fail", done)]), clock=Manual(), journal=runs)
-    writer = run.journal.tape.writer
+    writer = run.parts.journal.tape.writer
     held = threading.Event()
     commit = writer.store.commit
     writer.store.commit = lambda *args: (held.wait(60), commit(*args))[1]
@@ -72,11 +72,11 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs):
     tree = load("version: 1\ntree: t\nroot:\n  sequence:\n    - set: {x: 1}\n    - wait: 5\n")
     with Run(tree, clock=Manual(), journal=runs) as run:
         run.tick()
-    with resume(run.journal.path, clock=Manual(100.0)) as again:
+    with resume(run.parts.journal.path, clock=Manual(100.0)) as again:
         assert again.status is RUNNING and again.blackboard["x"] == 1
         assert again.spin() is SUCCESS
-        assert again.context.clock.now() == pytest.approx(5)  # the pause was no time of the run's
-    assert replay(run.journal.path).same
+        assert again.parts.context.clock.now() == pytest.approx(5)  # the pause was no time of the run's
+    assert replay(run.parts.journal.path).same
 
 
 def test_the_tree_stands_as_it_stood(errand_of):
@@ -87,7 +87,7 @@ def test_the_tree_stands_as_it_stood(errand_of):
         replay(path, see=lambda run, tick, seen=seen: seen.append(state(run)))
         site = _fresh(path)
         with resume(path, world=site[0], model=site[1], clock=Manual()) as run:
-            assert run.engine.count == ticks
+            assert run.parts.engine.count == ticks
             assert state(run) == seen[-1]
         path.unlink()
 
@@ -95,7 +95,9 @@ def test_the_tree_stands_as_it_stood(errand_of):
 def state(run: Run):
     from bt_runtime.tree.node import path_of
 
-    board = {p: {k: str(v) for k, v in entries.items()} for p, entries in run.context.blackboard.snapshot().items()}
+    board = {
+        p: {k: str(v) for k, v in entries.items()} for p, entries in run.parts.context.blackboard.snapshot().items()
+    }
     return [(path_of(n), n.status.name) for n in run.nodes()], board
 
 
@@ -128,7 +130,7 @@ def test_a_world_of_ours_is_opened_again_by_its_name_and_led_to_where_it_was(run
     assert world.verdict().met == 1
     with resume(path, model=ScriptedModel(["Act: done"]), clock=Manual()) as again:
         assert again.spin() is SUCCESS
-        assert again.resources.verdict() == world.verdict()
+        assert again.parts.resources.verdict() == world.verdict()
     assert Recording(path).verdict == (1, 1)
 
 
@@ -148,9 +150,9 @@ def test_a_tree_whose_file_was_changed_goes_on_as_the_one_it_was_when_told_so(ru
 def test_a_run_that_is_being_written_is_not_resumed(runs):
     with Run(load("version: 1\ntree: t\nroot:\n  wait: 5\n"), clock=Manual(), journal=runs) as run:
         run.tick()
-        assert run.journal.tape.writer.durable().wait(60)
+        assert run.parts.journal.tape.writer.durable().wait(60)
         with pytest.raises(BtError, match="written by another"):
-            resume(run.journal.path, clock=Manual())
+            resume(run.parts.journal.path, clock=Manual())
 
 
 def test_python_skills_have_to_be_given_again(runs):

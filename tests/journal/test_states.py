@@ -72,22 +72,22 @@ def often(monkeypatch):
 
 def shown(run: bt.Run) -> tuple[Any, ...]:
     nodes = [(n.path, type(n).__name__, n.status.name, n.feedback_message) for n in run.nodes()]
-    entries = {path: dict(of) for path, of in run.context.blackboard.snapshot().items()}
-    return nodes, entries, run.engine.count, run.status
+    entries = {path: dict(of) for path, of in run.parts.context.blackboard.snapshot().items()}
+    return nodes, entries, run.parts.engine.count, run.status
 
 
 def copied(run: bt.Run, to: Path) -> Path:
     """The journal as a process that is killed now leaves it."""
-    run.journal.settled()
+    run.parts.journal.settled()
     to.mkdir()
-    for file in run.journal.path.parent.glob(f"{run.journal.path.name}*"):
+    for file in run.parts.journal.path.parent.glob(f"{run.parts.journal.path.name}*"):
         shutil.copy(file, to / file.name)
-    return to / run.journal.path.name
+    return to / run.parts.journal.path.name
 
 
 def led(run: bt.Run, random: Random, ticks: int, grafts: bool = False) -> bool:
     """Ticks, with the time, writes, halts and grafts of others; False when the tree has ended."""
-    clock = run.journal.clock.inner
+    clock = run.parts.journal.clock.inner
     while not isinstance(clock, Manual):
         clock = clock.inner
     for _ in range(ticks):
@@ -144,7 +144,7 @@ def test_a_resume_from_a_kept_state_is_a_resume_from_the_start_is_the_run(tmp_pa
             continue
         with bt.Run(tree, clock=Manual(), journal=place / "runs") as run:
             led(run, random, random.randrange(10, 60), grafts)
-            if run.engine.held is not None:
+            if run.parts.engine.held is not None:
                 continue  # it would be undone
             was = shown(run)
             path = copied(run, place / "killed")
@@ -157,7 +157,7 @@ def test_a_resume_from_a_kept_state_is_a_resume_from_the_start_is_the_run(tmp_pa
                 draw.seed(seed)
                 before = draw.getstate()
                 with resume(own, skills=SKILLS, clock=Manual()) as again:
-                    found["from a state" if again.journal.recording.begins is not None else "from the start"] += 1
+                    found["from a state" if again.parts.journal.recording.begins is not None else "from the start"] += 1
                     asked = asked or draw.getstate() != before  # the rest of its last tick was asked anew
                     now = shown(again)
                     assert now == was or asked or now[2] < was[2], (seed, near)  # fewer: ticks that asked for nothing
@@ -215,7 +215,7 @@ def amid(place: Path, on_resume: str, ticks: int, done: list[str], **more: Any) 
         while len(done) == begun:
             run.tick()
             clock.advance(0.1)
-            run.journal.settled()
+            run.parts.journal.settled()
         return copied(run, place / "killed")
 
 
@@ -227,9 +227,9 @@ def test_a_skill_that_was_at_work_in_a_kept_state_is_in_doubt_as_ever(tmp_path, 
     path = amid(tmp_path, on_resume, 60, done)
     done.clear()
     with resume(path, skills=[driving(on_resume, done)], clock=Manual()) as run:
-        assert run.journal.recording.begins is not None
+        assert run.parts.journal.recording.begins is not None
         run.tick()
-        assert len(done) == begun and run.engine.find("/t/0/0").status.name == status
+        assert len(done) == begun and run.parts.engine.find("/t/0/0").status.name == status
 
 
 def changed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -284,7 +284,7 @@ def test_a_state_that_does_not_fit_is_left_aside_for_the_one_before(tmp_path, ch
     for each in (path, clean):
         with resume(each, skills=[driving("repeat", done)], clock=Manual()) as run:
             ends.append(shown(run))
-            begun.append(run.journal.recording.begins.tick)
+            begun.append(run.parts.journal.recording.begins.tick)
     assert ends[0] == ends[1] and begun[0] < begun[1]
 
 
@@ -293,7 +293,7 @@ def test_a_resume_reads_what_came_after_the_state_and_no_more(tmp_path):
     read = {}
     for path in (few, many):
         with resume(path, skills=[driving("repeat", [])], clock=Manual()) as run:
-            read[path] = len(run.journal.recording.events)
+            read[path] = len(run.parts.journal.recording.events)
     assert len(Recording(many).events) > 5 * len(Recording(few).events)
     assert read[many] < 2 * max(read[few], 20)
 
@@ -305,7 +305,7 @@ def test_damage_before_the_state_does_not_keep_a_run_from_going_on(tmp_path):
     connection.close()
     assert Recording(path).damage
     with resume(path, skills=[driving("fail", [])], clock=Manual()) as run:
-        assert run.journal.recording.begins is not None and not run.journal.recording.damage
+        assert run.parts.journal.recording.begins is not None and not run.parts.journal.recording.damage
 
 
 def test_nothing_is_kept_of_what_has_no_form_and_kept_again_afterwards(tmp_path):
@@ -315,12 +315,12 @@ def test_nothing_is_kept_of_what_has_no_form_and_kept_again_afterwards(tmp_path)
             before = kept()
             for _ in range(ticks):
                 run.tick()
-                run.journal.clock.inner.inner.advance(0.1)
+                run.parts.journal.clock.inner.inner.advance(0.1)
             return kept() - before
 
         def kept() -> int:
-            run.journal.settled()
-            return sum(event.kind == "state" for event in Recording(run.journal.path).events)
+            run.parts.journal.settled()
+            return sum(event.kind == "state" for event in Recording(run.parts.journal.path).events)
 
         assert states(60) > 0
         run.blackboard["way"] = object()
@@ -335,7 +335,7 @@ def test_nothing_is_kept_of_what_has_no_form_and_kept_again_afterwards(tmp_path)
         assert states(60) > 0
         path = copied(run, tmp_path / "killed")
     with resume(path, skills=[driving("repeat", [])], clock=Manual()) as again:
-        assert again.journal.recording.begins is not None
+        assert again.parts.journal.recording.begins is not None
         assert again.blackboard["way"] == {"from": "a", 1: ("b", {2.5}), "far": float("inf")}
 
 
@@ -354,6 +354,6 @@ def test_a_fork_begins_at_the_state_before_its_tick(tmp_path):
     path = amid(tmp_path, "repeat", 200, [])
     tick = Recording(path).last_tick - 40
     with fork(path, str(tick), skills=[driving("repeat", [])], clock=Manual(), anyway=True) as run:
-        assert run.engine.count == tick
-        assert 0 < run.journal.recording.begins.tick <= tick
-        assert len(run.journal.recording.events) < 100
+        assert run.parts.engine.count == tick
+        assert 0 < run.parts.journal.recording.begins.tick <= tick
+        assert len(run.parts.journal.recording.events) < 100

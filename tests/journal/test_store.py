@@ -71,7 +71,7 @@ def test_status_changes_are_a_ring_and_the_rest_still_replays(runs):
     recorder = Recorder(runs, limits=JournalLimits(ticks=50))
     with Run(load(BUSY), clock=Manual(), journal=recorder) as run:
         for number in range(400):
-            run.context.clock.inner.advance(0.02)
+            run.parts.context.clock.inner.advance(0.02)
             run.tick()
             if number % 40 == 0:
                 recorder.tape.writer.durable().wait(60)
@@ -84,7 +84,7 @@ def test_a_journal_at_its_size_limit_notes_only_how_it_ends_and_says_so(runs):
     recorder = Recorder(runs, limits=JournalLimits(bytes=200_000, ticks=100))
     with Run(load(BUSY), clock=Manual(), journal=recorder) as run:
         for number in range(8000):
-            run.context.clock.inner.advance(0.02)
+            run.parts.context.clock.inner.advance(0.02)
             run.tick()
             if number % 20 == 0:
                 recorder.tape.writer.durable().wait(60)
@@ -138,11 +138,11 @@ def test_a_journal_that_cannot_be_written_any_more_does_not_stop_the_run(record)
     def fail(*args):
         raise sqlite3.OperationalError("database or disk is full")
 
-    run.journal.tape.writer.store.commit = fail
+    run.parts.journal.tape.writer.store.commit = fail
     for _ in range(5):
-        run.context.clock.inner.advance(0.02)
+        run.parts.context.clock.inner.advance(0.02)
         assert run.tick().running
-    assert run.journal.tape.writer.durable().wait(60)
+    assert run.parts.journal.tape.writer.durable().wait(60)
     run.tick()
     assert len(said) == 1 and "disk is full" in said[0].text and said[0].level == "warning"
 
@@ -156,7 +156,7 @@ def test_a_folder_that_cannot_be_made_is_said_before_the_run(tmp_path):
 def test_two_runs_write_side_by_side_into_one_folder(record, runs):
     first, second = (record(BUSY) for _ in range(2))
     for run in (first, second):
-        run.context.clock.inner.advance(1)
+        run.parts.context.clock.inner.advance(1)
         run.tick()
     names = {read(first).name, read(second).name}
     assert len(names) == 2 and {p.stem for p in folder.journals(runs)} == names
@@ -184,7 +184,7 @@ def test_the_files_of_a_tree_are_kept_whole(tmp_path, runs):
     (tmp_path / "t.yaml").write_text("version: 1\ntree: t\nroot:\n  sequence:\n    - tree: {file: inner.yaml}\n")
     with Run(load(tmp_path / "t.yaml"), journal=runs) as run:
         run.tick()
-    path = run.journal.path
+    path = run.parts.journal.path
     for file in ("inner.yaml", "t.yaml"):
         Path(tmp_path / file).unlink()
     assert replay(path).same
@@ -221,5 +221,5 @@ def test_a_clock_before_1970_leaves_a_journal_that_is_sound(tmp_path, monkeypatc
     monkeypatch.setattr("bt_runtime.journal.layout.time.time", lambda: -1e9)
     with Run(load("version: 1\ntree: t\nroot: {log: hi}\n"), journal=tmp_path) as run:
         run.spin(seconds=60)
-    found = Recording(run.journal.path)
-    assert not found.damage and found.head["started"] == 0.0 and replay(run.journal.path).same
+    found = Recording(run.parts.journal.path)
+    assert not found.damage and found.head["started"] == 0.0 and replay(run.parts.journal.path).same

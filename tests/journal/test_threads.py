@@ -69,8 +69,8 @@ def test_writes_of_other_threads_come_again_at_their_tick(number, runs):
     thread.join()
     run.close()
     assert run.status is SUCCESS
-    assert sum(1 for _ in Recording(run.journal.path).of("write")) > 60
-    found = replay(run.journal.path)
+    assert sum(1 for _ in Recording(run.parts.journal.path).of("write")) > 60
+    found = replay(run.parts.journal.path)
     assert found.same and found.status == "SUCCESS", found
 
 
@@ -94,7 +94,7 @@ def test_who_notes_faster_than_the_disk_writes_keeps_nobody_waiting(runs):
     thread = threading.Thread(target=flood)
     thread.start()
     try:
-        assert run.journal.tape.writer.durable().wait(30)
+        assert run.parts.journal.tape.writer.durable().wait(30)
     finally:
         over.set()
         thread.join()
@@ -156,12 +156,12 @@ def test_an_action_that_ended_after_it_was_cancelled_is_done_again_in_a_world_th
     run = Run(load(CUT), world=world, clock=Manual(), journal=runs)
     run.tick()
     assert world.begun.wait(60)
-    run.context.clock.inner.advance(1)
+    run.parts.context.clock.inner.advance(1)
     run.tick()  # the time was up
     assert world.done == []
     world.go.set()
     while not world.done or not any(
-        e[3] == "late" for e in list(run.journal.tape.writer.queue) if e[0] is Writer._event
+        e[3] == "late" for e in list(run.parts.journal.tape.writer.queue) if e[0] is Writer._event
     ):
         if any(e.kind == "late" for e in _read(run)):
             break
@@ -177,8 +177,8 @@ def test_an_action_that_ended_after_it_was_cancelled_is_done_again_in_a_world_th
 
 
 def _read(run: Run):
-    assert run.journal.tape.writer.durable().wait(60)
-    return Recording(run.journal.path).events
+    assert run.parts.journal.tape.writer.durable().wait(60)
+    return Recording(run.parts.journal.path).events
 
 
 class Memory:
@@ -216,7 +216,7 @@ def test_experiences_are_recalled_from_the_journal(runs: Path):
     around = {"model": model, "services": {"episodes": memory}, "clock": Manual(), "journal": runs}
     with Run(load("react"), inputs={"goal": "tidy up"}, **around) as run:
         assert run.spin(ticks=50) is SUCCESS
-    recording = Recording(run.journal.path)
+    recording = Recording(run.parts.journal.path)
     assert [b["value"]["texts"] for _, b in recording.of("found")] == [[Found.text]]
     assert [b["why"] for _, b in recording.of("retrieval")] == [["like tidy up"]]
-    assert replay(run.journal.path).same and memory.asked == ["tidy up"]
+    assert replay(run.parts.journal.path).same and memory.asked == ["tidy up"]

@@ -142,7 +142,7 @@ def refusing(run: Run, error: Exception | None = None) -> threading.Event:
         refused.set()
         raise error or sqlite3.OperationalError("database or disk is full")
 
-    run.journal.tape.writer.store.commit = fail
+    run.parts.journal.tape.writer.store.commit = fail
     return refused
 
 
@@ -152,15 +152,15 @@ def begun(runs: Path, done: list[int], said: list[str], patience: float = 0.0, *
     run = Run(tree, clock=Manual(), journal=recorder)
     run.listen(lambda line: said.append(line.text), Line, Notice)
     run.tick()
-    run.journal.tape.writer.durable().wait(60)
+    run.parts.journal.tape.writer.durable().wait(60)
     return run
 
 
 def drilled(run: Run):
     """Ticks until the skill has ended."""
-    run.context.clock.inner.advance(2)
+    run.parts.context.clock.inner.advance(2)
     while run.tick().running:
-        run.journal.tape.writer.durable().wait(60)
+        run.parts.journal.tape.writer.durable().wait(60)
     return run.status
 
 
@@ -173,10 +173,13 @@ def test_the_tick_never_waits_for_the_journal_and_careful_skills_fail_in_words_a
         assert run.tick().running
     assert refused.wait(60)
     assert drilled(run) is FAILURE and not done
-    assert run.root.children[1].feedback_message == "not begun: the journal cannot be written: database or disk is full"
+    assert (
+        run.parts.engine.root.children[1].feedback_message
+        == "not begun: the journal cannot be written: database or disk is full"
+    )
     run.close()
     assert said[0].endswith("database or disk is full; skills that may not be repeated wait")
-    assert outage.marked(run.journal.path) == WriteFailure(1, "database or disk is full", False, "FAILURE", True)
+    assert outage.marked(run.parts.journal.path) == WriteFailure(1, "database or disk is full", False, "FAILURE", True)
 
 
 def test_by_best_effort_the_run_goes_on_and_cannot_be_resumed(runs):
@@ -188,15 +191,15 @@ def test_by_best_effort_the_run_goes_on_and_cannot_be_resumed(runs):
     assert refused.wait(60)
     assert drilled(run) is SUCCESS and done == [7]
     run.close()
-    assert outage.marked(run.journal.path).careful
+    assert outage.marked(run.parts.journal.path).careful
     with pytest.raises(CannotResume, match=r"broken at tick 1 .*began after that, unrecorded"):
-        resume(run.journal.path, skills=[drill_into(done)], clock=Manual())
+        resume(run.parts.journal.path, skills=[drill_into(done)], clock=Manual())
 
 
 def test_where_not_even_the_mark_can_be_written_best_effort_begins_nothing_careful(runs):
     done: list[int] = []
     run = begun(runs, done, [], policy="best_effort")
-    writer = run.journal.tape.writer
+    writer = run.parts.journal.tape.writer
     os.close(writer.mark.file)
     writer.mark.file = None
     refused = refusing(run)
@@ -210,7 +213,7 @@ def test_what_waits_is_bounded_and_beyond_that_the_record_ends(runs, monkeypatch
     monkeypatch.setattr("bt_runtime.journal.writer.WAITING", 10_000)
     said: list[str] = []
     run = begun(runs, [], said, patience=60)
-    writer = run.journal.tape.writer
+    writer = run.parts.journal.tape.writer
     refused = refusing(run)
     for _ in range(200):
         run.tick()
@@ -226,8 +229,8 @@ def test_what_waits_is_bounded_and_beyond_that_the_record_ends(runs, monkeypatch
 def stalled(run: Run) -> threading.Event:
     """A disk that takes nothing until the event is set."""
     goes_on = threading.Event()
-    commit = run.journal.tape.writer.store.commit
-    run.journal.tape.writer.store.commit = lambda *args: goes_on.wait(60) and commit(*args)
+    commit = run.parts.journal.tape.writer.store.commit
+    run.parts.journal.tape.writer.store.commit = lambda *args: goes_on.wait(60) and commit(*args)
     return goes_on
 
 
@@ -242,8 +245,8 @@ def test_a_slow_disk_slows_ticks_between_two_and_the_run_says_so(runs, monkeypat
     goes_on.set()
     run.close()
     assert [text for text in said if "ticks wait for the journal" in text] == said
-    assert len(said) == 1 and run.journal.tape.writer.slowed > 0
-    found = Recording(run.journal.path)
+    assert len(said) == 1 and run.parts.journal.tape.writer.slowed > 0
+    found = Recording(run.parts.journal.path)
     assert not found.damage and found.last_tick == 31
 
 
@@ -252,7 +255,7 @@ def test_what_waits_for_a_disk_that_answers_nothing_is_bounded_and_beyond_that_t
         monkeypatch.setattr(f"bt_runtime.journal.writer.{name}", value)
     said: list[str] = []
     run = begun(runs, [], said)
-    writer, goes_on = run.journal.tape.writer, stalled(run)
+    writer, goes_on = run.parts.journal.tape.writer, stalled(run)
     for _ in range(1000):
         assert run.tick().running
     assert writer.noted - writer.taken < 21_000 and len(writer.queue) < 200
@@ -260,8 +263,8 @@ def test_what_waits_for_a_disk_that_answers_nothing_is_bounded_and_beyond_that_t
     goes_on.set()
     run.close()
     assert "wait to be written" in said[-1] and "ends at tick" in said[-1]
-    found = Recording(run.journal.path)
-    assert 1 < found.last_tick < 200 and outage.marked(run.journal.path).final
+    found = Recording(run.parts.journal.path)
+    assert 1 < found.last_tick < 200 and outage.marked(run.parts.journal.path).final
 
 
 def test_a_run_whose_journal_cannot_be_begun_does_not_begin(runs, monkeypatch):
@@ -276,7 +279,7 @@ def test_a_run_whose_journal_cannot_be_begun_does_not_begin(runs, monkeypatch):
 
 def test_what_was_written_without_haste_is_synced_before_a_ticket_is_done(runs):
     run = begun(runs, [], [])
-    writer = run.journal.tape.writer
+    writer = run.parts.journal.tape.writer
     committed, commit = threading.Event(), writer.store.commit
     writer.store.commit = lambda *args: (commit(*args), committed.set())
     run.tick()
@@ -329,7 +332,7 @@ def test_a_careful_skill_is_told_to_have_ended_once_that_is_on_the_disk(durable,
             return SUCCESS
 
     run = Run(load("version: 1\ntree: t\nroot:\n  drill: {}\n", skills=[Drill]), clock=Manual(), journal=runs)
-    writer = run.journal.tape.writer
+    writer = run.parts.journal.tape.writer
     run.tick()
     assert writer.durable().wait(60)
     held, commit = threading.Event(), writer.store.commit
@@ -353,16 +356,16 @@ def test_what_had_ended_and_was_told_to_nobody_is_told_when_the_run_goes_on(runs
 
     done: list[int] = []
     run = begun(runs, done, [], patience=60)
-    run.context.clock.inner.advance(2)
+    run.parts.context.clock.inner.advance(2)
     while not done:
         run.tick()
-        run.journal.tape.writer.durable().wait(60)
-    assert run.status is RUNNING and run.root.children[1].status is RUNNING
+        run.parts.journal.tape.writer.durable().wait(60)
+    assert run.status is RUNNING and run.parts.engine.root.children[1].status is RUNNING
     path = abandoned(run)
     with resume(path, skills=[drill_into(done)], clock=Manual()) as again:
         while again.status is RUNNING:
             again.tick()
-            again.journal.tape.writer.durable().wait(60)
+            again.parts.journal.tape.writer.durable().wait(60)
         assert again.status is SUCCESS and done == [7]
     from bt_runtime.journal import replay
 
@@ -377,10 +380,10 @@ def test_an_end_that_raises_is_held_back_and_raised_again(runs):
     tree = "version: 1\ntree: t\nroot:\n  burst: {}\n"
     with Run(load(tree, skills=[burst]), journal=runs) as run:
         assert run.spin(seconds=60) is FAILURE
-    assert any(e.kind == "told" for e in Recording(run.journal.path).events)
+    assert any(e.kind == "told" for e in Recording(run.parts.journal.path).events)
     from bt_runtime.journal import replay
 
-    assert replay(run.journal.path).same
+    assert replay(run.parts.journal.path).same
 
 
 # What holds without a word ----------------------------------------------------------------------

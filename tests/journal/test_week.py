@@ -33,8 +33,8 @@ def test_a_run_that_only_halts_does_not_outgrow_its_limit(tmp_path: Path, monkey
         for tick in range(8_000):
             run.blackboard["on"] = bool(tick % 2)
             run.tick()
-            if tick % 500 == 0 and run.journal is not None:
-                run.journal.settled(60)
+            if tick % 500 == 0 and run.parts.journal is not None:
+                run.parts.journal.settled(60)
     (path,) = tmp_path.glob("*.btr")
     assert path.stat().st_size < 2.5 * limits.bytes, path.stat().st_size
     found = Recording(path)

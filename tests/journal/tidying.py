@@ -94,8 +94,8 @@ def tidy(mode: str, folder: Path, die: str = "") -> dict[str, Any]:
             run.tick()
             if due(run, die):
                 os.kill(os.getpid(), signal.SIGKILL)
-            if clock.now() < run.context.due < float("inf"):
-                clock.advance(run.context.due - clock.now())
+            if clock.now() < run.parts.context.due < float("inf"):
+                clock.advance(run.parts.context.due - clock.now())
         status = run.status if run.status.name in ("SUCCESS", "FAILURE") else run.spin(ticks=20_000)
     arm = next(m for m in sys.modules.values() if str(getattr(m, "__file__", "")).endswith("mine/skills/arm.py")).arm()
     return {"status": status.name, "trays": {cube: arm.tray_of(cube) for cube in TRAYS}}

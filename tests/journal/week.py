@@ -68,8 +68,8 @@ def week(ticks: int, folder: Path, limits: JournalLimits, looks: int = LOOKS) ->
             if tick % 1000 == 0:
                 run.replace("/week/1/0/3", GROWN)
             if tick % (ticks // looks) == 0:
-                assert run.journal is not None
-                run.journal.settled(60)
+                assert run.parts.journal is not None
+                run.parts.journal.settled(60)
                 yield Look(tick, memory(), size(folder), time.monotonic() - began)
 
 

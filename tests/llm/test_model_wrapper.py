@@ -78,7 +78,7 @@ def test_an_answer_that_is_no_job_is_told_by_the_node_that_asked() -> None:
 
     with Run(load("react"), inputs={"goal": "g"}, model=Hasty(), clock=Manual()) as run:
         run.spin(ticks=5)
-        (crash,) = run.context.crashes
+        (crash,) = run.parts.context.crashes
     assert "`ask` of Hasty gave str, which is not a job" in crash.message
 
 
@@ -86,7 +86,7 @@ def test_a_question_says_who_asks_and_a_recorded_run_of_ones_own_model_is_played
     model = Last()
     with Run(load("react"), inputs={"goal": "g"}, model=model, clock=Manual(), journal=tmp_path) as run:
         assert run.spin(ticks=50) is SUCCESS
-        path = run.journal.path
+        path = run.parts.journal.path
     assert {question.by for question in model.asked} == {"/react"}
     (asked,) = [body for _, body in Recording(path).of("ask")]
     assert (asked["what"], asked["path"], asked["model"]) == ("decide", "/react", "default")
@@ -116,7 +116,7 @@ def test_an_agent_that_waits_is_woken_by_the_answer_and_not_ticked_meanwhile() -
     model, clock = Slow(), Answering()
     with Run(load("react"), inputs={"goal": "g"}, model=model, clock=clock) as run:
         assert run.spin(ticks=50) is SUCCESS
-        assert (waits, run.engine.count) == ([math.inf], 2)
+        assert (waits, run.parts.engine.count) == ([math.inf], 2)
 
 
 def test_whoever_stands_in_front_changes_a_question_or_its_answer_and_nothing_else() -> None:

@@ -223,6 +223,6 @@ def test_a_run_asks_a_model_with_its_projector(micro, mmproj, shown, tmp_path, m
         with Run(load(TREE), model=find_model(root=tmp_path), journal=tmp_path / "runs") as run:
             assert run.spin(seconds=WAIT) is Status.SUCCESS
             found.append(run.blackboard["odds"]["room"])
-            path = run.journal.path
+            path = run.parts.journal.path
         assert replay(path).same
     assert apart([*found[0].values()], [*found[1].values()]) > 1e-4

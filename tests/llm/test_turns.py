@@ -49,7 +49,7 @@ def test_examples_as_turns_are_a_conversation_before_the_task():
     model.chat_template = Chat.of(PLAIN)
     text = "version: 1\ntree: t\nroot:\n  agent: {goal: leave, moves: [think, act], example_form: turns}\n"
     with Run(load(text), model=model, recall=False) as run:
-        agent = run.root
+        agent = run.parts.engine.root
         run.tick()
         agent.examples, agent.steps = (TOLD, TOLD), [StoryStep("act", "go", "A door.")]
         example = (

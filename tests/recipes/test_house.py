@@ -82,9 +82,23 @@ def test_a_planner_names_what_is_brought_in_turn_and_where_a_thing_may_be() -> N
     ]
 
 
-def test_whoever_carries_out_leaves_to_the_planner_what_has_parts_and_what_nobody_has_seen() -> None:
-    assert says("executor", "Put 2 apples and the bread on the kitchen table.", [], "failure") == "Act: failure"
-    assert says("executor", "find and pick up the apple", [], "failure") == "Act: failure"
+def test_an_executor_looks_for_the_first_thing_before_it_hands_on() -> None:
+    """A task of several things is begun: the first is looked for and taken up, and then the executor gives up."""
+    task = "Put 2 apples and the bread on the kitchen table."
+    looks = "Think: I look for apple in kitchen 1, bedroom 1."
+    assert (
+        says("executor", task, [], "failure") == says("executor", "find and pick up the apple", [], "failure") == looks
+    )
+    taken = [
+        StoryStep("think", looks.removeprefix("Think: "), "OK."),
+        StoryStep("think", "apple may be at kitchen table 1, fridge 1.", "OK."),
+        StoryStep("act", "go to kitchen table 1", "You arrive at the kitchen table (1). You see apple (1)."),
+        StoryStep("act", "pick up apple 1", "You pick up apple. You hold apple (1)."),
+    ]
+    assert says("executor", "find and pick up the apple", taken, "failure") == "Act: done"
+    assert says("executor", task, taken, "failure") == "Think: I have apple 1, the first of several."
+    taken.append(StoryStep("think", "I have apple 1, the first of several.", "OK."))
+    assert says("executor", task, taken, "failure") == "Act: failure"
     seen = [StoryStep("act", "recall location of apple", "You saw apple 1 near fridge 1 in kitchen 1.")]
     recalls = "recall location of apple", "recall location of Chinese food"
     assert says("executor", "find and pick up the apple", [], *recalls) == "Act: recall location of apple"

@@ -30,7 +30,7 @@ def start():
 
 def finish(run):
     status = run.spin(seconds=120)
-    assert not run.runner.timed_out
+    assert not run.parts.runner.timed_out
     return status
 
 
@@ -63,11 +63,11 @@ def empty_log():
 def test_a_class_is_started_polled_and_not_cancelled_when_it_has_ended(start):
     run = start("life: {place: hall}", Life)
     assert run.tick().running
-    assert run.root.feedback_message == "1 to go"
+    assert run.parts.engine.root.feedback_message == "1 to go"
     assert run.tick().status is SUCCESS
     run.halt("enough")
     assert log == ["start hall", "poll", "poll"]
-    assert run.root.feedback_message == "0 to go"
+    assert run.parts.engine.root.feedback_message == "0 to go"
 
 
 def test_a_class_is_cancelled_when_the_tree_moves_on_and_when_it_halts_and_when_it_closes(start):
@@ -82,7 +82,7 @@ def test_a_class_is_cancelled_when_the_tree_moves_on_and_when_it_halts_and_when_
 def test_one_object_a_node_so_that_two_nodes_do_not_meet(start):
     run = start("parallel: [life: {place: a}, life: {place: b}]", Life)
     run.tick()
-    one, two = (n.activity.target for n in run.root.children)
+    one, two = (n.activity.target for n in run.parts.engine.root.children)
     assert one is not two
 
 
@@ -158,7 +158,7 @@ def test_a_late_answer_of_a_cancelled_function_is_dropped(start):
     run.halt("enough")
     go.set()
     assert done.wait(60)
-    assert run.root.status is INVALID
+    assert run.parts.engine.root.status is INVALID
     assert finish(run) is SUCCESS
     assert len(starts) == 2  # a new start, not the old answer
 
@@ -198,7 +198,7 @@ def test_a_generator_that_will_not_stop_is_a_crash_and_the_others_are_cancelled(
     run.tick()
     run.halt("enough")
     assert log[-1] == "cancel"
-    assert "GeneratorExit" in run.context.crashes[-1].message
+    assert "GeneratorExit" in run.parts.context.crashes[-1].message
 
 
 def test_an_async_function_runs_on_a_loop_and_is_cancelled_there(start):
@@ -278,7 +278,7 @@ def test_outputs_are_written_by_name_from_a_function_and_from_the_result_of_a_cl
 def test_an_output_that_nobody_asked_for_is_not_written(project):
     run = project('find: {what: cup, count: "{n}"}')
     assert finish(run) is SUCCESS
-    assert run.engine.blackboard.snapshot() == {"": {"n": 2}}
+    assert run.parts.context.blackboard.snapshot() == {"": {"n": 2}}
     run.close()
 
 
@@ -333,7 +333,7 @@ def test_an_instant_world_answers_within_the_tick(project):
     run = project("fallback: [act: {thing: window}, act: {thing: fridge}]", world=house)
     assert run.tick().status is SUCCESS
     assert house.acts == ["open window", "open fridge"]
-    assert run.root.children[0].feedback_message == "did: open window"
+    assert run.parts.engine.root.children[0].feedback_message == "did: open window"
     run.close()
 
 
@@ -379,7 +379,7 @@ def test_an_unknown_parameter_is_a_fault_of_the_tree():
 
 def course(run, polls):
     """What seven ticks show, and how often the skill was polled until then."""
-    return [(run.tick().status, run.root.feedback_message, len(polls)) for _ in range(7)]
+    return [(run.tick().status, run.parts.engine.root.feedback_message, len(polls)) for _ in range(7)]
 
 
 @pytest.mark.parametrize("end", [SUCCESS, FAILURE, None, "SUCCESS", ValueError("no power")])

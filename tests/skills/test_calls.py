@@ -109,6 +109,6 @@ def test_a_skill_that_begins_to_speak_or_ends_while_it_runs_is_heard_at_that_tic
         while run.tick().running:  # before anybody listens
             pass
         run.listen(lambda tick: heard.append([text for _, text in tick.said]), Tick)
-        said += [(run.tick().status, run.root.feedback_message) for _ in range(4)]
+        said += [(run.tick().status, run.parts.engine.root.feedback_message) for _ in range(4)]
     assert said == [(RUNNING, "step 0"), (RUNNING, "step 1"), (RUNNING, "step 1"), (SUCCESS, "step 2")]
     assert heard == [["step 0"], ["step 1"], [], ["step 2"]]

@@ -45,7 +45,7 @@ def test_a_condition_answers_in_the_tick_that_asks_and_in_its_thread(answer, sta
 
     with Run(tree("battery_above: 0.2", battery_above)) as run:
         assert run.tick().status is status
-        assert run.root.feedback_message == "the battery is above 0.2"
+        assert run.parts.engine.root.feedback_message == "the battery is above 0.2"
     assert threads == [threading.current_thread()]
 
 
@@ -175,7 +175,7 @@ def project(tmp_path):
 
 def test_a_manifest_may_say_that_a_skill_is_instant(project):
     with project("fallback: [clear: right, clear: left]") as run:
-        assert run.tree.warnings == ()
+        assert run.parts.tree.warnings == ()
         assert run.tick().status is SUCCESS
 
 
@@ -200,7 +200,7 @@ def test_a_recorded_run_with_conditions_comes_again_and_only_other_answers_are_w
     root = f"parallel: {{success: 1, failure: -1, children: [{{repeat: {{times: 20, child: {held}}}}}, broken: {{}}]}}"
     with Run(tree(root, clear, broken), clock=Manual(), journal=tmp_path) as run:
         run.spin(ticks=12)
-        path = run.journal.path
+        path = run.parts.journal.path
     found = replay(path)
     assert found.same, found
     assert len(asked) == 12

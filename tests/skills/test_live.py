@@ -45,7 +45,7 @@ def test_feedback_is_shown_and_told_while_the_skill_runs():
     with Run(tree(ROOT, Drive), clock=Manual()) as run:
         run.listen(heard.append, Feedback)
         assert run.tick().running
-        assert run.root.feedback_message == "2 m to go"
+        assert run.parts.engine.root.feedback_message == "2 m to go"
         assert run.spin() is SUCCESS
     assert heard == [("/t", "2 m to go"), ("/t", "1 m to go")]
 
@@ -95,7 +95,7 @@ def test_a_function_may_fail_with_outputs_and_a_generator_may_give_them_at_each_
     with Run(tree('steps: {n: 2, at: "{at}"}', steps), clock=Manual()) as run:
         seen = []
         while run.tick().running:
-            seen.append((run.blackboard["at"], run.root.feedback_message))
+            seen.append((run.blackboard["at"], run.parts.engine.root.feedback_message))
         assert seen == [(0, "steps 2"), (0, "step 0"), (1, "step 0"), (1, "step 1")]
 
 
@@ -163,7 +163,7 @@ def test_a_parameter_to_follow_that_is_none_is_told():
 def test_a_recorded_run_with_live_outputs_comes_again(tmp_path):
     with Run(tree(ROOT, Drive), clock=Manual(), journal=tmp_path) as run:
         run.spin()
-        path = run.journal.path
+        path = run.parts.journal.path
     found = replay(path)
     assert found.same, found
     kinds = [e.kind for e in Recording(path).events]

@@ -113,7 +113,7 @@ def test_a_halt_in_a_skills_own_finally_lets_that_end_and_nothing_after_it(form)
         run.halt("enough")
         release()  # after the loop has heard of the cancel
     assert ended == ["stopped"]
-    assert not run.context.resources.left()
+    assert not run.parts.context.resources.left()
 
 
 @pytest.mark.parametrize("end", ["close", "halt", "timeout", "exception", "spin"])
@@ -338,7 +338,7 @@ def test_a_recorded_run_that_waited_until_something_had_stopped_comes_again(tmp_
         for _ in range(8):
             run.tick()
         run.halt("enough")
-        path = run.journal.path
+        path = run.parts.journal.path
     assert "accepts dock" in server.said
     found = replay(path)
     assert found.same, found

@@ -114,12 +114,12 @@ def grown(run: bt.Run) -> None:
 
 def stopped(run: bt.Run) -> None:
     """A run that had kept its state, and was closed amid its way."""
-    assert run.journal is not None and run.journal.states is not None
-    run.journal.states.next = 0
+    assert run.parts.journal is not None and run.parts.journal.states is not None
+    run.parts.journal.states.next = 0
     for _ in range(4):
         run.tick()
         run.blackboard["battery"] = 0.5
-        clock = run.journal.clock.inner
+        clock = run.parts.journal.clock.inner
         getattr(clock, "inner", clock).advance(0.2)
 
 

@@ -53,7 +53,7 @@ def test_a_run_that_was_stopped_goes_on_from_the_state_that_it_kept(kept):
     path = kept / "journals" / "stopped.btr"
     assert any(event.kind == "state" for event in Recording(path).events)
     with resume(path, clock=Manual(), changed=True) as run:
-        assert run.journal.recording.begins is not None
+        assert run.parts.journal.recording.begins is not None
         assert run.blackboard["battery"] == 0.5
         assert run.spin() is bt.Status.SUCCESS and run.outputs == {"seen": 2}
 

@@ -47,18 +47,22 @@ def drilling(on_resume: str, done: list[str], told: bool | None = None) -> type[
 
 def abandoned(run: Run) -> Path:
     """The journal as a killed process leaves it: everything was noted, nothing was halted or closed."""
-    assert run.journal is not None and run.journal.path is not None and run.journal.tape.writer is not None
-    assert run.journal.tape.writer.durable().wait(60)
-    run.journal.tape.broken = True  # the dead write nothing
-    run.journal.close()
-    return run.journal.path
+    assert (
+        run.parts.journal is not None
+        and run.parts.journal.path is not None
+        and run.parts.journal.tape.writer is not None
+    )
+    assert run.parts.journal.tape.writer.durable().wait(60)
+    run.parts.journal.tape.broken = True  # the dead write nothing
+    run.parts.journal.close()
+    return run.parts.journal.path
 
 
 def in_doubt(runs: Path, drill: type[Skill]) -> Path:
     run = Run(load(TREE, skills=[drill]), clock=Manual(), journal=runs)
-    while run.root.children[1].status is not RUNNING:
+    while run.parts.engine.root.children[1].status is not RUNNING:
         run.tick()
     for _ in range(3):
-        assert run.journal.tape.writer.durable().wait(60)
+        assert run.parts.journal.tape.writer.durable().wait(60)
         run.tick()
     return abandoned(run)

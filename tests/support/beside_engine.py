@@ -52,7 +52,7 @@ class Beside:
         self.random, self.now = random, 0
         self.polls: deque[Any] = deque()
         self.trial = Trial(tree, allow="*", slow=None)
-        self.trial.run.context.services.scripted_skills = self
+        self.trial.run.parts.context.services.scripted_skills = self
         self.began: dict[int, int] = {}
         self.fault = ""
         self.explorer = shown(Explorer(tree.spec, (PROPERTY,), OPTIONS))
@@ -120,7 +120,7 @@ class Beside:
     def entries(self) -> str:
         board = self.explorer.board
         for path, scope in board.scopes.items():
-            theirs: Any = self.trial.run.context.blackboard.scopes.get(path) if path else self.trial.board
+            theirs: Any = self.trial.run.parts.context.blackboard.scopes.get(path) if path else self.trial.board
             for name in {*scope.entries, *(theirs.entries if theirs is not None else ())}:
                 value = (
                     board.now.get(name, scope.entries.get(name, MISSING))
@@ -157,7 +157,7 @@ class Beside:
     def change(self, path: str, text: str, index: int | None = None, insert: bool = False) -> None:
         """Changes the tree of the run, and explores the changed tree from the state before the change."""
         run = self.trial.run
-        spec, node = run.engine.growth.checked(path, text), run.engine.find(path)
+        spec, node = run.parts.engine.growth.checked(path, text), run.parts.engine.find(path)
         self.stand(Change("insert", unguarded(node), spec, index) if insert else Change("replace", node, spec))
         if insert:
             self.trial.insert(path, text, index)

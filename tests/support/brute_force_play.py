@@ -57,7 +57,7 @@ class Play:
         subject = self.choices.subject
         self.trial = Trial(subject.tree, allow="*", inputs=self.inputs, slow=None)
         self.trial.promises = subject.promises
-        self.trial.run.context.services.scripted_skills = self
+        self.trial.run.parts.context.services.scripted_skills = self
 
     def get(self, name: str) -> type[Skill]:
         """Returns a skill class whose results the oracle chooses; the trial calls this as its cast."""

@@ -63,7 +63,7 @@ def seen_as(trial: Trial) -> Hashable:
     """Returns the state between two ticks: nodes, entries, and the remaining time of each timer."""
     now = trial.clock.now()
     nodes = tuple(_node(node, now) for node in trial.run.nodes())
-    board = trial.run.context.blackboard.snapshot()
+    board = trial.run.parts.context.blackboard.snapshot()
     entries = tuple((path, tuple(sorted((n, repr(v)) for n, v in own.items()))) for path, own in sorted(board.items()))
     due = trial.due - now if math.isfinite(trial.due) else trial.due
     return nodes, entries, round(due, 6) if math.isfinite(due) else due

@@ -44,7 +44,7 @@ class Skills:
 def run_at_random(tree: Tree, random: Random, entries: Sequence[str], ticks: int) -> Iterator[Run]:
     """Yields the run after each of its ticks. `entries`: those that somebody outside writes."""
     with Trial(tree, allow="*", slow=None) as trial:
-        trial.run.context.services.scripted_skills = Skills(random)
+        trial.run.parts.context.services.scripted_skills = Skills(random)
         for _ in range(ticks):
             for name in entries:
                 if random.random() < 0.4:

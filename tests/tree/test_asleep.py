@@ -62,8 +62,8 @@ class Twin:
             self.told.append(refused.message)
 
     def tick(self, seconds: float) -> object:
-        self.run.context.clock.advance(seconds)  # type: ignore[attr-defined]
-        self.run.context.visits = [] if self.seen else None
+        self.run.parts.context.clock.advance(seconds)  # type: ignore[attr-defined]
+        self.run.parts.context.visits = [] if self.seen else None
         tick = self.run.tick()
         changes = [(path_of(node), status) for node, status in tick.changes]
         return tick.status, tick.due, changes, [(path_of(n), w.reason) for n, w in tick.halts], self.told
@@ -101,6 +101,6 @@ def test_what_waits_side_by_side_is_ticked_only_when_its_time_has_come(monkeypat
     with Run(load(HEAD + f"{{parallel: {{children: [{', '.join([branch] * 50)}]}}}}"), clock=Manual()) as run:
         for _ in range(500):
             run.tick()
-            run.context.clock.advance(0.02)  # type: ignore[attr-defined]
+            run.parts.context.clock.advance(0.02)  # type: ignore[attr-defined]
     assert count[Status.SUCCESS] == 50 * 9
     assert count[Status.RUNNING] == 50 * 10, "ticked once when it begins, and not again before its time"

@@ -16,13 +16,13 @@ def test_a_parent_is_asked_once_for_the_places_of_its_tests_however_many_childre
     plain = NodeSpec.asks.fget
     monkeypatch.setattr(NodeSpec, "asks", property(lambda spec: (asked.append(spec), plain(spec))[1]))
     with Run(tree) as run:
-        assert run.engine.nodes == 201
+        assert run.parts.engine.nodes == 201
     assert asked.count(tree.spec.root) == 1
 
 
 def test_a_node_has_all_that_a_behaviour_of_py_trees_has_and_keeps_its_id_and_logger() -> None:
     with Run(load(WIDE + "    - succeed: {}\n" * 2)) as run:
-        node, other = run.root.children
+        node, other = run.parts.engine.root.children
         assert all(hasattr(node, name) for name in vars(Success("x")))
         assert node.id == node.id != other.id and node.logger is node.logger
         assert node.logger.prefix == Success(node.name).logger.prefix

@@ -91,7 +91,7 @@ def test_a_simulator_that_is_reset_or_is_fast_keeps_the_rate(make, factor):
 
     run = Run(tree("wait: 1000"), clock=clock)
     run.listen(lambda tick: stamps.append(clock.now()), Tick)
-    following = run.runner._next
+    following = run.parts.runner._next
 
     def known(due, tick):
         """Moved before this, the clock would have missed a deadline, and another tick come later."""
@@ -99,16 +99,16 @@ def test_a_simulator_that_is_reset_or_is_fast_keeps_the_rate(make, factor):
         ticked.release()
         return found
 
-    run.runner._next = known
+    run.parts.runner._next = known
     thread = threading.Thread(target=lambda: run.spin(hz=10))
     thread.start()
     try:
         assert ticked.acquire(timeout=60)
         for number in range(40):
             if number == 20:
-                behind = run.context.clock.ahead
+                behind = run.parts.context.clock.ahead
                 move(now - 50)
-                while run.context.clock.ahead == behind:  # until the jump is seen
+                while run.parts.context.clock.ahead == behind:  # until the jump is seen
                     moved.wait(0.001)
                 assert not ticked.acquire(timeout=0.05)  # … and is no time
             move(now + 0.1 * factor + 1e-6)
@@ -142,14 +142,14 @@ def test_clocks_are_public():
 def test_rounds_that_wait_for_their_time_tick_no_more_than_there_is_to_do(root):
     with Run(tree(root), clock=Manual()) as run:
         assert run.spin(seconds=100) is INVALID
-        assert run.engine.count <= 25
+        assert run.parts.engine.count <= 25
 
 
 def test_a_tree_that_never_rests_gets_a_bounded_rate_and_its_node_is_named():
     rests, lines = [], []
     with Run(tree("sequence: [{repeat: {times: -1, child: {succeed: {}}, name: busy}}]"), clock=Manual()) as run:
         run.listen(lines.append, Notice)
-        run.runner.rest = rests.append
+        run.parts.runner.rest = rests.append
         run.spin(ticks=12_000)
     assert len(rests) > 100
     assert [line.path for line in lines] == ["/t/busy"]

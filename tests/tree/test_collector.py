@@ -61,7 +61,7 @@ def test_a_full_collection_does_not_look_at_the_tree_of_an_open_run() -> None:
     with Run(load(LARGE)) as run:
         run.tick()
         standing = gc.get_freeze_count()
-        assert standing > 10 * run.engine.nodes
+        assert standing > 10 * run.parts.engine.nodes
         with walks() as found:
             gc.collect()
             for _ in range(20):

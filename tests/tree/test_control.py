@@ -359,7 +359,7 @@ def test_finally_has_one_tick_within_a_halt(make):
         t.tick()
         t.run.halt("enough")
         assert [t.skills[s].started for s in "abz"] == [times, 0, times]
-        assert t.run.root.status is INVALID
+        assert t.run.parts.engine.root.status is INVALID
     assert t.skills["z"].cancels == 1  # the second one did not end in its tick
 
 
@@ -410,7 +410,7 @@ def test_with_yield_the_next_child_is_started_at_the_next_tick(make, kind, onwar
     seen = []
     for _ in range(8):
         status = t.tick()
-        seen.append((status, [n.status for n in t.run.root.children]))
+        seen.append((status, [n.status for n in t.run.parts.engine.root.children]))
         assert (t.ticks[-1].due < t.clock.now()) is (status is RUNNING and RUNNING not in seen[-1][1])
     one_round = [
         (RUNNING, [onward, INVALID, INVALID]),
@@ -465,9 +465,9 @@ def test_results_of_an_earlier_round_are_not_shown_as_those_of_this_one(make, ki
     t = make(f"{kind}: [a: {{}}, b: {{}}]", a=[SUCCESS, FAILURE], b=SUCCESS)
     t.tick(1)
     t.tick(1)
-    assert [n.status for n in t.run.root.children] == [FAILURE, INVALID]
+    assert [n.status for n in t.run.parts.engine.root.children] == [FAILURE, INVALID]
     t = make(f"{kind}: [b: {{}}]", b=SUCCESS, a=FAILURE)
     t.tick()
     t.insert("/t", "a: {}\n", 0)
     t.tick()
-    assert [n.status for n in t.run.root.children] == [FAILURE, INVALID]
+    assert [n.status for n in t.run.parts.engine.root.children] == [FAILURE, INVALID]

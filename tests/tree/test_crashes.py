@@ -63,7 +63,7 @@ def carried_out(script: list[Any], heard: bool, cancel: Exception | None) -> tup
         seen: list[Any] = []
         for _ in range(8):
             tick = run.tick()
-            go = run.root.children[0]
+            go = run.parts.engine.root.children[0]
             seen.append((tick.status.name, go.status.name, go.feedback_message, [c.message for c in tick.crashes]))
     return seen, calls
 
@@ -95,11 +95,11 @@ def test_a_crash_is_blamed_for_its_own_failure_and_for_no_later_one(root: str) -
     with bt.Run(
         bt.load(f"version: 1\ntree: t\nblackboard: {{n: number}}\nroot:\n  {root}\n", skills=[steep]), slow=None
     ) as run:
-        leaf = run.root.children[0] if run.root.children else run.root
+        leaf = run.parts.engine.root.children[0] if run.parts.engine.root.children else run.parts.engine.root
         run.blackboard["n"] = 0
-        assert run.tick().status is bt.Status.FAILURE and "zero" in blame(run.root).why
+        assert run.tick().status is bt.Status.FAILURE and "zero" in blame(run.parts.engine.root).why
         run.blackboard["n"] = 4
-        assert run.tick().status is bt.Status.FAILURE and "zero" not in blame(run.root).why
+        assert run.tick().status is bt.Status.FAILURE and "zero" not in blame(run.parts.engine.root).why
         run.blackboard["n"] = 0
         run.tick()
         run.blackboard["n"] = 1

@@ -148,12 +148,12 @@ def test_timeout_halts_by_the_clock_even_when_the_child_would_finish_at_this_tic
 def test_timeout_wakes_the_runner_when_the_time_is_up(make):
     t = make("timeout: {seconds: 2, child: {wait: {until: x > 1}}}", header=X)
     assert t.run.spin() is FAILURE
-    assert (t.clock.now(), t.run.engine.count) == (2, 2)
+    assert (t.clock.now(), t.run.parts.engine.count) == (2, 2)
     t = make("fallback: [{timeout: {seconds: 2.25, child: {a: {}}}}, wait: 1]", a=RUNNING)
     assert t.run.spin(hz=1) is SUCCESS
     halted = next(tick for tick in t.ticks if tick.halts)
     assert halted.number == 4  # at 0, 1, 2 and 2.25; then the rate goes on at 3 and 4
-    assert (t.clock.now(), t.run.engine.count) == (4, 6)
+    assert (t.clock.now(), t.run.parts.engine.count) == (4, 6)
 
 
 @rule("delay", 1, 2)
@@ -298,7 +298,7 @@ def test_a_computed_rate_below_the_least_one_fails_in_words(make, hz):
     t = make("rate: {hz: '{x}', child: {a: {}}}", header=X, a=SUCCESS)
     t.board["x"] = hz
     assert (t.tick(), t.skills["a"].started) == (FAILURE, 0)
-    assert t.run.root.feedback_message == f"`hz` takes 0.001 or more, not {hz}"
+    assert t.run.parts.engine.root.feedback_message == f"`hz` takes 0.001 or more, not {hz}"
 
 
 @rule("for_each", 3)

@@ -136,8 +136,8 @@ class OurBreaks(Node):
 
 def own(run, where):
     """A node of ours that was made by hand."""
-    spec = run.spec.root
-    node = OurBreaks(spec, run.context, run.blackboard)
+    spec = run.parts.tree.spec.root
+    node = OurBreaks(spec, run.parts.context, run.blackboard)
     node.where = where
     return node
 
@@ -162,7 +162,7 @@ def test_an_exception_in_setup_is_raised_before_the_first_tick_with_the_path():
     try:
         run = Run(load(HEAD + "  sequence: [succeed: {}]\n"))
         run.insert("/t", Breaks("breaks"))
-        run.engine.settle()
+        run.parts.engine.settle()
         with pytest.raises(BtError, match=r"/t/1 could not be set up: OSError\('setup'\)"):
             run.tick()
     finally:
@@ -185,7 +185,7 @@ def test_an_exception_in_shutdown_does_not_keep_others_from_being_shut_down():
     run.tick()
     run.close()
     assert done == ["last"]
-    assert run.context.crashes[-1].path == "/t/1"
+    assert run.parts.context.crashes[-1].path == "/t/1"
 
 
 def test_a_node_that_ticks_the_tree_it_is_in_breaks(make):
@@ -376,4 +376,4 @@ def test_two_trees_in_one_process_never_meet(make):
     assert (one.board["x"], two.board["x"]) == (1, 2)
     two.run.halt("x")
     assert one.skills["a"].cancels == 0
-    assert one.run.context.blackboard is not two.run.context.blackboard
+    assert one.run.parts.context.blackboard is not two.run.parts.context.blackboard

@@ -38,11 +38,11 @@ def test_a_change_that_cannot_be_meant_is_refused_and_not_recorded(given: tuple[
         getattr(run, given[0])(*given[1:])
     run.tick()
     assert [node.name for node in run.nodes()][1:] == ["log", "wait"]
-    assert run.journal is not None and run.journal.path is not None
+    assert run.parts.journal is not None and run.parts.journal.path is not None
     run.close()
-    found = Recording(run.journal.path)
+    found = Recording(run.parts.journal.path)
     assert found.damage == "" and not [event for event in found.events if event.kind == "change"]
-    assert replay(run.journal.path).difference == ""
+    assert replay(run.parts.journal.path).difference == ""
 
 
 @pytest.mark.parametrize("given", [{"hz": 0}, {"hz": -1}, {"hz": "fast"}, {"hz": float("nan")}, {"hz": True},
@@ -51,7 +51,7 @@ def test_a_change_that_cannot_be_meant_is_refused_and_not_recorded(given: tuple[
 def test_a_rate_or_a_bound_that_is_none_is_refused(given: dict[str, Any], run: bt.Run) -> None:
     with pytest.raises(bt.BtError):
         run.spin(**given)
-    assert run.engine.count == 1 and run.status is bt.Status.RUNNING
+    assert run.parts.engine.count == 1 and run.status is bt.Status.RUNNING
 
 
 def test_what_has_one_way_only_tells_it_to_who_takes_another() -> None:
@@ -66,12 +66,12 @@ def test_what_has_one_way_only_tells_it_to_who_takes_another() -> None:
 def test_no_tick_is_none() -> None:
     with bt.Run(bt.load(TREE), clock=Manual(), slow=None) as run:
         run.spin(ticks=0)
-        assert run.engine.count == 0 and run.runner.timed_out
+        assert run.parts.engine.count == 0 and run.parts.runner.timed_out
 
 
 def test_the_rate_of_one_spin_is_not_that_of_the_next(run: bt.Run) -> None:
     run.spin(hz=50, ticks=1)
-    assert run.runner.hz is None
+    assert run.parts.runner.hz is None
 
 
 def test_why_a_tree_stands_still_is_told_until_it_is_started_anew(run: bt.Run) -> None:
@@ -126,8 +126,8 @@ def test_why_tells_a_grafted_tests_values_whether_or_not_the_run_was_debugged(de
         run.replace("/t/0/0", "check: n > 500")
         run.tick()
         run.tick()
-        assert run.journal is not None and run.journal.path is not None
-        path = run.journal.path
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        path = run.parts.journal.path
     assert "3" in " ".join(why_recorded(path, "/t/0/0", 3).sentences)
 
 
@@ -209,3 +209,8 @@ def test_a_memory_whose_add_does_not_say_what_it_added_is_refused_at_the_start()
     with pytest.raises(bt.BtError, match="`add` of Forgets returns None") as fault:
         bt.Run(bt.load(TREE), memory=Forgets())
     assert "`new` and `known`" in fault.value.hint
+
+
+def test_a_run_shows_at_most_five_attributes_and_what_it_is_made_of_stands_in_one(run: bt.Run) -> None:
+    shown = {name for name in dir(run) if not name.startswith("_") and not callable(getattr(run, name))}
+    assert shown == {"blackboard", "outputs", "parts", "status", "stopped"}

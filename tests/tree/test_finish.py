@@ -43,7 +43,7 @@ def noted(form: str, watched: bool, visited: bool = True) -> list[Any]:
     left, told = [*ANSWERS], list[Any]()
     tree = bt.load("version: 1\ntree: t\nroot:\n  fallback: [leaf: {}, succeed: {}]\n", skills=[leaf(form, left)])
     with bt.Run(tree, clock=Manual(), slow=None) as run:
-        node: Any = run.root.children[0]
+        node: Any = run.parts.engine.root.children[0]
         if form == "node":
             node.step = lambda: Node.step(node)
         if form == "finish":
@@ -61,7 +61,7 @@ def noted(form: str, watched: bool, visited: bool = True) -> list[Any]:
             run.listen(told.append, Tick)
         for _ in ANSWERS:
             visits: list[Any] = []
-            run.context.visits = visits if visited else None
+            run.parts.context.visits = visits if visited else None
             tick = run.tick()
             changes = [(each.name, status.name) for each, status in tick.changes]
             said = node.feedback_message if node.feedback_message in ("broke", "again") else ""

@@ -40,7 +40,7 @@ def test_every_item_has_a_copy_that_runs_to_its_end_and_what_they_give_is_gather
     with run_of(EACH) as run:
         for _ in range(4):
             assert run.tick().status is RUNNING
-        assert len(run.root.children) == 3
+        assert len(run.parts.engine.root.children) == 3
         run.blackboard["turns"] = 1
         assert run.spin(ticks=5) is FAILURE  # b's check does not hold, and c ran all the same
         assert run.blackboard["all"] == ["at a", "at b", "at c"]
@@ -51,10 +51,10 @@ def test_the_list_is_read_once_and_the_copies_of_an_earlier_round_go():
     with run_of("repeat:\n  times: 2\n  child:\n    for_all:\n      in: \"{places}\"\n      as: place\n      child:\n"
                 "        set: {places: [x]}") as run:  # fmt: skip
         assert run.spin(ticks=20) is SUCCESS
-        node = run.root.children[0]
+        node = run.parts.engine.root.children[0]
         assert [child.segment for child in node.children] == ["3", "4", "5"]
         assert run.blackboard["places"] == ["a", "b", "c"]
-        assert run.engine.nodes == sum(1 for _ in run.nodes())
+        assert run.parts.engine.nodes == sum(1 for _ in run.nodes())
 
 
 @rule("for_all", 2)
@@ -116,10 +116,10 @@ def test_no_more_than_at_once_run_at_the_same_time():
     with run_of(root) as run:
         for _ in range(5):
             run.tick()
-        assert [child.status for child in run.root.children] == [RUNNING, RUNNING]
+        assert [child.status for child in run.parts.engine.root.children] == [RUNNING, RUNNING]
         run.blackboard["turns"] = 1
         assert run.spin(ticks=10) is SUCCESS
-        assert len(run.root.children) == 3
+        assert len(run.parts.engine.root.children) == 3
 
 
 @rule("for_all", 6)
@@ -150,8 +150,8 @@ def test_a_copy_beyond_the_caps_fails_the_node_and_not_the_run():
     )
     with Run(tree) as run:
         assert run.spin(ticks=20) is FAILURE
-        assert "room for 5 nodes more" in run.context.crashes[-1].message
-        assert not run.root.children  # none has begun
+        assert "room for 5 nodes more" in run.parts.context.crashes[-1].message
+        assert not run.parts.engine.root.children  # none has begun
 
 
 @rule("for_all", 7)
@@ -172,7 +172,7 @@ repeat:
 """
     count = 1_200
     with run_of(root, places=list(range(count))) as run:
-        node, before, most = run.root.children[0], set(), 0
+        node, before, most = run.parts.engine.root.children[0], set(), 0
         while run.tick().running:
             now = {child.segment for child in node.children}
             most = max(most, len(now - before), len(before - now))
@@ -180,8 +180,8 @@ repeat:
         assert most == AT_ONCE // 3
         assert run.blackboard["all"] == list(range(1, count + 1))
         assert [child.segment for child in node.children] == [str(n) for n in range(count, 2 * count)]
-        assert run.engine.nodes == sum(1 for _ in run.nodes())
-        assert len(run.context.blackboard.scopes) < count + 10
+        assert run.parts.engine.nodes == sum(1 for _ in run.nodes())
+        assert len(run.parts.context.blackboard.scopes) < count + 10
 
 
 def test_an_operator_may_graft_into_a_copy_and_what_is_grafted_sees_the_copys_entries():

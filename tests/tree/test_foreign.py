@@ -167,7 +167,7 @@ def test_a_running_child_below_a_foreign_decorator_that_says_failure_is_halted_t
 def test_the_runner_looks_again_at_a_foreign_node_that_is_running(make):
     t = make("py: {class: 'foreign_nodes:Countdown', args: {ticks: 3}}")
     assert t.run.spin() is SUCCESS
-    assert t.run.engine.count == 4
+    assert t.run.parts.engine.count == 4
 
 
 def test_what_cannot_be_made_is_a_fault_with_its_place(make):
@@ -186,12 +186,12 @@ def test_our_tree_under_a_stock_composite():
     from bt_runtime import Run, load
 
     run = Run(load("version: 1\ntree: ours\nroot:\n  sequence: [succeed: {}, wait: 100]\n"))
-    stock = py_trees.composites.Sequence("stock", memory=True, children=[run.root])
+    stock = py_trees.composites.Sequence("stock", memory=True, children=[run.parts.engine.root])
     tree = py_trees.trees.BehaviourTree(stock)
     tree.setup()
     tree.tick()
     assert stock.status is RUNNING
-    assert [n.status for n in run.root.children] == [SUCCESS, RUNNING]
+    assert [n.status for n in run.parts.engine.root.children] == [SUCCESS, RUNNING]
     stock.stop(INVALID)
     assert {n.status for n in stock.iterate()} == {INVALID}
     run.close()

@@ -65,8 +65,8 @@ class Named(Gate):
 def test_each_gate_is_asked_before_a_start_in_the_order_of_coming_until_it_is_removed() -> None:
     heard: list[str] = []
     with run_of("repeat: {times: 2, child: {drive: dock}}") as run:
-        remove = run.context.gates.add(Named("a", heard))
-        run.context.gates.add(Named("b", heard))
+        remove = run.parts.context.gates.add(Named("a", heard))
+        run.parts.context.gates.add(Named("b", heard))
         run.tick()
         assert heard[:2] == ["a: drive dock {'place': 'dock'}", "b: drive dock {'place': 'dock'}"]
         remove()
@@ -79,13 +79,13 @@ def test_a_gate_that_comes_between_two_ticks_is_asked_at_the_next_start() -> Non
     heard: list[str] = []
     with run_of("repeat: {times: -1, child: {sequence: [{drive: dock}, {wait: 1}]}}") as run:
         run.tick()
-        remove = run.context.gates.add(Named("a", heard))
-        run.context.clock.advance(1)  # type: ignore[attr-defined]
+        remove = run.parts.context.gates.add(Named("a", heard))
+        run.parts.context.clock.advance(1)  # type: ignore[attr-defined]
         run.tick()
         run.tick()
         assert sum(":" in said for said in heard) == 1
         remove()
-        run.context.clock.advance(1)  # type: ignore[attr-defined]
+        run.parts.context.clock.advance(1)  # type: ignore[attr-defined]
         run.tick()
         run.tick()
         assert sum(":" in said for said in heard) == 1
@@ -94,8 +94,8 @@ def test_a_gate_that_comes_between_two_ticks_is_asked_at_the_next_start() -> Non
 def test_a_gate_that_refuses_keeps_the_skill_and_the_gates_behind_it_from_starting() -> None:
     heard: list[str] = []
     with run_of("drive: dock") as run:
-        run.context.gates.add(Named("a", heard, refuses=True))
-        run.context.gates.add(Named("b", heard))
+        run.parts.context.gates.add(Named("a", heard, refuses=True))
+        run.parts.context.gates.add(Named("b", heard))
         before = Drive.started
         assert run.tick().status is FAILURE
     assert Drive.started == before and not any("b:" in said for said in heard)
@@ -104,8 +104,8 @@ def test_a_gate_that_refuses_keeps_the_skill_and_the_gates_behind_it_from_starti
 def test_an_instant_skill_is_called_through_all_gates() -> None:
     heard: list[str] = []
     with run_of("ready: {}") as run:
-        run.context.gates.add(Named("a", heard))
-        run.context.gates.add(Named("b", heard))
+        run.parts.context.gates.add(Named("a", heard))
+        run.parts.context.gates.add(Named("b", heard))
         assert run.tick().status is SUCCESS
     assert heard[:2] == ["a asks", "b asks"]
 
@@ -115,7 +115,7 @@ def test_a_tick_is_held_for_as_long_as_any_gate_holds_it_and_told_to_all() -> No
     with run_of("wait: 100") as run:
         one, two = Named("a", heard), Named("b", heard)
         for gate in (one, two):
-            run.context.gates.add(gate)
+            run.parts.context.gates.add(gate)
         one.until, two.until = 7.0, 5.0
         held = run.tick()
         assert (held.number, held.due, heard) == (0, 5.0, [])
@@ -136,7 +136,7 @@ def test_gates_of_one_nodes_steps_are_nested_and_leave_in_any_order() -> None:
         return step
 
     with run_of("sequence: [{wait: 1}, {wait: 1}]") as run:
-        node = run.root
+        node = run.parts.engine.root
         outer, inner = gate_steps(node, gate("outer")), gate_steps(node, gate("inner"))
         run.tick()
         run.tick()  # a running sequence as well, which the tick would else pass by

@@ -39,7 +39,7 @@ def test_an_insert_before_oneself_during_the_tick_does_not_run_the_node_twice(ma
     assert t.tick() is SUCCESS
     assert (t.skills["a"].started, t.skills["b"].started) == (1, 1)
     assert [a.how for a in t.ticks[-1].grafts] == ["insert"]
-    assert len(t.run.root.children) == 3
+    assert len(t.run.parts.engine.root.children) == 3
 
 
 def test_a_node_that_removes_itself_does_not_make_the_sequence_pass_over_its_sibling(make):
@@ -48,7 +48,7 @@ def test_a_node_that_removes_itself_does_not_make_the_sequence_pass_over_its_sib
     box["run"] = t.run
     assert t.tick() is FAILURE
     assert t.skills["b"].started == 1
-    assert len(t.run.root.children) == 2
+    assert len(t.run.parts.engine.root.children) == 2
 
 
 @pytest.mark.parametrize("kind", ["sequence", "sequence_with_memory", "fallback"])
@@ -129,7 +129,7 @@ def test_the_root_can_be_replaced_and_keeps_its_path(make):
     assert t.skills["a"].cancels == 1
     assert t.tick() is SUCCESS
     assert t.visits["/t/0"] == 2
-    assert t.run.root.parent is None
+    assert t.run.parts.engine.root.parent is None
 
 
 def test_grafts_are_set_up_before_they_are_ticked_and_shut_down_when_they_leave(make):
@@ -165,7 +165,7 @@ def test_clients_of_the_global_blackboard_are_unregistered(make):
     t = make("sequence: [a: {}]", a=SUCCESS)
     for _ in range(20):
         t.insert("/t", Client())
-        t.run.remove("/t/" + t.run.root.children[-1].segment)
+        t.run.remove("/t/" + t.run.parts.engine.root.children[-1].segment)
         t.tick()
     assert len(py_trees.blackboard.Blackboard.clients) == before
 
@@ -177,10 +177,10 @@ def test_py_trees_own_calls_inside_a_tick_break_that_node_and_change_nothing(mak
         box["root"].insert_child(Double("x", Script(SUCCESS)), 0)
 
     t = make("sequence: [fallback: [a: {}, b: {}]]", a=mischief, b=SUCCESS)
-    box["root"] = t.run.root
+    box["root"] = t.run.parts.engine.root
     assert t.tick() is SUCCESS
     assert "ask for the change instead" in t.ticks[-1].crashes[0].traceback
-    assert len(t.run.root.children) == 1
+    assert len(t.run.parts.engine.root.children) == 1
 
 
 # Requests ---------------------------------------------------------------------------------------------
@@ -196,21 +196,21 @@ def test_py_trees_own_calls_inside_a_tick_break_that_node_and_change_nothing(mak
         (lambda r: r.remove("/t/1/0"), "needs this child"),
         (lambda r: r.remove("/t"), "root cannot be removed"),
         (lambda r: r.remove("/t/7"), "no node /t/7"),
-        (lambda r: r.replace("/t/0", r.root.children[2]), "part of a tree already"),
-        (lambda r: r.replace("/t/0", r.root), "part of a tree already"),
+        (lambda r: r.replace("/t/0", r.parts.engine.root.children[2]), "part of a tree already"),
+        (lambda r: r.replace("/t/0", r.parts.engine.root), "part of a tree already"),
         (lambda r: r.insert("/t", deep(300)), "302 nodes deep|301 nodes deep"),
     ],
 )  # fmt: skip
 def test_a_refused_graft_leaves_the_tree_exactly_as_it_was(make, ask, why):
     t = make("parallel: [a: {}, {retry: {times: 2, child: {a: {}}}}, a: {name: known}]", a=RUNNING)
     t.tick()
-    before, nodes = state(t), t.run.engine.nodes
+    before, nodes = state(t), t.run.parts.engine.nodes
     request = ask(t.run)
-    t.run.engine.settle()
+    t.run.parts.engine.settle()
     with pytest.raises(Refused, match=why):
         request.poll()
     assert state(t) == before
-    assert t.run.engine.nodes == nodes
+    assert t.run.parts.engine.nodes == nodes
     assert t.skills["a"].cancels == 0
 
 
@@ -246,7 +246,7 @@ def test_when_one_new_node_cannot_be_set_up_the_whole_graft_is_refused_and_the_o
     before = state(t)
     new = py_trees.composites.Sequence("both", True, children=[Node(n, Script()) for n in ("good", "bad", "never")])
     request = t.run.insert("/t", new)
-    t.run.engine.settle()
+    t.run.parts.engine.settle()
     with pytest.raises(Refused, match=r"could not be set up.*no such motor"):
         request.poll()
     assert life == ["setup good", "setup bad", "shutdown good"]
@@ -258,11 +258,11 @@ def test_a_refused_subtree_leaves_no_scope(make, tmp_path):
     (tmp_path / "trees" / "sub.yaml").write_text("version: 1\ntree: sub\nroot:\n  set: {x: 1}\n")
     t = make("sequence: [tree: sub, a: {}]", a=SUCCESS, options={"project": tmp_path})
     t.tick()
-    before = t.run.engine.blackboard.snapshot()
+    before = t.run.parts.context.blackboard.snapshot()
     request = t.run.replace("/t/0", "sequence: [tree: sub, py: {class: 'py_trees.behaviours:Nothing'}]\n")
-    t.run.engine.settle()
+    t.run.parts.engine.settle()
     assert "Nothing" in str(request.refused)
-    assert t.run.engine.blackboard.snapshot() == before
+    assert t.run.parts.context.blackboard.snapshot() == before
 
 
 def test_a_cancelled_request_is_not_made(make):
@@ -270,7 +270,7 @@ def test_a_cancelled_request_is_not_made(make):
     request = t.run.insert("/t", "a: {}\n")
     request.cancel("changed my mind")
     t.tick()
-    assert len(t.run.root.children) == 1
+    assert len(t.run.parts.engine.root.children) == 1
     with pytest.raises(Refused, match="changed my mind"):
         request.poll()
 
@@ -282,7 +282,7 @@ def test_several_requests_are_made_in_the_order_they_were_asked_for(make):
     t.run.replace("/t/new", Double("double", Script()))
     t.run.remove("/t/0")
     t.tick()
-    assert [n.segment for n in t.run.root.children] == ["2", "new"]
+    assert [n.segment for n in t.run.parts.engine.root.children] == ["2", "new"]
     assert t.skills["b"].started == 0
 
 
@@ -300,7 +300,7 @@ def test_requests_may_come_from_any_thread_while_the_tree_is_ticked(make):
     while any(thread.is_alive() for thread in threads):
         assert t.tick() is RUNNING
     t.tick()
-    assert len(t.run.root.children) == 102
+    assert len(t.run.parts.engine.root.children) == 102
 
 
 def test_a_halt_by_a_graft_is_on_record(make):
@@ -347,7 +347,7 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
     t = make("sequence: [a: {}]", a=SUCCESS, options={"project": tmp_path})
     t.keep_no_more()  # the trial keeps every tick
     run, plan = t.run, "sequence:\n  - tree: sub\n  - py: {class: 'py_trees.behaviours:Success'}\n"
-    spec = load_fragment(run.tree.loader(), plan, run.spec, "plan")
+    spec = load_fragment(run.parts.tree.loader(), plan, run.parts.tree.spec, "plan")
 
     def cycles(count: int) -> None:
         from bt_runtime.tree.build import build_nodes
@@ -355,25 +355,25 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
 
         def make_nodes(place):
             above, _, segment = place.rpartition("/")
-            return build_nodes(spec, run.context, run.blackboard, segment, above, tmp_path)
+            return build_nodes(spec, run.parts.context, run.blackboard, segment, above, tmp_path)
 
         for _ in range(count):
-            run.engine.request(Request("insert", "/t", make_nodes, 1, plan))
+            run.parts.engine.request(Request("insert", "/t", make_nodes, 1, plan))
             run.tick()
-            run.remove(f"/t/{run.root.children[1].segment}")
+            run.remove(f"/t/{run.parts.engine.root.children[1].segment}")
             run.tick()
         t.skills["a"].starts.clear()
 
     def measure() -> tuple:
         gc.collect()
-        board = run.engine.blackboard
+        board = run.parts.context.blackboard
         return (
-            len(board.scopes), board.stream.count, len(py_trees.blackboard.Blackboard.clients), run.engine.nodes,
-            len(run.context.requests), run.context.crash_count,
+            len(board.scopes), board.stream.count, len(py_trees.blackboard.Blackboard.clients), run.parts.engine.nodes,
+            len(run.parts.context.requests), run.parts.context.crash_count,
         )  # fmt: skip
 
-    assert run.engine.watchdog is not None
-    run.engine.watchdog.close()  # what it sees of a slow machine is kept, and would be measured
+    assert run.parts.engine.watchdog is not None
+    run.parts.engine.watchdog.close()  # what it sees of a slow machine is kept, and would be measured
     cycles(200)
     before = measure()
     tracemalloc.start()
@@ -387,4 +387,4 @@ def test_ten_thousand_grafts_and_prunes_leak_nothing(make, tmp_path):
     cycles(7400)
     assert measure() == before
     assert grown < 20_000  # bytes, over 900 cycles: less than one node a cycle by far
-    assert run.root.status is not INVALID
+    assert run.parts.engine.root.status is not INVALID

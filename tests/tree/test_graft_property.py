@@ -266,7 +266,9 @@ class Case:
     def real(self, node: Model) -> Any:
         """The real node at the model's place (behind a guard)."""
         parent = self.parent_of(node)
-        found = self.run.root if parent is None else self.real(parent).children[parent.children.index(node)]
+        found = (
+            self.run.parts.engine.root if parent is None else self.real(parent).children[parent.children.index(node)]
+        )
         while found.children and found.children[0].segment == ".":
             found = found.children[0]
         return found
@@ -287,7 +289,7 @@ class Case:
         else:
             request, allowed = self.run.remove(path), parent is not None and parent.kind in LISTS
         before = self.shape()
-        self.run.engine.settle()
+        self.run.parts.engine.settle()
         if not allowed:
             assert isinstance(request.refused, Refused)
             assert self.shape() == before

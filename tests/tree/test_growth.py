@@ -81,7 +81,7 @@ def test_growth_beyond_the_caps_is_failure_and_leaves_the_tree_as_it_was(countdo
 def test_for_all_makes_its_copies():
     engine = bare(Loader().text(EACH))
     assert ticked(engine) is SUCCESS
-    assert engine.blackboard.root["all"] == ["a", "b"] and len(engine.root.children) == 2
+    assert engine.context.blackboard.root["all"] == ["a", "b"] and len(engine.root.children) == 2
     assert engine.context.growth.room == 100_000 - engine.nodes
 
 
@@ -109,7 +109,7 @@ def test_a_node_may_ask_for_what_a_model_wrote(around):
     planner.plan = "sequence: [{set: {seen: 3}}, {check: seen == 3}]"
     asked = engine.request(Request("replace", path_of(node), lambda place: planner))
     assert ticked(engine) is SUCCESS
-    assert asked.applied is not None and engine.blackboard.root["seen"] == 3
+    assert asked.applied is not None and engine.context.blackboard.root["seen"] == 3
     assert planner.children[0].spec.kind.name == "sequence"
 
 
@@ -134,7 +134,7 @@ def test_a_text_from_outside_is_grafted_into_the_tree_and_scope_of_its_place(cou
     asked = engine.context.growth.graft("insert", path, "check: left == 2", 0)
     engine.settle()
     assert asked.applied is not None
-    assert engine.context.growth.owner(engine.find(f"{path}/2")).scope is not engine.blackboard.root
+    assert engine.context.growth.owner(engine.find(f"{path}/2")).scope is not engine.context.blackboard.root
     assert ticked(engine) is SUCCESS
 
 

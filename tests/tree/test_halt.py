@@ -46,12 +46,12 @@ class Moment:
 
     def __init__(self, run: Run, number: int, act) -> None:
         self.run, self.left, self.act = run, number, act
-        self.begun = self.run.engine.count
+        self.begun = self.run.parts.engine.count
 
     def trace(self, frame, event, arg):
         if "bt_runtime" not in frame.f_code.co_filename:
             return None
-        if event == "line" and self.run.engine.count > self.begun:
+        if event == "line" and self.run.parts.engine.count > self.begun:
             self.left -= 1
             if self.left == 0:
                 sys.settrace(None)
@@ -73,10 +73,10 @@ def test_a_halt_at_any_moment_ends_what_spins_and_leaves_nothing_running(run):
         threads = []
 
         def from_elsewhere(threads=threads):
-            before = run.engine.latest
+            before = run.parts.engine.latest
             threads.append(threading.Thread(target=run.halt, args=("a person said so",)))
             threads[0].start()
-            while run.engine.latest is before:
+            while run.parts.engine.latest is before:
                 os.sched_yield() if hasattr(os, "sched_yield") else None
 
         act = from_elsewhere if turn % 2 else lambda: run.halt("a person said so")
@@ -85,11 +85,11 @@ def test_a_halt_at_any_moment_ends_what_spins_and_leaves_nothing_running(run):
         for thread in threads:
             thread.join(30)
         assert moment.left == 0
-        assert (run.status, run.root.status) == (INVALID, INVALID)
+        assert (run.status, run.parts.engine.root.status) == (INVALID, INVALID)
         assert [node for node in run.nodes() if node.status is RUNNING] == []
         assert Drive.started == Drive.cancelled == turn + 1
         assert run.stopped == "a person said so"
-        run.runner.hz = None
+        run.parts.runner.hz = None
 
 
 @pytest.mark.parametrize("hz", [None, 20.0])
@@ -101,7 +101,7 @@ def test_a_halt_from_another_thread_ends_a_spin_that_sleeps(hz):
         thread.start()
         assert run.spin(hz=hz) is INVALID
         thread.join(30)
-        assert (run.status, run.stopped, run.engine.count >= 1) == (INVALID, "enough", True)
+        assert (run.status, run.stopped, run.parts.engine.count >= 1) == (INVALID, "enough", True)
 
 
 def test_a_spin_after_a_halt_starts_anew_and_one_after_a_stop_does_not(run):

@@ -203,7 +203,7 @@ class Case:
             if self.beside == "listener":
                 run.listen(lambda ended: None, SkillEnded)
             elif self.beside == "gate":
-                run.context.gates.add(Passing())
+                run.parts.context.gates.add(Passing())
             elif self.beside == "debugger":
                 debugger_of(run)
             try:
@@ -265,7 +265,7 @@ def what_it_requires_refuses_the_start(case: Case) -> None:
     with case.run("work: hall") as run:
         run.blackboard["stop"] = True
         assert run.spin(seconds=30) is FAILURE
-        assert "`not stop`" in run.root.feedback_message
+        assert "`not stop`" in run.parts.engine.root.feedback_message
         assert case.log.began == []
         run.blackboard["stop"] = False
         assert started(case, run)
@@ -280,8 +280,8 @@ def what_it_requires_halts_it(case: Case) -> None:
         assert started(case, run)
         run.blackboard["stop"] = True
         case.ticked(run)
-        assert run.root.children[0].status is FAILURE
-        assert "`not stop`" in run.root.children[0].feedback_message
+        assert run.parts.engine.root.children[0].status is FAILURE
+        assert "`not stop`" in run.parts.engine.root.children[0].feedback_message
         if case.form != "generator":  # that stops at once
             assert case.log.others == []
         case.log.still = False
@@ -307,10 +307,10 @@ def a_question_is_withdrawn_when_what_it_requires_fails(case: Case) -> None:
 def what_it_uses_is_waited_for(case: Case) -> None:
     case.options["uses"] = ["arm", *case.options.get("uses", ())]
     with case.run("work: hall") as run:
-        held = run.context.resources.take(("arm",), "somebody else's")
+        held = run.parts.context.resources.take(("arm",), "somebody else's")
         case.ticked(run)
         assert case.log.began == []
-        run.context.resources.leave(held)
+        run.parts.context.resources.leave(held)
         assert started(case, run)
         case.log.go.set()
         assert run.spin(seconds=30) is SUCCESS
@@ -337,10 +337,10 @@ def a_run_ends_when_it_has_stopped(case: Case) -> None:
     with case.run("work: hall") as run:
         assert started(case, run)
         run.halt("enough")
-        assert run.context.resources.left()
+        assert run.parts.context.resources.left()
         case.log.still = False
         run.close()
-        assert run.context.resources.left() == []
+        assert run.parts.context.resources.left() == []
 
 
 @claim(*FOLLOWS)
@@ -379,7 +379,7 @@ def the_policy_refuses_the_start(case: Case) -> None:
 @claim()
 def a_gate_refuses_the_start(case: Case) -> None:
     with case.run("work: hall") as run:
-        run.context.gates.add(Refusing())
+        run.parts.context.gates.add(Refusing())
         assert run.spin(seconds=30) is FAILURE
     assert case.log.began == []
 
@@ -389,7 +389,7 @@ def a_gate_that_comes_later_is_asked(case: Case) -> None:
     case.log.go.set()
     with case.run("repeat: {times: -1, child: {work: hall}}") as run:
         assert started(case, run)
-        run.context.gates.add(Refusing())
+        run.parts.context.gates.add(Refusing())
         assert run.spin(seconds=30) is FAILURE
 
 
@@ -422,8 +422,8 @@ def a_replay_starts_nothing(case: Case) -> None:
     case.log.go.set()
     with case.run("work: hall") as run:
         assert run.spin(seconds=30) is SUCCESS
-        assert run.journal is not None
-        path = run.journal.path
+        assert run.parts.journal is not None
+        path = run.parts.journal.path
     assert path is not None
     case.log.began.clear()
     assert replay(path).status == "SUCCESS" and case.log.began == []
@@ -457,16 +457,16 @@ def test_each_interlock_holds_for_what_an_agent_chooses(form: str, beside: str, 
     root = "agent: {goal: g, moves: [act], actions: [work]}"
     acts = ["Act: work at hall"] if lock not in ("policy", "requires") else ["Act: done"]
     with case.run(root, *acts) as run:
-        held = run.context.resources.take(("arm",), "somebody else's") if lock == "uses" else None
+        held = run.parts.context.resources.take(("arm",), "somebody else's") if lock == "uses" else None
         case.ticked(run)
         case.ticked(run)
         if lock == "at_most":
             assert case.log.began == ["hall"]
-            assert sum(run.context.services.starts.values()) == 1
+            assert sum(run.parts.context.services.starts.values()) == 1
             return
         assert case.log.began == []
         if held is not None:
-            run.context.resources.leave(held)
+            run.parts.context.resources.leave(held)
             assert started(case, run)
 
 

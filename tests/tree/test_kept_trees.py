@@ -42,8 +42,8 @@ def test_grafts_that_include_one_tree_read_it_once(run: Run, monkeypatch: pytest
         run.insert("/whole", GRAFT)
     run.tick()
     assert read == ["part.yaml"]
-    assert [each.segment for each in run.root.children] == ["0", "1", "2", "3"]  # type: ignore[attr-defined]
-    assert [each.children[0].feedback_message for each in run.root.children[1:]] == ["hi", "hi", "hi"]
+    assert [each.segment for each in run.parts.engine.root.children] == ["0", "1", "2", "3"]  # type: ignore[attr-defined]
+    assert [each.children[0].feedback_message for each in run.parts.engine.root.children[1:]] == ["hi", "hi", "hi"]
     run.close()
 
 
@@ -52,7 +52,7 @@ def test_a_file_that_has_changed_is_read_anew(run: Run, tmp_path: Path) -> None:
     (tmp_path / "part.yaml").write_text(HEAD + '  log: "new: {text}"\n')
     run.insert("/whole", GRAFT)
     run.tick()
-    assert [each.children[0].feedback_message for each in run.root.children[1:]] == ["hi", "new: hi"]
+    assert [each.children[0].feedback_message for each in run.parts.engine.root.children[1:]] == ["hi", "new: hi"]
     (tmp_path / "part.yaml").unlink()
     with pytest.raises(Faults, match="there is no tree"):
         run.insert("/whole", GRAFT)

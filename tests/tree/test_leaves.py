@@ -107,7 +107,7 @@ def test_an_entry_that_was_unset_was_never_written(make):
     t = make("sequence: [unset: n, check: not exists(n), unset: n]", header=header)
     assert t.tick() is SUCCESS
     assert "n" not in t.board
-    assert "n" not in t.run.context.blackboard.snapshot()[""]
+    assert "n" not in t.run.parts.context.blackboard.snapshot()[""]
 
 
 def test_a_subtree_unsets_the_entry_that_it_shares(tmp_path):

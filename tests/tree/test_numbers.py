@@ -34,7 +34,7 @@ def run_of(root: str, x: object) -> Run:
 def test_not_a_number_is_a_fault_of_the_node_that_takes_a_number(kind: str) -> None:
     with run_of(NODES[kind], math.nan) as run:
         assert run.tick().status is FAILURE
-        assert f"{math.nan}" in run.context.crashes[-1].message
+        assert f"{math.nan}" in run.parts.context.crashes[-1].message
 
 
 @pytest.mark.parametrize("x", [math.inf, 1e308, -math.inf, -5, 10**40])
@@ -44,14 +44,14 @@ def test_any_other_number_ends_or_waits_and_can_be_halted(kind: str, x: float) -
         for _ in range(20):
             if not run.tick().running:
                 return
-        assert run.root.status is RUNNING
+        assert run.parts.engine.root.status is RUNNING
         assert run.halt("enough") > 0
 
 
 def test_a_copy_grows_although_fewer_than_none_may_run_at_once() -> None:
     with run_of(NODES["for_all"], -5) as run:
         assert run.spin(ticks=10) is not RUNNING
-        assert run.root.status.name == "SUCCESS"
+        assert run.parts.engine.root.status.name == "SUCCESS"
 
 
 def test_a_wait_beyond_what_the_system_can_count_is_cut_and_asked_again() -> None:

@@ -61,7 +61,7 @@ def test_a_node_that_is_asked_says_the_sentence_of_its_last_start() -> None:
         for name in ("Ann", "Ben", "Cleo"):
             run.blackboard["who"] = name
             run.tick()
-            assert run.root.feedback_message == run.root.sentence == f"greet {name} 2 times"  # type: ignore[attr-defined]
+            assert run.parts.engine.root.feedback_message == run.parts.engine.root.sentence == f"greet {name} 2 times"  # type: ignore[attr-defined]
 
 
 def test_a_listener_that_comes_late_hears_the_present_sentence_and_each_later_one() -> None:
@@ -94,7 +94,7 @@ def test_a_skill_gets_the_literals_and_what_is_computed_at_this_start() -> None:
         for number in range(4):
             run.blackboard["n"] = number
             run.tick()
-            assert run.root.target.seen == ("Dan", number + 1)  # type: ignore[attr-defined]
+            assert run.parts.engine.root.target.seen == ("Dan", number + 1)  # type: ignore[attr-defined]
 
 
 def test_feedback_that_stays_the_same_is_shown_again_after_each_start() -> None:
@@ -106,7 +106,7 @@ def test_feedback_that_stays_the_same_is_shown_again_after_each_start() -> None:
     with run_of("moves: {who: '{who}'}", skill(name="moves")(Moves)) as run:
         for _ in range(3):
             run.tick()
-            assert run.root.feedback_message == "half way"
+            assert run.parts.engine.root.feedback_message == "half way"
 
 
 def test_a_write_that_nobody_hears_makes_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_a_write_in_the_tick_makes_a_new_picture_and_a_new_stamp() -> None:
         before = run.blackboard.stamp("n")
         for number in (1, 2):
             run.tick()
-            assert run.context.blackboard.snapshot()[""]["n"] == number
+            assert run.parts.context.blackboard.snapshot()[""]["n"] == number
         assert run.blackboard.stamp("n") > before
 
 
@@ -176,4 +176,4 @@ def test_a_list_with_holes_is_computed_anew_for_each_start_and_each_write() -> N
         for number in range(3):
             run.blackboard["n"] = number
             assert run.tick().status is Status.SUCCESS
-            assert run.root.children[0].target.seen == (number, "Ben" if number else "Ann")  # type: ignore[attr-defined]
+            assert run.parts.engine.root.children[0].target.seen == (number, "Ben" if number else "Ann")  # type: ignore[attr-defined]

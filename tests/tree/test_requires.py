@@ -120,7 +120,7 @@ def test_what_cannot_be_told_or_is_not_true_does_not_hold(condition: str) -> Non
     log: list[str] = []
     with bt.Run(bt.load(f"{HEAD}drive: {{}}\n", skills=[drive(log, condition)])) as run:
         assert run.tick().status is FAILURE
-        assert condition in run.root.feedback_message
+        assert condition in run.parts.engine.root.feedback_message
     assert log == []
 
 
@@ -133,9 +133,9 @@ def test_a_resumed_run_asks_again_before_the_skill_goes_on(tmp_path: Path, on_re
     with bt.Run(tree, journal=tmp_path / "runs") as run:
         run.tick()
         run.tick()
-        assert run.journal is not None and run.journal.path is not None
+        assert run.parts.journal is not None and run.parts.journal.path is not None
         kept = tmp_path / "killed.btr"
-        _copy(run.journal.path, kept)
+        _copy(run.parts.journal.path, kept)
     log.clear()
     with resume(kept, skills=[drive(log, on_resume=on_resume)]) as again:
         again.blackboard["closed"] = closed

@@ -39,23 +39,26 @@ def at_rate(make, durations, hz=10.0):
 def test_ticks_keep_to_absolute_deadlines_whatever_they_take_within_a_period(make):
     t, times = at_rate(make, [0.03, 0.09, 0.0, 0.05, 0.01])
     assert times == [0.0, 0.1, 0.2, 0.3, 0.4]
-    assert (t.run.runner.overruns, t.run.runner.missed) == (0, 0)
+    assert (t.run.parts.runner.overruns, t.run.parts.runner.missed) == (0, 0)
 
 
 def test_a_late_tick_is_counted_and_the_deadlines_it_missed_are_skipped(make):
     t, times = at_rate(make, [0.35, 0.0, 0.12, 0.0])
     assert times == [0.0, 0.4, 0.5, 0.7]
-    assert (t.run.runner.overruns, t.run.runner.missed) == (2, 4)
+    assert (t.run.parts.runner.overruns, t.run.parts.runner.missed) == (2, 4)
 
 
 def test_a_tick_at_a_rate_gives_way_while_skills_wait_for_a_thread_but_is_made_and_it_is_told_once(make):
     t = make("a: {}", a=after(2))
     rests, notices = [], []
     t.run.listen(notices.append, Notice)
-    t.run.runner.rest = rests.append
-    t.run.runner.crowded = lambda: True
+    t.run.parts.runner.rest = rests.append
+    t.run.parts.runner.crowded = lambda: True
     assert t.run.spin(hz=10.0) is SUCCESS
-    assert rests == list(GIVE_WAY) * t.run.runner.gave_way and t.run.runner.gave_way == t.run.engine.count
+    assert (
+        rests == list(GIVE_WAY) * t.run.parts.runner.gave_way
+        and t.run.parts.runner.gave_way == t.run.parts.engine.count
+    )
     assert [notice.text.partition(":")[0] for notice in notices] == [
         "ticks give way to skills, which wait for a thread"
     ]
@@ -64,12 +67,12 @@ def test_a_tick_at_a_rate_gives_way_while_skills_wait_for_a_thread_but_is_made_a
 def test_a_tick_rests_no_longer_than_until_the_skills_have_begun_and_without_a_rate_not_at_all(make):
     t = make("a: {}", a=after(1))
     rests, crowd = [], [True, True, False, False]
-    t.run.runner.rest = rests.append
-    t.run.runner.crowded = lambda: crowd.pop(0)
+    t.run.parts.runner.rest = rests.append
+    t.run.parts.runner.crowded = lambda: crowd.pop(0)
     assert t.run.spin(hz=10.0) is SUCCESS
     assert rests == list(GIVE_WAY[:2]) and crowd == []
     t = make("a: {}", a=after(1))
-    t.run.runner.crowded = lambda: pytest.fail("asked without a rate")
+    t.run.parts.runner.crowded = lambda: pytest.fail("asked without a rate")
     assert t.run.spin() is SUCCESS
 
 
@@ -99,7 +102,7 @@ def test_a_job_that_ends_gets_a_tick_between_two_deadlines_of_a_rate():
     Ends.clock = clock
     tree = load(HEAD + "  repeat: {times: 3, child: {ends: {}}}\n", skills=[Ends])
     with Run(tree, clock=clock) as run:
-        clock.job = run.context.wake
+        clock.job = run.parts.context.wake
         run.listen(lambda tick: times.append(round(clock.now(), 6)), Tick)
         assert run.spin(hz=10) is SUCCESS
     assert times[:5] == [0.0, 0.03, 0.1, 0.13, 0.2]
@@ -124,25 +127,25 @@ def test_an_impossible_rate_is_an_error(make, hz):
 def test_without_a_rate_it_sleeps_until_the_tree_wants_a_tick(make):
     t = make("sequence: [wait: 100, {timeout: {seconds: 50, child: {wait: 70}}}]")
     assert t.run.spin() is FAILURE
-    assert (t.clock.now(), t.run.engine.count) == (150, 3)
+    assert (t.clock.now(), t.run.parts.engine.count) == (150, 3)
 
 
 def test_it_ticks_again_at_once_when_the_tree_has_work(make):
     t = make("repeat: {times: 500, child: {succeed: {}}}")
     assert t.run.spin() is SUCCESS
-    assert (t.clock.now(), t.run.engine.count) == (0, 500)
+    assert (t.clock.now(), t.run.parts.engine.count) == (0, 500)
 
 
 def test_a_write_inside_a_tick_is_seen_by_who_was_ticked_before_it(make):
     t = make("parallel: [wait: {until: x == 1}, {sequence: [wait: 5, set: {x: 1}]}]", header=X)
     assert t.run.spin(seconds=60) is SUCCESS
-    assert (t.clock.now(), t.run.engine.count) == (5, 3)
+    assert (t.clock.now(), t.run.parts.engine.count) == (5, 3)
 
 
 def test_a_write_that_changes_nothing_keeps_nobody_awake(make):
     t = make("reactive_sequence: [set: {x: 0}, wait: 10]", header=X)
     assert t.run.spin() is SUCCESS
-    assert t.run.engine.count == 2
+    assert t.run.parts.engine.count == 2
 
 
 def test_a_write_from_another_thread_wakes_it():
@@ -152,7 +155,7 @@ def test_a_write_from_another_thread_wakes_it():
     thread = threading.Thread(target=lambda: (began.wait(60), run.blackboard.__setitem__("x", 1)))
     thread.start()
     assert run.spin(seconds=120) is SUCCESS
-    assert run.engine.count <= 3
+    assert run.parts.engine.count <= 3
     thread.join()
     run.close()
 
@@ -167,7 +170,7 @@ def test_a_finished_job_wakes_it():
     run = Run(load(HEAD + "  job: {}\n", skills=[job]))
     run.listen(lambda tick: go.set(), Tick)  # it finishes only once the first tick is over
     assert run.spin(seconds=120) is SUCCESS
-    assert run.engine.count == 2
+    assert run.parts.engine.count == 2
     run.close()
 
 
@@ -190,14 +193,14 @@ def test_skills_that_cannot_say_when_they_are_done_are_looked_at_again_and_again
 
     run = Run(load(HEAD + "  sequence: [steps: {}, generator: {}]\n", skills=[Steps, generator]), clock=Manual())
     assert run.spin(seconds=60) is SUCCESS
-    assert run.engine.count == 5
+    assert run.parts.engine.count == 5
     run.close()
 
 
 def test_a_budget_of_seconds_ends_the_run_and_halts_everything(make):
     t = make("parallel: [a: {}, wait: 1000]", a=RUNNING)
     assert t.run.spin(seconds=60) is INVALID
-    assert t.run.runner.timed_out
+    assert t.run.parts.runner.timed_out
     assert t.clock.now() == pytest.approx(60)
     assert t.skills["a"].cancels == 1
     assert {why for _, why in t.ticks[-1].halts} == {("runner", "the time for the run is up")}
@@ -206,7 +209,7 @@ def test_a_budget_of_seconds_ends_the_run_and_halts_everything(make):
 def test_a_budget_of_ticks_ends_the_run(make):
     t = make("retry: {times: -1, child: {fail: x}}")
     assert t.run.spin(ticks=7) is INVALID
-    assert (t.run.engine.count, t.run.runner.timed_out) == (7, True)
+    assert (t.run.parts.engine.count, t.run.parts.runner.timed_out) == (7, True)
 
 
 @pytest.mark.parametrize("hz", [None, 20.0])
@@ -214,10 +217,10 @@ def test_another_thread_may_stop_it(hz):
     run = Run(load(HEAD + "  wait: 1000\n"))
     began = threading.Event()
     run.listen(lambda tick: began.set(), Tick)
-    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.halt("enough")))
+    thread = threading.Thread(target=lambda: (began.wait(60), run.parts.runner.halt("enough")))
     thread.start()
     assert run.spin(hz=hz) is INVALID
-    assert run.root.status is INVALID
+    assert run.parts.engine.root.status is INVALID
     thread.join()
     run.close()
 
@@ -227,7 +230,7 @@ def test_a_halt_from_another_thread_ends_a_wait_for_a_job():
     run = Run(load(HEAD + "  wait: 1000\n"), clock=Simulated())
     began = threading.Event()
     run.listen(lambda tick: began.set(), Tick)
-    thread = threading.Thread(target=lambda: (began.wait(60), run.runner.halt("enough")))
+    thread = threading.Thread(target=lambda: (began.wait(60), run.parts.runner.halt("enough")))
     thread.start()
     assert run.spin() is INVALID
     thread.join()
@@ -293,7 +296,7 @@ PROGRAM = """
             print("cancelled", flush=True)
 
     with Run(load("version: 1\\ntree: t\\nroot:\\n  sequence: [drive: {}]\\n", skills=[Drive])) as run:
-        print(run.spin().value, run.runner.stopped, flush=True)
+        print(run.spin().value, run.parts.runner.stopped, flush=True)
 """
 
 

@@ -160,7 +160,7 @@ def run_of(folder: Path, kind: str, body: str = "") -> bt.Run:
     tree = bt.load(folder / "t.yaml", skills=[Work, look, Hold], project=folder)
     run = bt.Run(tree, clock=Manual(), world=world, services=services, slow=None)
     if kind == "episode":  # its world is opened in the tick, not in a thread
-        agent_services(run.context).open_world = lambda make, **about: ScriptedAnswer(make())
+        agent_services(run.parts.context).open_world = lambda make, **about: ScriptedAnswer(make())
     return run
 
 
@@ -169,7 +169,7 @@ def step(run: bt.Run, number: int) -> None:
     if number % 4 == 3:
         run.blackboard["battery"] = 0.1 if number % 8 == 3 else 0.9
     run.tick()
-    run.context.clock.advance(0.25)  # type: ignore[attr-defined]
+    run.parts.context.clock.advance(0.25)  # type: ignore[attr-defined]
 
 
 def played(run: bt.Run, states: States, steps: range) -> list[Any]:
@@ -179,7 +179,7 @@ def played(run: bt.Run, states: States, steps: range) -> list[Any]:
         step(run, number)
         nodes = [(path_of(n), n.status, n.feedback_message) for n in run.nodes()]
         state = states.take()
-        found.append((run.status, dict(run.context.blackboard.snapshot()), nodes, state.lost or state))
+        found.append((run.status, dict(run.parts.context.blackboard.snapshot()), nodes, state.lost or state))
     return found
 
 
@@ -193,7 +193,7 @@ def test_a_state_that_is_put_back_goes_on_as_it_went_on(kind: str, tmp_path: Pat
 
 def goes_on(kind: str, folder: Path, body: str = "") -> None:
     with run_of(folder, kind, body) as run:
-        states, taken = States(run.engine), list[tuple[int, Snapshot]]()
+        states, taken = States(run.parts.engine), list[tuple[int, Snapshot]]()
         for number in range(12):
             step(run, number)
             taken.append((number, states.take()))
@@ -211,14 +211,14 @@ def goes_on(kind: str, folder: Path, body: str = "") -> None:
 def test_a_tick_changes_only_what_a_class_declares(kind: str, tmp_path: Path) -> None:
     with run_of(tmp_path, kind) as run:
         for number in range(14):
-            assert undeclared(run.engine, lambda number=number: step(run, number)) == []
+            assert undeclared(run.parts.engine, lambda number=number: step(run, number)) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_a_round_s_says_nothing_while_the_node_does_not_run(kind: str, tmp_path: Path) -> None:
     """Values of a running moment are left in nodes that do not run: nothing goes on otherwise."""
     with run_of(tmp_path, kind) as run:
-        states, left, taken = States(run.engine), dict[tuple[int, str], Any](), list[tuple[int, Snapshot]]()
+        states, left, taken = States(run.parts.engine), dict[tuple[int, str], Any](), list[tuple[int, Snapshot]]()
         for number in range(12):
             step(run, number)
             taken.append((number, states.take()))
@@ -275,12 +275,12 @@ def plugged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_a_kind_of_a_plug_in_that_declares_its_state_is_put_back(plugged: Path) -> None:
     goes_on("alternating", plugged, "alternating: {}")
     with run_of(plugged, "", "alternating: {}") as run:
-        assert undeclared(run.engine, run.tick) == []
+        assert undeclared(run.parts.engine, run.tick) == []
 
 
 def test_a_class_that_keeps_what_it_does_not_declare_is_found(plugged: Path) -> None:
     with run_of(plugged, "", "forgetful: {}") as run:
-        assert undeclared(run.engine, run.tick) == ["/t/0/1/0: kept of Forgetful"]
+        assert undeclared(run.parts.engine, run.tick) == ["/t/0/1/0: kept of Forgetful"]
     with pytest.raises(AssertionError):
         goes_on("forgetful", plugged, "forgetful: {}")
 
@@ -305,7 +305,7 @@ CHANGES: list[Any] = [
 @pytest.mark.parametrize("change", range(len(CHANGES)))
 def test_nodes_that_came_leave_and_nodes_that_left_come_back(change: int) -> None:
     with bt.Run(bt.load(GROWING, skills=[Work, Hold]), clock=Manual(), slow=None) as run:
-        states = States(run.engine)
+        states = States(run.parts.engine)
         for number in range(4):
             step(run, number)
         before, paths = states.take(), [path_of(node) for node in run.nodes()]
@@ -314,20 +314,20 @@ def test_nodes_that_came_leave_and_nodes_that_left_come_back(change: int) -> Non
         CHANGES[change](run)
         changed = played(run, states, range(4, 10))
         assert [path_of(node) for node in run.nodes()] != paths
-        after, nodes = states.take(), run.engine.nodes
+        after, nodes = states.take(), run.parts.engine.nodes
         states.put_back(before)
         assert (states.take(), [path_of(node) for node in run.nodes()]) == (before, paths)
-        assert run.engine.nodes == len(paths)
+        assert run.parts.engine.nodes == len(paths)
         assert played(run, states, range(4, 10)) == first
         states.put_back(after)
-        assert (states.take(), run.engine.nodes) == (after, nodes)
+        assert (states.take(), run.parts.engine.nodes) == (after, nodes)
         assert changed[-1][3] == after
         step(run, 10)
 
 
 def test_a_request_that_waits_is_part_of_the_state() -> None:
     with bt.Run(bt.load(GROWING, skills=[Work, Hold]), clock=Manual(), slow=None) as run:
-        states = States(run.engine)
+        states = States(run.parts.engine)
         step(run, 0)
         before = states.take()
         request = run.insert("/t/0", "log: new", 0)
@@ -373,11 +373,11 @@ def test_a_tree_that_goes_round_comes_back_to_states_that_it_had() -> None:
     """Counts without a limit, moments that have passed and what an earlier round left do not tell states apart."""
     work, hold = bt.skill("work", name="work")(Steady), bt.skill("hold", name="hold")(type("Held", (Steady,), {}))
     with bt.Run(bt.load(ROUNDS, skills=[work, hold]), clock=Manual(), slow=None) as run:
-        states, seen = States(run.engine), set[Snapshot]()
+        states, seen = States(run.parts.engine), set[Snapshot]()
         counts = []
         for _ in range(160):
             run.tick()
-            run.context.clock.advance(0.25)  # type: ignore[attr-defined]
+            run.parts.context.clock.advance(0.25)  # type: ignore[attr-defined]
             seen.add(states.take())
             counts.append(len(seen))
         assert counts[-1] == counts[79], counts[-1]
@@ -385,7 +385,7 @@ def test_a_tree_that_goes_round_comes_back_to_states_that_it_had() -> None:
 
 def test_one_and_true_are_different_states() -> None:
     with bt.Run(bt.load("version: 1\ntree: t\nblackboard: {a: any}\nroot: {wait: 9}\n"), clock=Manual()) as run:
-        states, found = States(run.engine), []
+        states, found = States(run.parts.engine), []
         run.tick()
         for value in (1, True, 1.0, [1], [True], {"a": 1}, {"a": 1.0}, "1", None, [], {}):
             run.blackboard["a"] = value
@@ -398,7 +398,7 @@ def test_one_and_true_are_different_states() -> None:
 def test_results_of_nodes_that_nobody_asks_for_do_not_tell_states_apart() -> None:
     text = "version: 1\ntree: t\nblackboard: {a: {type: boolean, default: true}}\nroot:\n  sequence: [force: {status: "
     with bt.Run(bt.load(f"{text}success, child: {{check: a}}}}, wait: 9]\n"), clock=Manual()) as run:
-        states, every = States(run.engine, shown=()), States(run.engine)
+        states, every = States(run.parts.engine, shown=()), States(run.parts.engine)
         start = every.take()
         run.tick()
         one, both = states.take(), every.take()
@@ -430,7 +430,7 @@ def test_a_running_skill_of_which_nothing_is_declared_is_refused_by_name() -> No
 
     text = "version: 1\ntree: t\nroot:\n  sequence: [log: a, drive: {}, count: {}, log: b]\n"
     with bt.Run(bt.load(text, skills=[Drive, count]), clock=Manual()) as run:
-        states, lost = States(run.engine), []
+        states, lost = States(run.parts.engine), []
         before = states.take()
         while run.tick().running:
             lost.append(states.take())
@@ -440,7 +440,7 @@ def test_a_running_skill_of_which_nothing_is_declared_is_refused_by_name() -> No
         with pytest.raises(NotRestorable, match="holds a Drive"):
             states.put_back(lost[0])
         states.put_back(before)
-        assert (run.status.name, run.root.status.name) == ("INVALID", "INVALID")
+        assert (run.status.name, run.parts.engine.root.status.name) == ("INVALID", "INVALID")
 
 
 def test_a_foreign_class_is_put_back_when_it_declares_its_state(tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def test_a_foreign_class_is_put_back_when_it_declares_its_state(tmp_path: Path) 
         text = f"version: 1\ntree: t\nroot:\n  py: {{class: 'theirs.py:{name}'}}\n"
         (tmp_path / "t.yaml").write_text(text)
         with bt.Run(bt.load(tmp_path / "t.yaml", project=tmp_path), clock=Manual()) as run:
-            states = States(run.engine)
+            states = States(run.parts.engine)
             run.tick()
             before = states.take()
             run.tick()
@@ -462,17 +462,17 @@ def test_a_foreign_class_is_put_back_when_it_declares_its_state(tmp_path: Path) 
                 assert before.lost == ("/t: Plain is no node of ours, and its class declares no STATE",)
             else:
                 states.put_back(before)
-                assert vars(run.root)["n"] == 1
+                assert vars(run.parts.engine.root)["n"] == 1
 
 
 def test_a_snapshot_of_another_run_and_one_inside_a_tick_are_refused() -> None:
     tree = bt.load("version: 1\ntree: t\nroot: {look_inside: {}}\n", skills=[bt.skill(instant=True)(look_inside)])
     with bt.Run(tree, clock=Manual(), strict=False) as one, bt.Run(tree, clock=Manual()) as other:
-        LOOKED.append(States(one.engine))
+        LOOKED.append(States(one.parts.engine))
         with pytest.raises(NotRestorable, match="another run"):
-            States(other.engine).put_back(LOOKED[0].take())
+            States(other.parts.engine).put_back(LOOKED[0].take())
         one.tick()
-        assert "being ticked" in one.context.crashes[-1].message
+        assert "being ticked" in one.parts.context.crashes[-1].message
 
 
 LOOKED: list[States] = []

@@ -136,7 +136,7 @@ class Pair:
 
     def agree(self, when: str) -> None:
         assert self.our_log == self.stock_log, when
-        for ours, stock in zip(self.run.root.iterate(), self.stock.iterate(), strict=True):
+        for ours, stock in zip(self.run.parts.engine.root.iterate(), self.stock.iterate(), strict=True):
             assert ours.name == stock.name
             assert (ours.status is RUNNING) == (stock.status is RUNNING), f"{when}: {ours.name}"
 
@@ -157,7 +157,9 @@ class Pair:
 def test_pairs_of_trees_agree_tick_by_tick_under_a_stock_behaviour_tree(block):
     for seed in range(block * 20, block * 20 + 20):
         pair = Pair(seed)
-        pair.play((py_trees.trees.BehaviourTree(pair.run.root), py_trees.trees.BehaviourTree(pair.stock)), 25)
+        pair.play(
+            (py_trees.trees.BehaviourTree(pair.run.parts.engine.root), py_trees.trees.BehaviourTree(pair.stock)), 25
+        )
         pair.run.close()
 
 
@@ -175,7 +177,7 @@ def test_our_engine_and_a_stock_behaviour_tree_agree_as_well(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_snapshot_visitors_see_the_same_nodes_and_statuses(seed):
     pair = Pair(2000 + seed)
-    trees = [py_trees.trees.BehaviourTree(r) for r in (pair.run.root, pair.stock)]
+    trees = [py_trees.trees.BehaviourTree(r) for r in (pair.run.parts.engine.root, pair.stock)]
     visitors = [py_trees.visitors.SnapshotVisitor() for _ in trees]
     for tree, visitor in zip(trees, visitors, strict=True):
         tree.add_visitor(visitor)
@@ -221,20 +223,20 @@ root:
 
 def test_unicode_tree_draws_ours_as_it_draws_stock_nodes():
     run, stock = pair_by_hand()
-    for root in (run.root, stock):
+    for root in (run.parts.engine.root, stock):
         root.tick_once()
         for node in root.iterate():
             node.feedback_message = ""
-    drawn = [py_trees.display.unicode_tree(r, show_status=True) for r in (run.root, stock)]
+    drawn = [py_trees.display.unicode_tree(r, show_status=True) for r in (run.parts.engine.root, stock)]
     assert drawn[0] == drawn[1]
-    drawn = [py_trees.display.ascii_tree(r) for r in (run.root, stock)]
+    drawn = [py_trees.display.ascii_tree(r) for r in (run.parts.engine.root, stock)]
     assert drawn[0] == drawn[1]
     run.close()
 
 
 def test_dot_tree_draws_the_same_nodes_and_edges():
     run, stock = pair_by_hand()
-    graphs = [py_trees.display.dot_tree(r) for r in (run.root, stock)]
+    graphs = [py_trees.display.dot_tree(r) for r in (run.parts.engine.root, stock)]
     edges = [sorted((e.get_source(), e.get_destination()) for e in g.get_edges()) for g in graphs]
     shapes = [sorted((n.get_name(), n.get_shape(), n.get_fillcolor()) for n in g.get_nodes()) for g in graphs]
     assert edges[0] == edges[1]
@@ -246,7 +248,7 @@ def test_dot_tree_draws_the_same_nodes_and_edges():
 def test_display_snapshot_and_debug_visitors_run(capsys):
     run, stock = pair_by_hand()
     printed = []
-    for root in (run.root, stock):
+    for root in (run.parts.engine.root, stock):
         tree = py_trees.trees.BehaviourTree(root)
         tree.add_visitor(py_trees.visitors.DebugVisitor())
         tree.add_visitor(py_trees.visitors.DisplaySnapshotVisitor(display_only_visited_behaviours=True))
@@ -260,7 +262,7 @@ def test_display_snapshot_and_debug_visitors_run(capsys):
 def test_setup_with_a_timeout_and_a_visitor_reaches_every_node():
     run, stock = pair_by_hand()
     counts = []
-    for root in (run.root, stock):
+    for root in (run.parts.engine.root, stock):
         seen = []
 
         class Seen(py_trees.visitors.VisitorBase):
@@ -277,7 +279,7 @@ def test_setup_with_a_timeout_and_a_visitor_reaches_every_node():
 
 def test_handlers_tick_tock_and_interrupt():
     run, _ = pair_by_hand()
-    tree, order = py_trees.trees.BehaviourTree(run.root), []
+    tree, order = py_trees.trees.BehaviourTree(run.parts.engine.root), []
     tree.add_pre_tick_handler(lambda t: order.append(("pre", t.count)))
     tree.add_post_tick_handler(lambda t: order.append(("post", t.count)))
     tree.tick_tock(period_ms=1, number_of_iterations=3)
@@ -291,24 +293,24 @@ def test_handlers_tick_tock_and_interrupt():
 
 def test_tip_and_iterate_answer_as_stock_nodes_do():
     run, stock = pair_by_hand()
-    assert run.root.tip() is None
+    assert run.parts.engine.root.tip() is None
     assert stock.tip() is None
-    run.root.tick_once()
+    run.parts.engine.root.tick_once()
     stock.tick_once()
-    assert run.root.tip().name == stock.tip().name == "long"
-    assert [n.name for n in run.root.iterate()] == [n.name for n in stock.iterate()]
-    assert [n.name for n in run.root.iterate(direct_descendants=True)] == [
+    assert run.parts.engine.root.tip().name == stock.tip().name == "long"
+    assert [n.name for n in run.parts.engine.root.iterate()] == [n.name for n in stock.iterate()]
+    assert [n.name for n in run.parts.engine.root.iterate(direct_descendants=True)] == [
         n.name for n in stock.iterate(direct_descendants=True)
     ]
-    assert run.root.children[2].children[1].has_parent_with_name("guard")
-    assert run.root.children[2].children[1].has_parent_with_instance_type(py_trees.composites.Sequence)
+    assert run.parts.engine.root.children[2].children[1].has_parent_with_name("guard")
+    assert run.parts.engine.root.children[2].children[1].has_parent_with_instance_type(py_trees.composites.Sequence)
     run.close()
 
 
 def test_prune_insert_and_replace_subtree():
     run, stock = pair_by_hand()
     shapes = []
-    for root in (run.root, stock):
+    for root in (run.parts.engine.root, stock):
         if root is stock and version("py_trees").startswith(("2.4", "2.5")):
             continue  # its own sequence broke when the child that ran was pruned
         tree = py_trees.trees.BehaviourTree(root)
@@ -333,14 +335,14 @@ root:
     - wait: {until: go}
     - py: {class: "py_trees.behaviours:Success"}
 """ .replace("root:", "blackboard: {go: {type: boolean, default: false}}\nroot:")))  # fmt: skip
-    tree = py_trees.trees.BehaviourTree(py_trees.decorators.Inverter("not", run.root))
+    tree = py_trees.trees.BehaviourTree(py_trees.decorators.Inverter("not", run.parts.engine.root))
     tree.setup()
     tree.tick()
     assert tree.root.status is RUNNING
     run.blackboard["go"] = True
     tree.tick()
     assert tree.root.status is FAILURE
-    assert [n.status for n in run.root.children] == [SUCCESS] * 4
+    assert [n.status for n in run.parts.engine.root.children] == [SUCCESS] * 4
     run.close()
 
 
@@ -351,13 +353,13 @@ def test_a_node_that_breaks_does_not_stop_a_stock_trees_handlers_and_leaves_no_s
         raise OSError("no motor")
 
     run = Run(load("version: 1\ntree: t\nroot:\n  parallel: [wait: 100, broken: {}]\n", skills=[broken]))
-    tree, after = py_trees.trees.BehaviourTree(run.root), []
+    tree, after = py_trees.trees.BehaviourTree(run.parts.engine.root), []
     tree.add_post_tick_handler(lambda t: after.append(t.root.status))
     tree.tick()
     tree.tick()
     assert after == [RUNNING, FAILURE]
-    assert [n.status for n in run.root.children] == [INVALID, FAILURE]
-    assert run.context.crashes[-1].path == "/t/1"
+    assert [n.status for n in run.parts.engine.root.children] == [INVALID, FAILURE]
+    assert run.parts.context.crashes[-1].path == "/t/1"
     run.close()
 
 
@@ -366,13 +368,13 @@ def test_a_tree_of_256_levels_is_set_up_ticked_drawn_and_stopped_by_stock_progra
     for _ in range(255):
         body = f"{{sequence: [{body}]}}"
     run = Run(load(f"version: 1\ntree: t\nroot:\n  {body}\n"))
-    tree = py_trees.trees.BehaviourTree(run.root)
+    tree = py_trees.trees.BehaviourTree(run.parts.engine.root)
     tree.setup(timeout=10)
     tree.tick()
     assert tree.tip().name == "wait"
-    assert py_trees.display.unicode_tree(run.root).count("sequence") == 255
+    assert py_trees.display.unicode_tree(run.parts.engine.root).count("sequence") == 255
     tree.root.stop(INVALID)
-    assert {n.status for n in run.root.iterate()} == {INVALID}
+    assert {n.status for n in run.parts.engine.root.iterate()} == {INVALID}
     run.close()
 
 
@@ -402,13 +404,13 @@ FOR_ALL = "for_all: {in: [1, 2, 3], as: n, give: m, into: all, child: {set: {m: 
 
 def test_a_for_all_grows_and_ends_under_a_stock_behaviour_tree():
     run = Run(load(f"version: 1\ntree: t\noutputs: {{all: any}}\nroot:\n  {FOR_ALL}\n"))
-    stock = py_trees.trees.BehaviourTree(run.root)
+    stock = py_trees.trees.BehaviourTree(run.parts.engine.root)
     stock.setup()
     for _ in range(4):
         stock.tick()
-        if run.root.status is SUCCESS:
+        if run.parts.engine.root.status is SUCCESS:
             break
-    assert run.root.status is SUCCESS
+    assert run.parts.engine.root.status is SUCCESS
     assert run.blackboard["all"] == [2, 4, 6]
     run.close()
 
@@ -430,8 +432,8 @@ def test_a_write_of_another_thread_takes_effect_after_a_stock_tick():
     head = "version: 1\ntree: t\nblackboard: {x: {type: number, default: 0}}\n"
     run = Run(load(f"{head}root:\n  sequence: [check: x < 9]\n"))
     run.insert("/t", Look("look"))
-    run.engine.settle()
-    py_trees.trees.BehaviourTree(run.root).tick()
+    run.parts.engine.settle()
+    py_trees.trees.BehaviourTree(run.parts.engine.root).tick()
     assert (seen, run.blackboard["x"]) == ([0], 1)
     run.close()
 

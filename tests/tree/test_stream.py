@@ -70,7 +70,7 @@ def test_a_listener_that_raises_is_told_of_once_and_harms_neither_the_run_nor_it
     assert [line.text for line in lines if not isinstance(line, Notice)] == ["one", "two"]
     assert ticks[-1].status is SUCCESS
     if journal:
-        said = Recording(run.journal.path)
+        said = Recording(run.parts.journal.path)
         assert said.result == "SUCCESS" and any(e.kind == "closed" for e in said.events)
 
 
@@ -121,10 +121,10 @@ def test_nothing_is_kept_for_a_tick_to_tell_while_nobody_listens():
         run.listen(lambda line: None, Line, Notice)
         assert not run.tick().changes
         leave = run.listen(lambda tick: None, Tick)
-        run.context.clock.advance(2)
+        run.parts.context.clock.advance(2)
         assert run.tick().changes
         leave()
-        assert run.context.changes is None or not run.tick().changes
+        assert run.parts.context.changes is None or not run.tick().changes
 
 
 def test_every_kind_of_event_is_in_the_one_file_and_what_agents_tell_has_a_name():
@@ -140,7 +140,7 @@ def test_a_run_says_first_that_it_starts_and_last_that_it_has_ended():
     with Run(load(SAYS), clock=Manual()) as run:
         run.listen(heard.append)
         assert run.spin() is SUCCESS
-        ticks = run.engine.count
+        ticks = run.parts.engine.count
     run.close()
     assert heard[0] == events.Started("t") and heard[-1] == events.Ended(SUCCESS, ticks)
     assert sum(isinstance(event, events.Started | events.Ended) for event in heard) == 2

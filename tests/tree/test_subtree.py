@@ -29,7 +29,7 @@ def test_entries_of_a_subtree_are_its_own(make, project):
     options = project(sub="root:\n  set: {x: 5}\n")
     t = make("sequence: [set: {x: 1}, tree: sub, check: x == 1]", options=options)
     assert t.tick() is SUCCESS
-    assert t.run.engine.blackboard.snapshot() == {"": {"x": 1}, "/t/1": {"x": 5}}
+    assert t.run.parts.context.blackboard.snapshot() == {"": {"x": 1}, "/t/1": {"x": 5}}
 
 
 @rule("tree", 2)
@@ -78,14 +78,14 @@ root:
 @rule("tree", 4)
 def test_a_subtree_that_contains_itself_grows_when_it_is_reached(make, project):
     t = make("tree: down", options=project(down=RECURSIVE))
-    before = t.run.engine.nodes
+    before = t.run.parts.engine.nodes
     assert t.finish().status is SUCCESS
-    assert t.run.engine.nodes > before
-    scopes = t.run.engine.blackboard.snapshot()
+    assert t.run.parts.engine.nodes > before
+    scopes = t.run.parts.context.blackboard.snapshot()
     assert sorted(s["depth"] for s in scopes.values() if "depth" in s) == [0, 1, 2, 3]
-    grown = t.run.engine.nodes
+    grown = t.run.parts.engine.nodes
     assert t.finish().status is SUCCESS  # a second time without growing again
-    assert t.run.engine.nodes == grown
+    assert t.run.parts.engine.nodes == grown
 
 
 def test_a_tree_that_contains_itself_is_read_from_disk_once(make, project, tmp_path):
@@ -143,7 +143,7 @@ def test_subtrees_at_unnamed_places_have_scopes_of_their_own(make, project):
     for n in (1, 2):
         t.insert("/t", f"tree: {{file: sub, with: {{n: {n}}}}}\n")
     assert t.tick() is SUCCESS
-    snapshot = t.run.engine.blackboard.snapshot()
+    snapshot = t.run.parts.context.blackboard.snapshot()
     assert (snapshot["/t/1"], snapshot["/t/2"]) == ({"n": 1, "m": 1}, {"n": 2, "m": 2})
 
 
@@ -153,6 +153,6 @@ def test_a_replaced_subtree_leaves_no_scope_behind(make, project):
     t.tick()
     t.replace("/t/0", "tree: {file: sub, with: {n: 2}}\n")
     t.tick()
-    assert t.run.engine.blackboard.snapshot() == {"": {}, "/t/0": {"n": 2, "m": 2}}
+    assert t.run.parts.context.blackboard.snapshot() == {"": {}, "/t/0": {"n": 2, "m": 2}}
     t.replace("/t/0", "succeed: {}\n")
-    assert t.run.engine.blackboard.snapshot() == {"": {}}
+    assert t.run.parts.context.blackboard.snapshot() == {"": {}}

@@ -47,7 +47,7 @@ def test_a_node_that_holds_a_tick_is_named_while_it_does() -> None:
     lines, ticks, run = held(0.05, lets_go=False)  # it is let go by the line alone
     assert [line.path for line in lines] == ["/t/0/1"]
     assert "holds the tick" in lines[0].text
-    assert run.engine.watchdog is not None and run.engine.watchdog.counts == {"/t/0/1": 1}
+    assert run.parts.engine.watchdog is not None and run.parts.engine.watchdog.counts == {"/t/0/1": 1}
     assert [slow.path for tick in ticks for slow in tick.slow] == ["/t/0/1"]
 
 
@@ -60,8 +60,8 @@ def test_each_node_is_told_once_and_every_tick_counted() -> None:
     """By a clock of the test's own: the watchdog looks when it is told to."""
     run = Run(load(TREE), clock=Manual(), slow=10.0)
     told: list[str] = []
-    run.engine.watch(10.0, lambda slow: told.append(slow.path))
-    dog, engine = run.engine.watchdog, run.engine
+    run.parts.engine.watch(10.0, lambda slow: told.append(slow.path))
+    dog, engine = run.parts.engine.watchdog, run.parts.engine
     assert dog is not None
     dog.start = lambda: None  # type: ignore[method-assign]
 
@@ -84,8 +84,8 @@ def test_the_watchdog_ends_with_its_run() -> None:
     run.blackboard["slow"] = "x"
     with run:
         run.spin(ticks=10)
-    assert run.engine.watchdog is not None
-    thread = run.engine.watchdog._thread
+    assert run.parts.engine.watchdog is not None
+    thread = run.parts.engine.watchdog._thread
     assert thread is not None
     thread.join(60)
     assert not thread.is_alive()

@@ -109,7 +109,7 @@ def first(args: argparse.Namespace) -> ShownPrompt:
             )
         )
         asked.append(made)
-        made.resources.notebook = None  # nothing is to be remembered of this
+        made.parts.resources.notebook = None  # nothing is to be remembered of this
         made.spin(seconds=SECONDS)
     if not heard:
         raise BtError("no node of this tree asked a model", "is there an agent, and does the tree reach it?")

@@ -92,12 +92,14 @@ def run(args: argparse.Namespace) -> int:
         fork(path, args.at, edits, services=services, changed=args.changed, anyway=args.anyway) as going,
     ):
         going.listen(LogLines(printed, "warning").log, Notice)
-        print(visible(f"{going.name}: on from tick {going.engine.count} of {recording.name}"), file=sys.stderr)
+        print(
+            visible(f"{going.parts.name}: on from tick {going.parts.engine.count} of {recording.name}"), file=sys.stderr
+        )
         status = going.spin(args.hz, args.seconds)
-        stopped, timed_out = going.runner.stopped, going.runner.timed_out
-        count = going.engine.count
+        stopped, timed_out = going.parts.runner.stopped, going.parts.runner.timed_out
+        count = going.parts.engine.count
     why = stopped or ("time is up" if timed_out else "")
-    _said(args, {"run": going.name, "of": recording.name, "status": status.name, "ticks": count, "why": why})
+    _said(args, {"run": going.parts.name, "of": recording.name, "status": status.name, "ticks": count, "why": why})
     code = Exit.SUCCESS if status.name == "SUCCESS" else Exit.FAILURE
     return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)
 
@@ -109,7 +111,7 @@ def services_of(recording: Recording) -> dict[str, Any]:
 def _dry(args: argparse.Namespace, path: Path, edits: Edits) -> int:
     with printed_apart(args.json), dry(path, args.at, edits) as (going, brake):
         status = going.spin(args.hz, args.seconds or PATIENCE)
-        told = {"run": going.name, "status": status.name, "ticks": going.engine.count}
+        told = {"run": going.parts.name, "status": status.name, "ticks": going.parts.engine.count}
     _said(args, {**told, "why": f"it would do: {brake.wanted}" if brake.wanted else "no action was wanted"})
     return Exit.SUCCESS
 

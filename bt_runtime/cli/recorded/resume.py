@@ -87,14 +87,14 @@ def _resumed(args: argparse.Namespace) -> int:
     ):
         going.listen(LogLines(printed, "warning").log, Notice)
         _debugged(going, args.take_back)
-        if args.slow is not None and going.engine.watchdog is not None:
-            going.engine.watchdog.seconds = args.slow
+        if args.slow is not None and going.parts.engine.watchdog is not None:
+            going.parts.engine.watchdog.seconds = args.slow
         status = going.spin(args.hz, args.seconds)
-        stopped, timed_out = going.runner.stopped, going.runner.timed_out
+        stopped, timed_out = going.parts.runner.stopped, going.parts.runner.timed_out
         why = "it had ended" if recording.result else stopped or ("time is up" if timed_out else "")
-        count = going.engine.count
-        failed = blame(going.root) if status is Status.FAILURE else _WHOLE
-    code = _said(args, going.name, status.name, count, why, failed)
+        count = going.parts.engine.count
+        failed = blame(going.parts.engine.root) if status is Status.FAILURE else _WHOLE
+    code = _said(args, going.parts.name, status.name, count, why, failed)
     if asked:
         trust.remember(path)  # as it is now
     return recorded(going, Exit.INTERRUPTED if stopped else Exit.BUDGET if timed_out else code)

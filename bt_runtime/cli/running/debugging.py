@@ -50,9 +50,9 @@ def debugged(run: Run, args: argparse.Namespace) -> Iterator[None]:
         if args.debug:
             from bt_runtime.run.debug.door import Door
 
-            door = Door(run, run.name, limit=args.pause, then=args.pause_then)
+            door = Door(run, run.parts.name, limit=args.pause, then=args.pause_then)
             stack.callback(door.close)
-            print(f"debug: btr attach {run.name}", file=sys.stderr, flush=True)
+            print(f"debug: btr attach {run.parts.name}", file=sys.stderr, flush=True)
         if args.watch:
             from bt_runtime.run.debug.file_watch import FileWatch
             from bt_runtime.run.run import load

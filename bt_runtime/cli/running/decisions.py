@@ -29,7 +29,7 @@ class Decisions:
         name, what = NAMES[type(event)], body(event)
         if name not in ("step", "expand", "refused", "end"):
             return
-        node = self.run.engine.find(what["path"])
+        node = self.run.parts.engine.find(what["path"])
         if not isinstance(node, ModelNode):
             return
         if name == "end" and what["why"] == "expanded":

@@ -165,11 +165,13 @@ def perform(act: DemoAct, seed: int, model: Any, stage: Stage) -> Came:
             with shown(made, task.goal, stage):
                 made.spin()
             intact(model, made)
-            spent: Spending = made.context.services.spent or Spending()
+            spent: Spending = made.parts.context.services.spent or Spending()
             tokens = _read(model) - before + spent.tokens
             cost = {"decision": spent.decisions, "action": spent.steps, "token": tokens}
             told = advice(act, model, made, spent.steps, len(thoughts))
-            return Came(world.verdict(), reason(made), made.runner.stopped, time.monotonic() - started, cost, told)
+            return Came(
+                world.verdict(), reason(made), made.parts.runner.stopped, time.monotonic() - started, cost, told
+            )
     finally:
         world.close()
 
@@ -205,10 +207,10 @@ def reason(made: Run) -> str:
     """Explains a tree's failure by the node that decided it."""
     if made.status.name == "SUCCESS":
         return "it said that it was done, and was not"
-    node = culprit(made.root)
+    node = culprit(made.parts.engine.root)
     ending = node.ending if isinstance(node, ModelNode) else None
     if ending is None:
-        told = blame(made.root)
+        told = blame(made.parts.engine.root)
         return _part(made, node) + visible(told.why or f"{told.path} failed")
     detail = visible(shortened(ending.detail, 100))
     return _part(made, node) + ENDS.get(ending.why, ending.why) + (f" ({detail})" if detail else "")
@@ -233,7 +235,7 @@ def advice(act: DemoAct, model: Any, made: Run, acts: int, thoughts: int) -> str
 
 def _part(made: Run, node: Behaviour) -> str:
     """Returns the goal of this node when it is a part of the task's goal."""
-    goal, whole = (_goal(each) for each in (node, made.root))
+    goal, whole = (_goal(each) for each in (node, made.parts.engine.root))
     return f'at "{visible(shortened(goal, 60))}", ' if goal and goal != whole else ""
 
 
@@ -247,8 +249,8 @@ def intact(model: Any, made: Run) -> None:
     """Raises when the model itself broke down, which is an error and not a failed task."""
     stats = model.stats()
     broken = stats.get("restarts", stats.get("failed", 0))  # a worker's, or a server's
-    if broken and made.context.crashes:
-        said = made.context.crashes[-1].message.partition(";")[0]
+    if broken and made.parts.context.crashes:
+        said = made.parts.context.crashes[-1].message.partition(";")[0]
         raise BtError(f"the model broke down: {said}", "`btr doctor MODEL` tries it by itself")
 
 

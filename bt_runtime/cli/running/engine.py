@@ -78,5 +78,5 @@ class Attic:
         self.run = run
 
     def tick(self, tick: Tick) -> None:
-        if self.asked is None and self.run.engine.find(f"{ROUNDS}/office").status.name == "RUNNING":
+        if self.asked is None and self.run.parts.engine.find(f"{ROUNDS}/office").status.name == "RUNNING":
             self.asked = self.run.insert(ROUNDS, GROWN, index=-2)  # before the line that says all is quiet

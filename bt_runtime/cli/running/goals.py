@@ -42,10 +42,10 @@ class LiveGoals(Live):
         pass
 
     def body(self, width: int, rows: int) -> list[str]:
-        return [line(self.face, row, width) for row in outline(goals(self.run.root, self.goal), rows)]
+        return [line(self.face, row, width) for row in outline(goals(self.run.parts.engine.root, self.goal), rows)]
 
     def progress(self) -> str:
-        spent = self.run.context.services.spent
+        spent = self.run.parts.context.services.spent
         return said_often(spent.decisions if spent is not None else 0, "decision")
 
 

@@ -107,13 +107,15 @@ class Live:
         return [self.face.line(picture, row, width) for row in drawn(picture, rows)]
 
     def progress(self) -> str:
-        return f"tick {self.run.engine.count}"
+        return f"tick {self.run.parts.engine.count}"
 
     def head(self, width: int) -> str:
         passed = f"{time.monotonic() - self.started:.1f} s"
         tail = "   Ctrl-C stops" if not self.over.is_set() else ""
-        name = self.face.paint(clipped(visible(self.run.spec.name), width - 1), BOLD)
-        rest = clipped(f"  {passed}  {self.progress()}{tail}", max(0, width - columns(visible(self.run.spec.name))))
+        name = self.face.paint(clipped(visible(self.run.parts.tree.spec.name), width - 1), BOLD)
+        rest = clipped(
+            f"  {passed}  {self.progress()}{tail}", max(0, width - columns(visible(self.run.parts.tree.spec.name)))
+        )
         return name + self.face.paint(rest, DIM)
 
     def _back(self, width: int) -> str:

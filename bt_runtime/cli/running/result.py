@@ -36,9 +36,9 @@ class Result(NamedTuple):
 
 def result(run: Run, seconds: float, running: str, goals: Verdict | None = None) -> Result:
     """Prints the result. `running` names the node that ran when the run was stopped, if it was."""
-    runner, status = run.runner, run.status.name
-    slow = dict(run.engine.watchdog.counts) if run.engine.watchdog else {}
-    name = run.name if run.journal is not None and run.journal.path is not None else ""
+    runner, status = run.parts.runner, run.status.name
+    slow = dict(run.parts.engine.watchdog.counts) if run.parts.engine.watchdog else {}
+    name = run.parts.name if run.parts.journal is not None and run.parts.journal.path is not None else ""
     if runner.stopped:
         reason = "" if runner.stopped == "interrupted" else runner.stopped
         word, code, path = "INTERRUPTED", Exit.INTERRUPTED, running
@@ -47,24 +47,42 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
     elif run.status is Status.SUCCESS:
         word, code, path, reason = status, Exit.SUCCESS, "", ""
     elif run.status is Status.FAILURE:
-        path, reason = blame(run.root)
+        path, reason = blame(run.parts.engine.root)
         word, code = status, Exit.FAILURE
     else:
-        word, code, path, reason = "SKIPPED", Exit.FAILURE, path_of(run.root), "every node was skipped"
+        word, code, path, reason = "SKIPPED", Exit.FAILURE, path_of(run.parts.engine.root), "every node was skipped"
     return Result(
-        run.spec.name, word, _outputs(run), run.engine.count, round(seconds, 3), path, reason, code, name, slow, goals
+        run.parts.tree.spec.name,
+        word,
+        _outputs(run),
+        run.parts.engine.count,
+        round(seconds, 3),
+        path,
+        reason,
+        code,
+        name,
+        slow,
+        goals,
     )
 
 
 def recorded(run: Run, code: int) -> int:
     """Returns the exit code: not 0 when the journal had to be complete and is not."""
-    if run.journal is None or not run.journal.broken:
+    if run.parts.journal is None or not run.parts.journal.broken:
         return code
     from bt_runtime.journal.outage import BEST_EFFORT
 
-    must = run.journal.policy != BEST_EFFORT
-    hint = "`btr runs list` shows where it ends" if run.journal.path and run.journal.path.exists() else "run it again"
-    say("error" if must else "warning", visible(f"the record of {run.name} is not whole: {run.journal.broken}"), hint)
+    must = run.parts.journal.policy != BEST_EFFORT
+    hint = (
+        "`btr runs list` shows where it ends"
+        if run.parts.journal.path and run.parts.journal.path.exists()
+        else "run it again"
+    )
+    say(
+        "error" if must else "warning",
+        visible(f"the record of {run.parts.name} is not whole: {run.parts.journal.broken}"),
+        hint,
+    )
     return code or (Exit.FAILURE if must else Exit.SUCCESS)
 
 
@@ -72,7 +90,7 @@ class CutShort:
     """Notes the first node that the runner halted when it stopped the tree."""
 
     def __init__(self, run: Run) -> None:
-        self.path = path_of(run.root)
+        self.path = path_of(run.parts.engine.root)
         run.listen(self.tick, Tick)
 
     def tick(self, tick: Tick) -> None:
@@ -85,7 +103,7 @@ class CutShort:
 def _outputs(run: Run) -> dict[str, Json]:
     """Returns the written outputs; a failed run may lack some."""
     found = {}
-    for name in run.spec.outputs:
+    for name in run.parts.tree.spec.outputs:
         try:
             found[name] = run.blackboard.get(name)
         except KeyError:

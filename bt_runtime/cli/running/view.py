@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bt_runtime.run.view.runs import Runs
 
 T = TypeVar("T")
+VIEW, OVER = "view: ", "view: the run is over"  # lines that a program which started us looks for
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -184,14 +185,15 @@ def first_free(make: Callable[[int], T], args: argparse.Namespace) -> T:
 
 
 def tell(url: str, browser: bool) -> None:
-    print(f"view: {url}   (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    print(f"{VIEW}{url}   (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if browser:
         webbrowser.open(url)
 
 
 @contextmanager
 def viewing(run: Run, args: argparse.Namespace, after: Callable[[View], None]) -> Iterator[View]:
-    """Serves the run's page within `with`. At a terminal the page stays until Ctrl-C, and `after` may ask on it."""
+    """Serves the run's page within `with`. At a terminal, and for an editor, the page stays after the run, and `after`
+    may ask on it."""
     view = first_free(lambda port: View(run, host=args.host, port=port, anyone=args.anyone), args)
     with editors.opened() as beside, view:
         if not args.anyone:
@@ -199,8 +201,8 @@ def viewing(run: Run, args: argparse.Namespace, after: Callable[[View], None]) -
         tell(view.url, args.open)
         yield view
         view.finish()
-        if sys.stderr.isatty():
-            print("view: the run is over; the page stays until Ctrl-C", file=sys.stderr, flush=True)
+        if sys.stderr.isatty() or beside.stays:
+            print(f"{OVER}; the page stays until Ctrl-C", file=sys.stderr, flush=True)
             with suppress(KeyboardInterrupt):
                 after(view)
-                threading.Event().wait()
+                beside.stay()

@@ -53,7 +53,7 @@ def terminable(run: Run) -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        run.runner.halt(signal.Signals(number).name)
+        run.parts.runner.halt(signal.Signals(number).name)
 
     before: list[tuple[int, Any]] = [(n, signal.signal(n, stop)) for n in system.STOPPING]
     try:

@@ -224,7 +224,7 @@ def _shown(value: Any) -> str:
 def status(debugger: Debugger) -> dict[str, Any]:
     """Returns the debugger's state for clients."""
     return {
-        "run": debugger.run.name,
+        "run": debugger.run.parts.name,
         "past": debugger.of_past,
         "paused": debugger.paused,
         "at": debugger.at,

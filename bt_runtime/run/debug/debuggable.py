@@ -17,13 +17,18 @@ class Noting(Protocol):
         """Records a debugger's action, so that a replay repeats it."""
 
 
-class Debuggable(Protocol):
-    """The parts of a run that the debugger uses."""
-
+class DebuggedParts(Protocol):
     engine: Engine
     name: str
     extensions: dict[type, object]
 
     @property
     def journal(self) -> Noting | None: ...
+
+
+class Debuggable(Protocol):
+    """The parts of a run that the debugger uses."""
+
+    @property
+    def parts(self) -> DebuggedParts: ...
     def halt(self, reason: str, by: str = ..., for_good: bool = ...) -> int: ...

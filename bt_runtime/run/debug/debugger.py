@@ -35,7 +35,7 @@ class Debugger(Gate):
     """
 
     def __init__(self, run: Debuggable) -> None:
-        self.run, self.engine, self.context = run, run.engine, run.engine.context
+        self.run, self.engine, self.context = run, run.parts.engine, run.parts.engine.context
         self.pause_of = Pause()
         self.hooks = Hooks(self.engine, self._hit)
         self.replaced: list[Replaced] = []
@@ -222,7 +222,7 @@ class Debugger(Gate):
     # Looking ---------------------------------------------------------------------------------
 
     travel: Any = property(
-        lambda self: self.run.extensions.get(Travel)
+        lambda self: self.run.parts.extensions.get(Travel)
     )  # goes back in this run, where it has a journal
 
     def look(self) -> None:
@@ -342,8 +342,8 @@ class Debugger(Gate):
             self._record(do, **given)
 
     def _record(self, do: str, **given: Json) -> None:
-        if self.run.journal is not None and not self.made_again:
-            self.run.journal.debugged({"do": do, **given})
+        if self.run.parts.journal is not None and not self.made_again:
+            self.run.parts.journal.debugged({"do": do, **given})
 
     @contextmanager
     def _going(self) -> Iterator[None]:
@@ -403,11 +403,11 @@ def debugger_of(run: Debuggable) -> Debugger:
     """Returns the run's debugger; the first call makes it."""
     found = debugging(run)
     if found is None or found.closed:
-        run.extensions[Debugger] = found = Debugger(run)
+        run.parts.extensions[Debugger] = found = Debugger(run)
     return found
 
 
 def debugging(run: Debuggable) -> Debugger | None:
     """Returns the run's debugger, or None before anyone has asked for it."""
-    found = run.extensions.get(Debugger)
+    found = run.parts.extensions.get(Debugger)
     return found if isinstance(found, Debugger) else None

@@ -21,7 +21,7 @@ class FileWatch:
     """Watches the files from its creation until `close`. `again` reloads the tree from its source."""
 
     def __init__(self, run: Run, again: Callable[[], Tree], start: bool = True) -> None:
-        if not run.tree.first.files:
+        if not run.parts.tree.first.files:
             raise BtError("this tree came as text: there is no file to watch", "name a file")
         self.run, self.again = run, again
         self.reload = Reload(run)
@@ -78,4 +78,4 @@ class FileWatch:
 
     def _say(self, level: str, text: str) -> None:
         if not self._over.is_set():
-            self.run.context.emit(Line("", level, text))
+            self.run.parts.context.emit(Line("", level, text))

@@ -29,7 +29,7 @@ class Reload:
     """Reloads one run: maps its nodes to the parts of the files as last read."""
 
     def __init__(self, run: Run) -> None:
-        self.run, self.tree = run, run.tree
+        self.run, self.tree = run, run.parts.tree
         self.stands: dict[NodeSpec, NodeSpec] = {}  # a part of the files → what stands in the run for it
 
     def take(self, new: Tree) -> list[str]:
@@ -37,7 +37,7 @@ class Reload:
         found = list(_trees(self.tree.spec, new.spec, set()))
         parts = [each for each in found if each.text]
         self._read_again(new)
-        with self.run.engine.between():
+        with self.run.parts.engine.between():
             places = [(path, part) for part in parts for path in self._paths(part.old)]
             for path, part in places:
                 debugger_of(self.run).check(path, part.text)
@@ -51,7 +51,7 @@ class Reload:
     def _put(self, path: str, part: ChangedPart) -> str:
         debugger = debugger_of(self.run)
         made = debugger.replace(path, part.text, by=part.tree.file)
-        node = self.run.engine.find(made)
+        node = self.run.parts.engine.find(made)
         while isinstance(node, Node) and node.spec.kind.transparent:
             node = node.children[0]
         if isinstance(node, Node):

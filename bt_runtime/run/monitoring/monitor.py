@@ -146,7 +146,9 @@ class PropertyMonitor:
     def bits(self, sight: Sight, over: bool) -> int:
         bits = sum(1 << at for at, atom in enumerate(self.atoms) if self.holds(atom, sight))
         clocked = self.property.seconds is not None
-        return bits | self.late if clocked and self.clock.late(sight.run.context.clock.now(), bits, over) else bits
+        return (
+            bits | self.late if clocked and self.clock.late(sight.run.parts.context.clock.now(), bits, over) else bits
+        )
 
     def holds(self, atom: Atom, sight: Sight) -> bool:
         if not all(sight.entry(name) for name in atom.entries if name not in atom.test.asked):
@@ -181,7 +183,7 @@ class PropertyMonitor:
     def known(self, run: Run, entries: set[str]) -> None:
         """Raises for an entry or a node that was never there: such a property cannot be broken."""
         for name in sorted(self.unread):
-            known = sorted({*run.blackboard, *run.spec.ports, *entries})
+            known = sorted({*run.blackboard, *run.parts.tree.spec.ports, *entries})
             if name not in known:
                 raise self._unknown(name, f"no entry is named `{name}`", known, "entries")
         for path in sorted(self.unseen):

@@ -21,14 +21,14 @@ class Standing:
 
     def __init__(self, run: Run, included: Subtree | None = None) -> None:
         self.run, self.included = run, included
-        own = run.spec if included is None else included.spec.subtree or included.spec.again
+        own = run.parts.tree.spec if included is None else included.spec.subtree or included.spec.again
         assert own is not None
         self.tree: TreeSpec = own
         self.above = "" if included is None else path_of(included)  # what its paths in the run begin with
 
     @property
     def root(self) -> Behaviour:
-        return self.run.root if self.included is None else self.included.children[0]
+        return self.run.parts.engine.root if self.included is None else self.included.children[0]
 
     @property
     def scope(self) -> Scope:

@@ -64,16 +64,16 @@ class Watch:
     def __init__(self, run: Run, promises: WatchedProperties | None = None) -> None:
         """`promises`: what grafts are held against in place of the tree's own properties; it is watched by others."""
         self.run, self.promises = run, promises
-        self.whole = Watched(Standing(run), run.spec.properties if promises is None else tuple(promises.all))
+        self.whole = Watched(Standing(run), run.parts.tree.spec.properties if promises is None else tuple(promises.all))
         self.included: dict[Subtree, Watched] = {}
         self.running: set[Subtree] = set()
         self.violations: dict[str, str] = {}
-        if any(spec.kind.asks for spec in walk(run.spec)):
+        if any(spec.kind.asks for spec in walk(run.parts.tree.spec)):
             self.whole.grafts  # noqa: B018 - made before the first tick
         self.ends = [run.listen(self.ticked, Tick), run.listen(self.grown, Grown)] if promises is None else []
         if promises is None:
             self.grown(None)
-        growth: Any = run.engine.growth
+        growth: Any = run.parts.engine.growth
         growth.review, growth.consider = self.review, self.consider
 
     @property
@@ -88,7 +88,7 @@ class Watch:
         """Watches no more."""
         for end in self.ends:
             end()
-        growth: Any = self.run.engine.growth
+        growth: Any = self.run.parts.engine.growth
         growth.review = lambda node, spec, text: None
         growth.consider = lambda change, spec: None
 
@@ -107,7 +107,7 @@ class Watch:
             return
         changed = {node for node, _ in tick.changes}
         for node, watched in list(self.included.items()):
-            if node.parent is None and node is not self.run.root:
+            if node.parent is None and node is not self.run.parts.engine.root:
                 del self.included[node]  # it has left the tree
             elif node.status is RUNNING or node in self.running or (node in changed and node.status is not INVALID):
                 self.follow(node, watched)
@@ -136,7 +136,7 @@ class Watch:
     def broken(self, monitor: PropertyMonitor, why: str, standing: Standing) -> None:
         of = f" of {standing.above}" if standing.above else ""
         text = f"the property {monitor.property!r}{of} is broken, {why}"
-        self.run.context.emit(Line(standing.above or f"/{self.run.spec.name}", "error", text))
+        self.run.parts.context.emit(Line(standing.above or f"/{self.run.parts.tree.spec.name}", "error", text))
         if monitor.property.on_violation == "halt" and self.run.status is RUNNING:
             self.run.halt(text, f"property {monitor.property.name}", for_good=True)
 
@@ -167,12 +167,12 @@ class Watch:
             for answer in grafts.check(node, graft, self.past(watched)):
                 why, hint = self.verdict(answer, watched.standing, node.path, "a plan")
                 if why:
-                    self.run.context.emit(PlanRefused(node.path, ["property"], text))
+                    self.run.parts.context.emit(PlanRefused(node.path, ["property"], text))
                     raise Refused(why, hint)
 
     def consider(self, change: Request, graft: NodeSpec) -> None:
         """Raises Refused for nodes of a person that would break a property, unless the tree may break it anyway."""
-        place = self.run.engine.find(change.path)
+        place = self.run.parts.engine.find(change.path)
         if not change.text or not isinstance(place, Node):
             return
         inner = unguarded(place) if change.how == "insert" else place
@@ -206,7 +206,7 @@ class Watch:
         return f"it was not decided in its time whether {what} keeps {of}", self.grafts.hint
 
     def told(self, path: str, text: str) -> None:
-        self.run.context.emit(Line(path, "warning", text))
+        self.run.parts.context.emit(Line(path, "warning", text))
 
 
 def properties_of(node: Behaviour) -> tuple[Property, ...]:
@@ -219,5 +219,5 @@ def properties_of(node: Behaviour) -> tuple[Property, ...]:
 
 def watch(run: Run) -> None:
     """Begins to watch a run of trees with properties."""
-    if run.spec.watched:
-        run.extensions[Watch] = Watch(run)
+    if run.parts.tree.spec.watched:
+        run.parts.extensions[Watch] = Watch(run)

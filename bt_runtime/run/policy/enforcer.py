@@ -55,10 +55,10 @@ class RunEnforcer:
         self.ledger = Ledger()
         self.assignments = Assignments()
         self.skills = Skills()
-        self.skills.know(run.spec.registry.skills())
-        self.skills.know(run.context.services.world_skills)
-        self.policies = Policies(run.spec.policies)
-        listen = run.context.stream.listen
+        self.skills.know(run.parts.tree.spec.registry.skills())
+        self.skills.know(run.parts.context.services.world_skills)
+        self.policies = Policies(run.parts.tree.spec.policies)
+        listen = run.parts.context.stream.listen
         listen(self.wrote, Written, vital=True)
         listen(self.unset, Unset, vital=True)
         listen(self.began, GoalTaken, vital=True)
@@ -66,7 +66,7 @@ class RunEnforcer:
         listen(self.ended, AgentEnded, vital=True)
         listen(self.ticked, Tick)
         for name in run.blackboard.entries:
-            given = frozenset((OPERATOR if name in run.given else AUTHOR,))
+            given = frozenset((OPERATOR if name in run.parts.given else AUTHOR,))
             self.ledger.label(("", name), self.policies.entry(name) or given)
 
     # What is told ----------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class RunEnforcer:
     def tell(self) -> None:
         """Tells listeners which labels have changed."""
         for path, name, labels in self.ledger.told():
-            self.run.context.emit(Labelled(path, name, [each for each in LABELS if each in labels]))
+            self.run.parts.context.emit(Labelled(path, name, [each for each in LABELS if each in labels]))
 
     # Where things come from ------------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class RunEnforcer:
 
     def told(self, path: str, action: str, why: str) -> str:
         text = f"The policy does not allow it: {why}."
-        self.run.context.emit(Line(path, "warning", f"{action}: {text}"))
+        self.run.parts.context.emit(Line(path, "warning", f"{action}: {text}"))
         return text
 
     def start(self, by: Any, entry: SkillEntry | None, sentence: str) -> Start:
@@ -239,6 +239,6 @@ class RunEnforcer:
 
 def enforce(run: Run) -> None:
     """Begins to hold a run to its policies, if its trees have any."""
-    if run.spec.policies:
-        run.extensions[RunEnforcer] = made = RunEnforcer(run)
-        run.context.services.policy = made
+    if run.parts.tree.spec.policies:
+        run.parts.extensions[RunEnforcer] = made = RunEnforcer(run)
+        run.parts.context.services.policy = made

@@ -16,7 +16,7 @@ from bt_runtime.types import Json, JsonValue
 
 class PoliciesPart(parts.JournalPart):
     def kept(self, run: Recordable, given: Given) -> parts.Kept:
-        own = tuple(each for each in run.spec.policies if each.origin == "project")
+        own = tuple(each for each in run.tree.spec.policies if each.origin == "project")
         return parts.Kept({"policies": json.dumps(as_data(own))}) if own else parts.Kept()
 
     def check(self, head: Mapping[str, Json]) -> None:

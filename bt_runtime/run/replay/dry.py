@@ -51,7 +51,7 @@ def dry_run(path: Path, model: Any = None, memory: Any = None) -> Iterator[tuple
             recorder.close()
         lock.release()
         raise
-    brake = Brake(run.runner.halt)
-    run.context.gates.add(brake)
+    brake = Brake(run.parts.runner.halt)
+    run.parts.context.gates.add(brake)
     with led_back(run, recording):
         yield run, brake

@@ -116,19 +116,19 @@ def _never(**params: Any) -> None:
 
 def outside(run: Run) -> None:
     """Applies the outside changes before the next tick."""
-    assert run.journal is not None
-    tape = run.journal.tape
+    assert run.parts.journal is not None
+    tape = run.parts.journal.tape
     tape.again = lambda kind, body: _again(run, kind, body)
     while (found := tape.outside()) is not None:
         event, body = found
         _again(run, event.kind, body)
     if not tape.live:  # what others do within the tick to come
-        run.engine.inbox.late.append(tape.end_stepping)
+        run.parts.engine.inbox.late.append(tape.end_stepping)
 
 
 def _again(run: Run, kind: str, body: dict[str, Any]) -> None:
-    assert run.journal is not None
-    changes = run.journal.changes
+    assert run.parts.journal is not None
+    changes = run.parts.journal.changes
     before, changes.remaking = changes.remaking, True
     try:
         redo(run, kind, body)
@@ -139,33 +139,37 @@ def _again(run: Run, kind: str, body: dict[str, Any]) -> None:
 def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
     """Repeats one recorded change from outside the tree."""
     if kind == "write":
-        scope = run.context.blackboard.scopes.get(body["scope"])
+        scope = run.parts.context.blackboard.scopes.get(body["scope"])
         if scope is None:
-            raise Difference(run.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into")
-        run.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
+            raise Difference(
+                run.parts.engine.count, f"there is no scope {body['scope']!r} to write {body['name']!r} into"
+            )
+        run.parts.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
     elif kind == "unset":
-        home = run.context.blackboard.scopes.get(body["scope"])
+        home = run.parts.context.blackboard.scopes.get(body["scope"])
         if home is not None:  # else it has gone with its entries
             for name in body["names"]:
                 home.remove(name)
     elif kind == "forked":
-        reword(run.context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
+        reword(run.parts.context, {str(name): str(text) for name, text in dict(body.get("prompts") or {}).items()})
     elif kind == "halt":
-        run.engine.halt(body["reason"], body["by"])
+        run.parts.engine.halt(body["reason"], body["by"])
     elif kind == "change":
         if body["how"] == "remove":
             run.remove(body["path"])
         elif body["text"] is None:
-            raise Difference(run.engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
+            raise Difference(run.parts.engine.count, f"at {body['path']} nodes made in Python were grafted: give YAML")
         else:
             _grafted(run, body)
     elif kind == "debug":
         try:
             debugging.redo(debugger_of(run), body)
         except BtError as error:
-            raise Difference(run.engine.count, f"the debugger's `{body['do']}` is refused: {error.message}") from error
+            raise Difference(
+                run.parts.engine.count, f"the debugger's `{body['do']}` is refused: {error.message}"
+            ) from error
     elif kind == "late":
-        world: Any = run.context.services.world
+        world: Any = run.parts.context.services.world
         if world is not None and world.inner is not None and not world.lasting:
             world.inner.act(body["sentence"])
 
@@ -178,6 +182,6 @@ def _grafted(run: Run, body: dict[str, Any]) -> None:
         elif body["how"] == "replace":
             run.replace(path, text)
         else:
-            run.engine.growth.graft(body["how"], path, text, index)
+            run.parts.engine.growth.graft(body["how"], path, text, index)
     except BtError:
         return  # it was refused when it was asked for, too

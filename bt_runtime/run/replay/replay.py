@@ -54,7 +54,7 @@ class Remade:
 
     @property
     def count(self) -> int:
-        return self.run.engine.count
+        return self.run.parts.engine.count
 
     def _changed(self, tick: Tick) -> None:
         own = ((node.seen_as, status.name) for node, status in tick.changes)  # type: ignore[attr-defined]
@@ -136,7 +136,7 @@ def _compare(recording: Recording, tick: int, now: list[tuple[int, str]], beginn
 
 def _nothing_left(run: Any, until: int | None) -> None:
     """Raises when a recorded event did not occur again."""
-    events = run.journal.tape.events
+    events = run.parts.journal.tape.events
     if events and (until is None or events[0].tick < until):
         left = events[0]
         raise Difference(left.tick, f"the recording has `{left.kind}`, and the replay did not come to it")

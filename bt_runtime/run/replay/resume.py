@@ -110,9 +110,9 @@ def _resumed(recording: Recording, given: _Given, lock: Lock) -> Run:
 
     def keep(line: Line | Notice) -> None:
         if isinstance(line, Notice) or not line.path:  # what the tree's own nodes log was heard when it was recorded
-            run.unheard.append(line)
+            run._unheard.append(line)
 
-    leave = run.context.stream.listen(keep, Line, Notice)
+    leave = run.parts.context.stream.listen(keep, Line, Notice)
     try:
         return led_back(run, recording)
     finally:
@@ -144,19 +144,19 @@ def _ended(
 
 def led_back(run: Run, recording: Recording) -> Run:
     """Waits for the run's models and replays it to its last state; when that fails, nothing was ticked or recorded."""
-    assert run.journal is not None
+    assert run.parts.journal is not None
     try:
-        run.resources.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
+        run.parts.resources.judged = Verdict(*recording.verdict) if recording.result and recording.verdict else None
         if recording.begins is not None:
-            put_back(run.journal, recording.begins.body)
+            put_back(run.parts.journal, recording.begins.body)
         _catch_up(run, recording)
     except BaseException as error:
-        run.journal.tape.broken = True
-        run.resources.notebook = None
+        run.parts.journal.tape.broken = True
+        run.parts.resources.notebook = None
         run.__exit__(type(error), error, error.__traceback__)
         raise
-    run.journal.clock.go_on()
-    run.engine.rebuilt_ended = run.status in (SUCCESS, FAILURE)
+    run.parts.journal.clock.go_on()
+    run.parts.engine.rebuilt_ended = run.status in (SUCCESS, FAILURE)
     return run
 
 
@@ -239,18 +239,18 @@ def _catch_up(run: Run, recording: Recording) -> None:
     """Ticks up to where the journal ends. A difference means that the tree is not what it was: better to stop."""
     last = recording.last_tick
     fresh = bool(recording.events) and recording.events[-1].kind == "forked"  # a fork that has not ticked yet
-    assert run.journal is not None
+    assert run.parts.journal is not None
     try:
-        while run.engine.count < last or not run.journal.tape.live:
-            if run.engine.count > last:
-                event = run.journal.tape.events[0]
+        while run.parts.engine.count < last or not run.parts.journal.tape.live:
+            if run.parts.engine.count > last:
+                event = run.parts.journal.tape.events[0]
                 raise Difference(event.tick, f"the recording has `{event.kind}`, and the run did not come to it")
             rebuild.outside(run)
-            if fresh and run.engine.count >= last and run.journal.tape.live:
+            if fresh and run.parts.engine.count >= last and run.parts.journal.tape.live:
                 break
             run.tick()
     except Difference as difference:
-        if recording.begins is not None and isinstance(run.journal.tape.writer, Backlog):
+        if recording.begins is not None and isinstance(run.parts.journal.tape.writer, Backlog):
             raise UnfitState(str(difference)) from difference
         if isinstance(difference.__cause__, Overtaken):
             hint = "end that run first; keep journals on a local disk: --runs FOLDER"
@@ -263,4 +263,4 @@ def _catch_up(run: Run, recording: Recording) -> None:
     if debugger is not None:
         resumed(debugger)
     if not recording.result:
-        run.journal.tape.note("resumed", {"tick": run.engine.count, "damage": recording.damage})
+        run.parts.journal.tape.note("resumed", {"tick": run.parts.engine.count, "damage": recording.damage})

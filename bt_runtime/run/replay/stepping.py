@@ -90,11 +90,11 @@ class Stepping:
         run = self.made(str(tick))
         self.leave()
         self._go(run)
-        return f"{run.name}: on from tick {tick} of {recording.name}, paused; `continue` and `step` go on in it"
+        return f"{run.parts.name}: on from tick {tick} of {recording.name}, paused; `continue` and `step` go on in it"
 
     def _settle(self) -> None:
         """Waits until the journal has all that was done so far."""
-        journal: Any = self.debugger.run.journal
+        journal: Any = self.debugger.run.parts.journal
         if journal is not None and self.base is None:
             journal.settled()
 
@@ -105,7 +105,7 @@ class Stepping:
         own.pause_of.author(math.inf)
         own.pause()
         own.look()
-        run.listen(lambda event: self._say(event.what, event.path, f"{run.name}: {event.text}"), Debugged)
+        run.listen(lambda event: self._say(event.what, event.path, f"{run.parts.name}: {event.text}"), Debugged)
         self.fork, limit = own, self.debugger.pause_of.limit
         self.debugger.pause_of.author(math.inf)  # nothing goes on here while it does there
         self.debugger.renew()
@@ -119,7 +119,7 @@ class Stepping:
             self.fork = None
             self.debugger.pause_of.author(limit)
             self.debugger.renew()
-            self._say("paused", "", f"{run.name} {said}; here is tick {self.debugger.engine.count} again")
+            self._say("paused", "", f"{run.parts.name} {said}; here is tick {self.debugger.engine.count} again")
 
         self.thread = threading.Thread(target=spin, name="bt-fork", daemon=True)
         self.thread.start()
@@ -139,22 +139,22 @@ class Stepping:
 @contextmanager
 def stepping(run: Run, clock: Any = None) -> Iterator[None]:
     """Lets the debugger of a run with a journal go back, within `with`. `clock`: of its forks."""
-    path = run.journal.path if run.journal is not None else None
-    model, memory = (None if isinstance(each, str | Path) else each for each in run.resources.named)
-    edits, services = Edits(model, memory), dict(run.context.services.given)
-    if (person := run.context.services.person) is not None:
+    path = run.parts.journal.path if run.parts.journal is not None else None
+    model, memory = (None if isinstance(each, str | Path) else each for each in run.parts.resources.named)
+    edits, services = Edits(model, memory), dict(run.parts.context.services.given)
+    if (person := run.parts.context.services.person) is not None:
         services["person"] = getattr(person, "inner", person)
 
     def made(at: str) -> Run:
         assert path is not None
-        return fork(path, at, edits, skills=run.tree.kinds, services=services, clock=clock, anyway=True)
+        return fork(path, at, edits, skills=run.parts.tree.kinds, services=services, clock=clock, anyway=True)
 
     if path is not None:
-        run.extensions[Travel] = Stepping(run, path, made)
+        run.parts.extensions[Travel] = Stepping(run, path, made)
     try:
         yield
     finally:
-        if isinstance(found := run.extensions.pop(Travel, None), Stepping):
+        if isinstance(found := run.parts.extensions.pop(Travel, None), Stepping):
             found.close()
 
 
@@ -170,7 +170,7 @@ def recorded(
             allow(past.recording)
             return fork(journal, at, anyway=True, **options)
 
-        past.remade.run.extensions[Travel] = found = Stepping(past.remade.run, journal, made, past)
+        past.remade.run.parts.extensions[Travel] = found = Stepping(past.remade.run, journal, made, past)
         try:
             yield past.debugger
         finally:

@@ -3,6 +3,7 @@ offers no editing."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,7 @@ class Beside:
     """Holds an editor for each project that was asked for; use it as a context. This one has none."""
 
     editable = False  # True: the pages may open an editor
+    stays = False  # True: the page of a run that is over stays, although no terminal is there
 
     def of_run(self, view: View) -> None:
         """Gives the page of a live run the commands of an editor."""
@@ -30,6 +32,10 @@ class Beside:
     def of_journal(self, path: Path, command: Command) -> Command:
         """Adds the commands of an editor to those of the page of a recorded run."""
         return command
+
+    def stay(self) -> None:
+        """Waits until the page of a run that is over may go: until Ctrl-C."""
+        threading.Event().wait()
 
     def close(self) -> None:
         return None

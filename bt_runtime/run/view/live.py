@@ -41,7 +41,9 @@ class View:
         self.watch = RunWatch(run, self.feed)
         self.extra: dict[str, Callable[[Mapping[str, Json]], Json]] = {}  # commands of the caller, such as an editor's
         self.written: dict[tuple[str, str], tuple[Json, Json]] = {}  # entries: the value before, and the one from here
-        person = getattr(run.context.services.person, "inner", run.context.services.person)  # behind a journal's
+        person = getattr(
+            run.parts.context.services.person, "inner", run.parts.context.services.person
+        )  # behind a journal's
         self.person: Person | None = person if isinstance(person, Person) else None
         self.forks: list[View] = []  # the pages of runs that were forked here
         self._back = ExitStack()
@@ -82,11 +84,11 @@ class View:
         debugger.look()
         if name == "fork":
             return self.fork(given)
-        if name == "why" and type(given.get("at")) is int and given["at"] != self.run.engine.count:
+        if name == "why" and type(given.get("at")) is int and given["at"] != self.run.parts.engine.count:
             return self.why(str(given.get("path", "")), given["at"])
         if latest(debugger) is not debugger and name not in LOOKING:
             raise BtError(
-                f"its fork {latest(debugger).run.name} goes on, and this run waits for it", "end the fork first"
+                f"its fork {latest(debugger).run.parts.name} goes on, and this run waits for it", "end the fork first"
             )
         answer = do(debugger, "continue" if name == "resume" else name, {k: v for k, v in given.items() if k != "at"})
         if name not in LOOKING:
@@ -95,7 +97,7 @@ class View:
 
     def why(self, path: str, at: int) -> Json:
         """Explains a node as it was after an earlier tick."""
-        journal = self.run.journal
+        journal = self.run.parts.journal
         if journal is None or journal.path is None:
             raise BtError("without a journal only the present is explained", "go to the latest tick")
         journal.settled()
@@ -182,7 +184,7 @@ class View:
         if debugger is not None:
             debugger.pause_of.end()
         self._back.close()
-        self.watch.end(self.run.status, self.run.runner.stopped)
+        self.watch.end(self.run.status, self.run.parts.runner.stopped)
         self.watch.detach()
 
     def close(self) -> None:
@@ -203,7 +205,7 @@ class View:
 def write(run: Run, about: Mapping[str, Json]) -> Json:
     """Writes an entry for a person: in its declared type or, without one, in the type of its present value. Returns
     the value before."""
-    board = run.context.blackboard
+    board = run.parts.context.blackboard
     path, name = str(about.get("scope", "")), str(about.get("name", ""))
     scope = board.scopes.get(path)
     if scope is None or name not in scope.entries:
@@ -212,7 +214,7 @@ def write(run: Run, about: Mapping[str, Json]) -> Json:
     if "value" not in about:
         raise BtError("no value was given", 'a write looks like {"do": "write", "scope": "", "name": "n", "value": 3}')
     value, now = about["value"], scope.entries[name]
-    declared = name in (scope.own if path else run.spec.ports)
+    declared = name in (scope.own if path else run.parts.tree.spec.ports)
     if not declared and now is not None and not _alike(now, value):
         raise BtError(
             f"`{name}` is {an(type_name(now))}, not {an(type_name(value))}: {value!r:.80}",

@@ -23,8 +23,8 @@ def tree(spec: TreeSpec) -> str:
 
 def run(run: Any) -> str:
     """Draws the nodes that there are now, grafts among them; the edge of a box tells its status."""
-    top, statuses = Sketch("tree", "tree", run.spec.name, run.spec.about), {}
-    todo: list[tuple[Behaviour, Sketch]] = [(run.root, top)]
+    top, statuses = Sketch("tree", "tree", run.parts.tree.spec.name, run.parts.tree.spec.about), {}
+    todo: list[tuple[Behaviour, Sketch]] = [(run.parts.engine.root, top)]
     while todo:
         node, above = todo.pop()
         guarded = node

@@ -45,7 +45,7 @@ class RunWatch:
     def __init__(self, run: Run, feed: Feed) -> None:
         self.run, self.feed = run, feed
         self.teller = Teller()
-        clock: Any = run.context.clock
+        clock: Any = run.parts.context.clock
         # a journal's clock writes down who asks: looking on must not
         self.clock: RunClock = getattr(clock, "inner", clock)
         self.began: float = self.clock.now()
@@ -56,7 +56,7 @@ class RunWatch:
         self.spent: dict[str, int] = {}
         self.stirred = self.ended = False
         self.world_watcher = WorldWatcher(
-            run.resources.world, lambda picture: self._keep(("seen", {"picture": picture}))
+            run.parts.resources.world, lambda picture: self._keep(("seen", {"picture": picture}))
         )
         self.undo: list[Callable[[], object]] = []
         self._attach()
@@ -72,15 +72,17 @@ class RunWatch:
             run.listen(self.tick, Tick),
             self.feed.filled(self.draw),
         ]
-        spec = run.spec
-        self.feed.put(started(run.name, spec.name, spec.file, clipped(spec.text), time.time(), kinds=spec.registry))
-        board = run.context.blackboard.snapshot()
+        spec = run.parts.tree.spec
+        self.feed.put(
+            started(run.parts.name, spec.name, spec.file, clipped(spec.text), time.time(), kinds=spec.registry)
+        )
+        board = run.parts.context.blackboard.snapshot()
         told = [
             ("blackboard", {"scope": path, "name": n, "value": v})
             for path, own in board.items()
             for n, v in own.items()
         ]
-        standing = run.engine.standing()
+        standing = run.parts.engine.standing()
         self.kept.appendleft(_Part(0.0, standing.number, told, standing))
         self.draw()
         if not standing.number:
@@ -101,9 +103,9 @@ class RunWatch:
         if self.stirred:
             self.stirred = False
             self.world_watcher.after_tick()
-        if self.feed.readers and self.run.resources.world is None:
-            self.world_watcher.glance(self.run.context.services.scene)
-        spent = spending(self.run.context)
+        if self.feed.readers and self.run.parts.resources.world is None:
+            self.world_watcher.glance(self.run.parts.context.services.scene)
+        spent = spending(self.run.parts.context)
         if spent != self.spent:
             self.spent = spent
             self.told.append(("spent", spent))
@@ -119,7 +121,7 @@ class RunWatch:
             self.told.append(told)
             self.stirred = self.stirred or NAMES.get(type(told)) in _STIRS
         else:
-            self._part(_Part(self._now(), self.run.engine.count, [told], None))
+            self._part(_Part(self._now(), self.run.parts.engine.count, [told], None))
 
     def _seen(self, picture: Json) -> None:
         self._keep(("seen", {"picture": picture}))
@@ -129,7 +131,7 @@ class RunWatch:
         if self._inside():
             self.written[scope, name] = value
             return
-        context = self.run.context
+        context = self.run.parts.context
         own = context.halting.by and context.halting_in == threading.get_ident()  # a node's that is being halted
         kind, told = _write(scope, name, value)
         self._keep((kind, told) if own else ("write", {**told, "by": by}))
@@ -141,7 +143,7 @@ class RunWatch:
             self._keep(("unset", {"scope": unset.scope, "names": list(unset.names)}))
 
     def _inside(self) -> bool:
-        context = self.run.context
+        context = self.run.parts.context
         return context.ticking and context.blackboard.ticked_here()
 
     def _part(self, part: _Part) -> None:
@@ -177,9 +179,9 @@ class RunWatch:
         if self.world_watcher.again:
             self.world_watcher.look()
         self.draw()
-        verdict = self.run.resources.verdict()
+        verdict = self.run.parts.resources.verdict()
         judged = (verdict.met, verdict.total) if verdict is not None else None
-        path, why = blame(self.run.root) if status is Status.FAILURE else ("", why)
+        path, why = blame(self.run.parts.engine.root) if status is Status.FAILURE else ("", why)
         self.feed.put(ended(self._now(), LETTERS[status], judged, path, why))
 
     def _now(self) -> float:

@@ -163,7 +163,7 @@ def test_a_plan_from_facts_wins_every_kind_of_game(world):
             wanted = [f"{things[0]} is lit by {next(t for t in game.things if kind_of(t) == 'desklamp')}"]
         tree = load(PLANNED.format(goal=" and ".join(wanted)))
         with Run(tree, services={"world": world}) as run:
-            assert run.spin(ticks=2_000) is SUCCESS, (task.goal, wanted, run.root.feedback_message)
+            assert run.spin(ticks=2_000) is SUCCESS, (task.goal, wanted, run.parts.engine.root.feedback_message)
         assert world.verdict().met == world.verdict().total, task.goal
 
 
@@ -296,7 +296,7 @@ def test_an_agent_whose_worker_was_killed_ends_by_a_crash_and_not_by_giving_up(w
     services = {"model": ScriptedModel(line)}
     with Run(load("react"), inputs={"goal": task.goal}, world=world, services=services, recall=False) as run:
         run.spin(seconds=60)
-        assert any("the episode is lost" in crash.message for crash in run.context.crashes)
+        assert any("the episode is lost" in crash.message for crash in run.parts.context.crashes)
 
 
 def test_an_evaluation_counts_an_episode_whose_worker_was_killed_as_broken_and_goes_on(workers, monkeypatch):

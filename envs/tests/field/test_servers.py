@@ -46,7 +46,7 @@ def ticked(world: Field, text: str, seconds: float = 60.0, **values: Any) -> bt.
 
 def error(world: Field, text: str, **values: Any) -> int:
     run = ticked(world, text, **values)
-    assert run.root.status is bt.Status.FAILURE
+    assert run.parts.engine.root.status is bt.Status.FAILURE
     return int(run.blackboard["e"])
 
 
@@ -166,7 +166,10 @@ def test_a_docked_robot_does_not_drive_and_an_empty_one_does_not_move() -> None:
     world = Field()
     world.reset(FREE)
     run = ticked(world, "navigate_to_pose: shelf a")
-    assert run.root.status is bt.Status.FAILURE and "undock it first" in run.root.feedback_message
+    assert (
+        run.parts.engine.root.status is bt.Status.FAILURE
+        and "undock it first" in run.parts.engine.root.feedback_message
+    )
     world = field(battery=0.0)
     assert error(world, "drive_on_heading: {dist_to_travel: 1, error_code_id: '{e}'}") == 703
     assert world.simulator.state.gone == 0
@@ -200,11 +203,11 @@ def test_a_run_takes_the_time_of_its_world() -> None:
     tree = "version: 1\ntree: t\nroot:\n  wait: 30\n"
     world = field(speed=0)
     with bt.Run(bt.load(tree), world=world) as run:
-        assert run.spin() is bt.Status.SUCCESS and run.context.clock.now() == pytest.approx(30)
+        assert run.spin() is bt.Status.SUCCESS and run.parts.context.clock.now() == pytest.approx(30)
     with bt.Run(bt.load(tree), world=field(speed=1000)) as run:
         assert run.spin() is bt.Status.SUCCESS
     with bt.Run(bt.load(tree), world=field(speed=0), clock=Manual()) as run:
-        assert isinstance(run.context.clock.inner, Manual)
+        assert isinstance(run.parts.context.clock.inner, Manual)
 
 
 def test_a_run_that_was_cut_off_goes_on_and_plays_back_the_same(tmp_path: Path) -> None:

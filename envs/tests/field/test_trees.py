@@ -32,7 +32,7 @@ def test_the_robot_replans_recovers_and_docks(seed: int) -> None:
     with bt.Run(bt.load("nav2/navigate_with_replanning"), world=world, task=task) as run:
         run.listen(lambda end: asked.append((end.sentence.split()[0], end.status.name)), bt.events.SkillEnded)
         assert run.spin(seconds=200) is bt.Status.SUCCESS
-        assert run.outputs["plans"] > 20 and not run.context.crashes
+        assert run.outputs["plans"] > 20 and not run.parts.context.crashes
     assert ("follow", "FAILURE") in asked and ("spin", "SUCCESS") in asked and ("dock", "SUCCESS") in asked
     assert world.verdict() == (2, 2) and world.simulator.state.docked and world.simulator.state.freed
 
@@ -107,7 +107,7 @@ def test_an_agent_checks_the_three_shelves_by_the_robot_s_skills() -> None:
     model, offered = acts(world, "Act: undock", *shelves, "Act: dock", "Act: done")
     with bt.Run(bt.load("nav2/check_shelves"), world=world, task=task, model=model) as run:
         assert run.spin(seconds=300) is bt.Status.SUCCESS
-        assert not run.context.crashes
+        assert not run.parts.context.crashes
     assert world.verdict() == (4, 4)
     assert "Act: undock" in offered[0] and not {*shelves, "Act: dock"} & {*offered[0]}
     assert {*shelves, "Act: dock"} <= {*offered[1]} and "Act: undock" not in offered[1]
@@ -117,7 +117,7 @@ def test_a_low_battery_takes_the_robot_from_the_agent_and_gives_it_back() -> Non
     world, task = opened("rounds", calm=True)
     model, offered = acts(world, "Act: undock", "Act: go to shelf c", "Act: undock", "Act: failure")
     with bt.Run(bt.load("nav2/check_shelves"), world=world, task=task, model=model) as run:
-        begun, said = run.engine.count, []
+        begun, said = run.parts.engine.count, []
 
         def drain(tick: bt.events.Tick) -> None:
             if len(offered) == 2 and not said and tick.number > begun + 200:

@@ -43,9 +43,9 @@ def test_a_copy_grows_while_its_run_goes_on_elsewhere(tmp_path: Path, monkeypatc
                 for _ in range(times):
                     clock.advance(0.6)
                     run.tick()
-                run.journal.settled()
-                fleet.call(copy.go_on(run.journal.path))
-                return len(Recording(run.journal.path).events)
+                run.parts.journal.settled()
+                fleet.call(copy.go_on(run.parts.journal.path))
+                return len(Recording(run.parts.journal.path).events)
 
             tick(2)
             grows = growing.Growing(fleet, "t", tmp_path / "copy.btr")

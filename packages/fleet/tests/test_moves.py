@@ -162,14 +162,14 @@ def test_the_store_takes_nothing_after_a_fence_and_a_spare_sees_all_before_it(tm
             copy = Copy(store, "r1", Own(Task("t", "t"), 1, RUNNING, record.MOVES, 1.0))
             with bt.Run(bt.load("version: 1\ntree: t\nroot: {wait: 60}\n"), journal=tmp_path / "runs") as run:
                 run.tick()
-                run.journal.settled()
-                await copy.go_on(run.journal.path)
+                run.parts.journal.settled()
+                await copy.go_on(run.parts.journal.path)
                 await store.fence("r1", "t", 1)
-                run.journal.tape.note("something", {})
-                run.journal.settled()
+                run.parts.journal.tape.note("something", {})
+                run.parts.journal.settled()
                 for _ in range(2):
                     with pytest.raises(Fenced):
-                        await copy.go_on(run.journal.path)
+                        await copy.go_on(run.parts.journal.path)
             pieces = await store.journal("r1", "t", 1)
             assert Recording(restored(pieces, tmp_path / "copy.btr")).events
 
@@ -181,7 +181,7 @@ def test_a_journal_names_this_robots_files_where_they_are_the_runs(tmp_path: Pat
     for name in ("one", "two"):
         laid_out(tmp_path / name)
     with bt.Run(bt.load(tmp_path / "one" / "trees" / "seam.yaml"), journal=tmp_path / "runs") as run:
-        path = run.journal.path
+        path = run.parts.journal.path
     relocate(path, tmp_path / "two")
     moved = Recording(path)
     assert not moved.damage and moved.head["project"] == str(tmp_path / "two")

@@ -130,13 +130,13 @@ def test_a_drive_that_did_not_succeed_keeps_every_place_of_its_stretch(server: S
                 assert going.spin(seconds=60) is bt.Status.FAILURE
             else:
                 until(lambda: going.tick().running and driving(going))
-                going.halt("enough") if end == "halt" else going.root.stop(bt.Status.INVALID)
+                going.halt("enough") if end == "halt" else going.parts.engine.root.stop(bt.Status.INVALID)
     assert held(server) == {"dock": "r1", "aisle": "r1", "shelf": "r1"}
 
 
 def driving(going: bt.Run) -> bool:
     """True when the skill of `go` has begun."""
-    activity = going.root.activity
+    activity = going.parts.engine.root.activity
     while activity is not None and hasattr(activity, "inner"):
         if isinstance(activity, Driving):
             return not activity.pending
@@ -151,12 +151,12 @@ def test_a_killed_vehicle_keeps_its_places_until_its_next_process_has_arrived(se
         until(lambda: going.tick().running and driving(going))
         dead.begin(dead.link.nc.close())  # nothing more of this process reaches the server
         with Member(server.address, "r2") as other, run(yard, other, "gate", "aisle", "shelf") as waiting:
-            until(lambda: waiting.tick().running and "r1" in waiting.root.feedback_message)
-            assert waiting.root.feedback_message.endswith("`aisle` is with r1, `shelf` is with r1")
+            until(lambda: waiting.tick().running and "r1" in waiting.parts.engine.root.feedback_message)
+            assert waiting.parts.engine.root.feedback_message.endswith("`aisle` is with r1, `shelf` is with r1")
             with Member(server.address, "r1") as new:
                 with run(yard, new, "gate", "aisle", "shelf") as elsewhere:
                     assert elsewhere.spin(seconds=60) is bt.Status.FAILURE
-                    assert "begins at `gate`" in elsewhere.root.feedback_message
+                    assert "begins at `gate`" in elsewhere.parts.engine.root.feedback_message
                 with run(yard, new, "aisle", "dock") as again:
                     assert again.spin(seconds=60) is bt.Status.SUCCESS
                 assert waiting.spin(seconds=60) is bt.Status.SUCCESS
@@ -174,7 +174,7 @@ def test_vehicles_that_face_each_other_are_told_and_the_last_by_name_gives_up(se
             first.listen(lines.append, Line)
             until(lambda: first.tick().running and not second.tick().running)
             deadlock = "deadlock: r2 waits for `dock` (r1), r1 for `shelf` (r2)"
-            assert second.root.feedback_message == deadlock
+            assert second.parts.engine.root.feedback_message == deadlock
             with run(yard, two, "shelf", "aisle", "gate") as round_:
                 until(lambda: first.tick() and not round_.tick().running)
                 assert round_.status is bt.Status.SUCCESS
@@ -192,7 +192,7 @@ def test_a_person_frees_a_place_and_everybody_is_told_by_whom(
         words = ["fleet", "places", "--server", server.url]
         assert main([*words, "--free", "aisle", "--reason", "r1 was towed away"]) == 0
         assert going.spin(seconds=60) is bt.Status.FAILURE
-        assert "`aisle` was freed: somebody: r1 was towed away" in going.root.feedback_message
+        assert "`aisle` was freed: somebody: r1 was towed away" in going.parts.engine.root.feedback_message
         assert capsys.readouterr().out.startswith("aisle: r1 held it\n")
         assert main(words) == 0
         said = capsys.readouterr().out
@@ -230,7 +230,7 @@ def test_what_is_no_stretch_of_the_map_fails_with_the_reason(
 ) -> None:
     with Member(server.address, "r1") as member, run(yard, member, *route) as going:
         assert going.spin(seconds=60) is bt.Status.FAILURE
-        assert why in going.root.feedback_message
+        assert why in going.parts.engine.root.feedback_message
     assert held(server) == {}
 
 
@@ -238,7 +238,7 @@ def test_without_a_map_nothing_drives(server: Server, yard: Path) -> None:
     (yard / "map.yaml").unlink()
     with Member(server.address, "r1") as member, run(yard, member, "dock") as going:
         assert going.spin(seconds=60) is bt.Status.FAILURE
-        assert "the project has no map.yaml" in going.root.feedback_message
+        assert "the project has no map.yaml" in going.parts.engine.root.feedback_message
 
 
 @pytest.mark.parametrize(("text", "line", "message"), [

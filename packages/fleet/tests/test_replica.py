@@ -24,10 +24,10 @@ def test_a_run_goes_on_from_the_pieces_of_its_journal(tmp_path: Path) -> None:
     """The copy tells what the journal told when the last piece was taken, and its run ends as the first one does."""
     source, pieces = Source(), []
     with bt.Run(bt.load(TREE), journal=tmp_path / "runs") as run:
-        path = run.journal.path
+        path = run.parts.journal.path
         for _ in range(12):
             run.tick()
-            run.journal.tape.writer.durable().wait(5.0)
+            run.parts.journal.tape.writer.durable().wait(5.0)
             pieces += source.pieces(path)
         assert run.status is bt.Status.RUNNING
         told = Recording(path)

@@ -197,7 +197,7 @@ def test_a_robot_that_is_cut_off_leaves_the_lift_before_another_gets_it(server: 
         one.begin(one.link.nc.close())  # the cable is pulled
         assert run.spin(seconds=60) is bt.Status.FAILURE
         assert Stay.cancelled
-        assert "the lease of `shaft` was lost" in run.root.feedback_message
+        assert "the lease of `shaft` was lost" in run.parts.engine.root.feedback_message
     until(lambda: other.locks.holds("shaft"))
     other.locks.leave("shaft")
     one.close()
@@ -210,7 +210,7 @@ def test_a_run_outside_a_fleet_says_that_nothing_is_shared() -> None:
     with bt.Run(bt.load(DOOR)) as run:
         run.listen(notices.append, Notice)
         run.tick()
-        assert Sharing not in run.extensions
+        assert Sharing not in run.parts.extensions
     assert notices[0].text == "this run is in no fleet: `door_3` are its own, and no other robot waits for it"
 
 

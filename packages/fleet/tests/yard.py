@@ -262,8 +262,8 @@ class Yard:
         """The vehicle's program ends in order, and is started again."""
         run = self.vehicle.run
         self.vehicle.close()
-        assert run.journal is not None and run.journal.path is not None
-        self.vehicle = self._made(resume(run.journal.path, clock=self.clock))
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        self.vehicle = self._made(resume(run.parts.journal.path, clock=self.clock))
 
     def send(self, body: Any) -> None:
         what = "instantActions" if isinstance(body, dict) and "actions" in body else "order"
@@ -272,7 +272,7 @@ class Yard:
 
     def step(self) -> float:
         seconds = self.vehicle.advance()
-        writer = self.vehicle.run.journal
+        writer = self.vehicle.run.parts.journal
         assert writer is not None
         writer.settled()
         self.clock.advance(min(seconds, 0.02))

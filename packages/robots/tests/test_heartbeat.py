@@ -69,7 +69,7 @@ def test_a_run_that_sleeps_beats_and_counts(heard: socket.socket) -> None:
         thread.join()
         assert silent(heard)
     assert (first["beat"], second["beat"]) == (1, 2) and second["tick"] > first["tick"]
-    assert first["run"] == run.name and first["state"] == "running"
+    assert first["run"] == run.parts.name and first["state"] == "running"
 
 
 def test_a_run_that_is_over_beats_no_more(heard: socket.socket) -> None:

@@ -20,6 +20,7 @@ from recipes.starter.lesson import Slips, Taught
 
 _MIXTURE = (("adapt", 45), ("reactree", 15), ("react", 25), ("plan_and_execute", 15))
 _SLIPPING = (0.0, 0.0, 0.05, 0.1)  # of a lesson's decisions
+_GIVING_UP = (0.0, 0.0, 0.03, 0.06)  # … of ADaPT's, by an executor in the midst of what it tries
 MOST = 5  # documents of one task
 _OFTEN = (*KINDS, *(KINDS[1], KINDS[5]) * 2)  # two searches in one task are missed most
 LARGE = 0.7  # of the homes have as much furniture as real rooms
@@ -36,7 +37,7 @@ def exercises(seed: int, count: int, first: int = 0) -> Iterator[tuple[Exercise,
     for number in range(first, first + count):
         rng = Random(f"alfworld lesson {seed} {number}")
         name = rng.choices([name for name, _ in _MIXTURE], [often for _, often in _MIXTURE])[0]
-        slips = Slips(rng.choice(_SLIPPING), rng)
+        slips = Slips(rng.choice(_SLIPPING), rng, gives_up=rng.choice(_GIVING_UP) if name == "adapt" else 0.0)
         yield Exercise(f"alfworld {name}", _tree(name), world, lesson_task(seed, number), teacher, slips), rng
 
 

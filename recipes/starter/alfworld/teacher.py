@@ -206,11 +206,13 @@ class Agent(Thinks):
         return True
 
     def _tried(self, whole: Wanted) -> Policy:
-        """An executor does what takes one search by itself, as far as its steps go. It gives up a task with more parts
-        at once."""
-        if whole.how not in ("", "look"):
-            return False
-        return (yield from self._flat(whole))
+        """An executor does what takes one search by itself, as far as its steps go. Of two things it takes the first,
+        and hands on the rest: the plan begins with what is held."""
+        if whole.how != "two":
+            return (yield from self._flat(whole))
+        if (yield from self._find("take", whole.thing, "", None)):
+            yield from self._think(f"I have {self.held}, the first of two.")
+        return False
 
     def _flat(self, whole: Wanted) -> Policy:
         how, thing, place = whole

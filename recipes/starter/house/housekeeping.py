@@ -28,6 +28,7 @@ _MIXTURE = (  # (strategy, with working memory, how often)
 )  # fmt: skip
 _VERIFIED = "reactree_verified"
 _SLIPPING = (0.0, 0.0, 0.05, 0.12)  # of a lesson's decisions
+_GIVING_UP = (0.0, 0.0, 0.03)  # … of ADaPT's, by an executor in the midst of what it tries
 MOST = 6  # agents of a task that only act: they look alike, those that expand do not, and all of those are kept
 OPENINGS = 10  # tasks of which only the first decisions are taught, for each that is taught to its end
 _FIRST = {
@@ -112,6 +113,8 @@ class _Hall:
         task = make_lesson_task(self.seed, number if part == 0 else _ELSEWHERE + number * (1 + OPENINGS) + part)
         name, recall, _ = rng.choices(_MIXTURE, [w for *_, w in _MIXTURE])[0]
         slips = Slips(0.0 if first else rng.choice(_SLIPPING), rng)
+        if name == "adapt":  # an opening shows the first decisions of the executor, or the plan behind one that gave up
+            slips = slips._replace(gives_up=rng.choice((0.0, 9.0, 9.0) if first else _GIVING_UP))
         knowing = partial(teacher, told=meant(task))
         most, prompts = _FIRST[name] if first else 300, "instruct" if rng.random() < INSTRUCT else ""
         kind = f"house {name} {prompts}".strip()

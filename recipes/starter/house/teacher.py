@@ -154,12 +154,14 @@ class Node(Hands):
         return [*opened, *found, f"go to the {errand.place} and put down the {what} {errand.way} it"]
 
     def _tried(self) -> Policy:
-        """An executor does a task of one thing by itself; one of several parts is for the planner."""
+        """An executor does a task of one thing by itself. Of several it takes up the first, and hands on the rest: the
+        plan begins with what is held."""
         errands = self._errands()
-        if len(errands) != 1 or errands[0].amount > 1:
-            return False
-        self.hands_on = False  # it looks into the rooms itself, until its steps are spent
-        return (yield from self._flat())
+        if len(errands) == 1 and errands[0].amount == 1:
+            return (yield from self._flat())
+        if errands and (yield from self._find("the", errands[0].thing, None)):
+            yield from self._think(f"I have {self.notes.held[-1]}, the first of several.")
+        return False
 
     # the whole task ------------------------------------------------------------------------------
 
@@ -217,7 +219,7 @@ class Node(Hands):
 
     def _find(self, which: str, thing: str, room: str | None) -> Policy:
         """Into the hand: from where it was seen, else room by room."""
-        wanted = self._held(thing) + 1 if which == "another" or not self.expands else 1
+        wanted = self._held(thing) + 1 if which == "another" or not (self.expands or self.hands_on) else 1
         if room is not None:
             return (yield from self._search(thing, room, wanted))
         if self._held(thing) >= wanted:
@@ -233,8 +235,6 @@ class Node(Hands):
                 if (yield from self._fetch(thing, wanted, name, place, where)):
                     return True
                 break
-        if self.hands_on:
-            return False
         rooms = self._rooms(self._home_of_thing(thing))
         if self.expands:
             return (yield from self._expand("fallback", [f"find and pick up {which} {thing} in {r}" for r in rooms]))

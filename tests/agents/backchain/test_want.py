@@ -116,14 +116,14 @@ def test_skills_that_bring_nothing_are_told_with_a_way_out(house: Greenhouse) ->
     tree = bt.load("version: 1\ntree: t\nroot: {want: {goal: g, into: wanted}}\n", skills=[house.skills()[-1]])
     with bt.Run(tree, services={"model": ScriptedModel([])}) as run:
         run.tick()
-        assert run.status is FAILURE and "says what it brings" in run.root.feedback_message
+        assert run.status is FAILURE and "says what it brings" in run.parts.engine.root.feedback_message
 
 
 def test_a_run_of_facts_is_replayed_and_equal(house: Greenhouse, tmp_path: Path) -> None:
     model = ScriptedModel(["water fern"])
     with run_of(house, model, "Somebody is thirsty.", journal=tmp_path) as run:
         assert run.spin(ticks=500) is SUCCESS
-        path = run.journal.path
+        path = run.parts.journal.path
     assert replay(path).same
 
 
@@ -189,7 +189,7 @@ def test_none_of_the_actions_is_meant_where_the_best_is_as_surprising_as_when_no
         with bt.Run(bt.load(f"{WANT}}}}}", skills=house.skills()), services={"model": Scorer(scores)}) as run:
             assert run.spin(ticks=100) is (SUCCESS if wanted else FAILURE)
             assert run.blackboard["wanted"] == wanted
-    assert "nothing is asked for" in run.root.feedback_message
+    assert "nothing is asked for" in run.parts.engine.root.feedback_message
 
 
 def test_talk_that_names_nothing_is_left_out_and_what_names_a_thing_is_not(house: Greenhouse) -> None:
@@ -446,7 +446,7 @@ def test_what_was_understood_is_confirmed_by_a_person_once_also_in_a_replay(hous
     with confirmed(house, person, journal=tmp_path) as run:
         assert run.spin(ticks=100) is SUCCESS
         assert run.blackboard["wanted"] == "fern is watered"
-        path = run.journal.path
+        path = run.parts.journal.path
     assert replay(path).same
     assert person.asked == ["`Water the fern`: shall this be true: fern is watered? (yes or no)"]
 

@@ -142,7 +142,7 @@ def test_a_plug_ins_twin_is_written_with_its_ports_and_its_model() -> None:
 @names
 def test_monitors_and_pages_get_kind_family_and_sign(kind: Kind) -> None:
     with Trial(tree_of(kind), skills={"s0": RUNNING} if kind.node_fields else {}) as trial:
-        shape = Census().whole(trial.run.root)
+        shape = Census().whole(trial.run.parts.engine.root)
         placed: Placed = next(row for row in shape.add if row.number == 1)
         rows = [tree_xml.Row(r.number, r.parent, r.kind, r.name, "/t", r.family) for r in shape.add]
     assert placed.family == ("foreign" if kind.foreign else kind.family)
@@ -150,7 +150,7 @@ def test_monitors_and_pages_get_kind_family_and_sign(kind: Kind) -> None:
     known = kind.twin.tag if kind.twin is not None and kind is not PATIENT else placed.kind
     families = {each.get("ID"): each.tag for each in model or ()}
     assert families[known] == tree_xml.FAMILIES.get(placed.family, families[known])
-    told = started("r", "t", None, "", 0.0, kinds=trial.run.spec.registry)
+    told = started("r", "t", None, "", 0.0, kinds=trial.run.parts.tree.spec.registry)
     assert told["signs"].get(kind.name, "") == kind.sign
 
 
@@ -180,7 +180,7 @@ def test_what_a_parent_says_of_its_children_is_what_it_does(kind: Kind) -> None:
             for name in ("s0", "s1", "s2", "last") if name in text_of(kind)
         }  # fmt: skip
         with Trial(tree_of(kind), skills=acts) as trial:
-            node = trial.run.root
+            node = trial.run.parts.engine.root
             assert isinstance(node, Parent)
             for _ in range(12):
                 before = [child.status for child in node.children]

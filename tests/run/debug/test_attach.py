@@ -48,7 +48,7 @@ def place() -> Iterator[Path]:
 def going(place: Path) -> Iterator[tuple[Run, Door]]:
     """A run that ticks in a thread of its own, with its door open."""
     with Run(load(PATROL), hz=200) as run:
-        opened = Door(run, run.name, place, limit=float("inf"))
+        opened = Door(run, run.parts.name, place, limit=float("inf"))
         spinning = threading.Thread(target=run.spin)
         spinning.start()
         try:
@@ -117,11 +117,11 @@ def test_when_the_last_client_has_gone_the_run_pays_nothing_any_more(going):
     run, opened = going
     client = Attached(opened.path)
     asked(client, "step")
-    assert run.context.gates.ticks
+    assert run.parts.context.gates.ticks
     client.close()
     ticks(run, 5)
     opened.close()
-    assert run.context.gates.ticks == ()
+    assert run.parts.context.gates.ticks == ()
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_door_costs_a_tick_nothing_until_somebody_debugs(place):
     counts = []
     for how in ("never", "open", "closed"):
         with Run(load("version: 1\ntree: t\nroot:\n  sequence: [{succeed: }, {wait: 1000}]\n")) as run:
-            opened = Door(run, run.name, place) if how == "open" else None
+            opened = Door(run, run.parts.name, place) if how == "open" else None
             if how == "closed":
                 debugger_of(run).break_at("**")
                 debugger_of(run).close()
@@ -192,7 +192,7 @@ def test_the_door_costs_a_tick_nothing_until_somebody_debugs(place):
             sys.setprofile(count)
             try:
                 for _ in range(50):
-                    run.engine.tick_unless(None, always=True)
+                    run.parts.engine.tick_unless(None, always=True)
             finally:
                 sys.setprofile(None)
             counts.append(calls)

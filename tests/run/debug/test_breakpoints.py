@@ -54,7 +54,7 @@ def test_a_node_that_is_held_has_not_begun_and_begins_in_the_tick_after_the_paus
     assert trial.tick() is RUNNING
     assert heard == [("paused", "/patrol/dock")]
     assert trial.skills["go"].started == 1 and trial.skills["turn"].started == 0
-    assert trial.tick(5) is RUNNING and trial.run.engine.count == 1, "no tick is made during a pause"
+    assert trial.tick(5) is RUNNING and trial.run.parts.engine.count == 1, "no tick is made during a pause"
     debugger_of(trial.run).resume()
     trial.finish()
     assert trial.status is SUCCESS and trial.skills["go"].started == 1 and trial.skills["charge"].started == 1
@@ -71,7 +71,7 @@ def test_a_breakpoint_is_hit_at_its_moment(trial, moment, tick):
         if debugger_of(trial.run).paused:
             break
     assert debugger_of(trial.run).paused is bool(tick)
-    assert not tick or trial.run.engine.count == tick
+    assert not tick or trial.run.parts.engine.count == tick
 
 
 def test_a_condition_is_an_expression_over_the_entries_of_the_node(trial):
@@ -108,13 +108,13 @@ def test_into_over_and_to_go_where_they_say(trial):
 def test_a_step_is_one_tick(trial):
     debugger = debugger_of(trial.run)
     debugger.pause()
-    assert trial.run.tick().running and trial.run.tick().running and trial.run.engine.count == 0
+    assert trial.run.tick().running and trial.run.tick().running and trial.run.parts.engine.count == 0
     debugger.step()
     trial.tick(3)
-    assert trial.run.engine.count == 1
+    assert trial.run.parts.engine.count == 1
     debugger.step(2)
     trial.tick(9)
-    assert trial.run.engine.count == 3 and debugger.paused
+    assert trial.run.parts.engine.count == 3 and debugger.paused
 
 
 def test_a_node_is_not_held_where_that_would_halt_what_runs():
@@ -156,12 +156,12 @@ def test_a_pause_that_nobody_ends_goes_on_by_itself(trial):
     tick = trial.run.tick()
     assert tick.due == tick.deadline == 20.0, "who sleeps until the next tick is woken for the end of the pause"
     trial.advance(19.9)
-    assert trial.run.engine.count == 1
+    assert trial.run.parts.engine.count == 1
     debugger.entries() and debugger.break_at("**/never")  # a word of somebody: they are there
     trial.advance(19.9)
-    assert trial.run.engine.count == 1
+    assert trial.run.parts.engine.count == 1
     trial.advance(0.2)
-    assert trial.run.engine.count == 2 and not debugger.paused
+    assert trial.run.parts.engine.count == 2 and not debugger.paused
 
 
 def test_its_author_may_have_it_halted_instead(trial):
@@ -186,9 +186,9 @@ def test_a_halt_a_stop_and_a_signal_land_during_a_pause(how):
         ended.start()
         assert paused.wait(60)
         {"halt": lambda: run.halt("enough"), "stop": lambda: run.halt("enough", for_good=True),
-         "signal": lambda: run.runner.halt("SIGTERM")}[how]()  # fmt: skip
+         "signal": lambda: run.parts.runner.halt("SIGTERM")}[how]()  # fmt: skip
         ended.join(60)
-        assert not ended.is_alive() and run.root.status.name == "INVALID"
+        assert not ended.is_alive() and run.parts.engine.root.status.name == "INVALID"
 
 
 def test_the_ticks_that_a_run_may_make_are_not_spent_by_a_pause():
@@ -197,7 +197,7 @@ def test_the_ticks_that_a_run_may_make_are_not_spent_by_a_pause():
         debugger_of(run).pause_of.author(limit=5)
         debugger_of(run).break_at("/t/0", "success", once=True)
         run.spin(ticks=30)
-        assert run.engine.count == 30 and clock.now() > 7.5
+        assert run.parts.engine.count == 30 and clock.now() > 7.5
 
 
 def test_nobody_can_ask_from_inside_a_tick(trial):
@@ -218,14 +218,14 @@ def test_what_is_wrong_with_a_breakpoint_is_said(trial, wrong):
 
 def test_after_close_nothing_of_a_debugger_is_left(trial):
     plain = {id(node): set(vars(node)) for node in trial.run.nodes()}
-    listeners = trial.run.context.stream.count
+    listeners = trial.run.parts.context.stream.count
     debugger = debugger_of(trial.run)
     debugger.look()
     debugger.break_at("**")
     debugger.force("**/dock", "failure")
     trial.tick()
     debugger.close()
-    assert trial.run.context.gates.ticks == () and trial.run.context.stream.count == listeners
+    assert trial.run.parts.context.gates.ticks == () and trial.run.parts.context.stream.count == listeners
     left = {id(node): set(vars(node)) - {"_said"} - plain[id(node)] for node in trial.run.nodes()}
     assert not any(names & {"step", "resumes", "ends", "stop"} for names in left.values())
     trial.run.halt("again")
@@ -236,7 +236,7 @@ def test_a_breakpoint_ends_several_steps_early(trial):
     debugger_of(trial.run).break_at("/patrol/dock")
     debugger_of(trial.run).step(9)
     assert trial.run.tick().running and trial.run.tick().running
-    assert trial.run.engine.count == 1 and debugger_of(trial.run).at == "/patrol/dock"
+    assert trial.run.parts.engine.count == 1 and debugger_of(trial.run).at == "/patrol/dock"
 
 
 def test_under_a_tree_of_py_trees_that_knows_no_pause_no_node_is_held():
@@ -244,6 +244,6 @@ def test_under_a_tree_of_py_trees_that_knows_no_pause_no_node_is_held():
 
     with Run(load("version: 1\ntree: t\nroot:\n  sequence: [{log: one}, {wait: 9}]\n"), clock=Manual()) as run:
         debugger_of(run).break_at("**")
-        stock = py_trees.trees.BehaviourTree(run.root)
+        stock = py_trees.trees.BehaviourTree(run.parts.engine.root)
         stock.tick()
-        assert run.root.children[0].status is SUCCESS and run.root.status is RUNNING
+        assert run.parts.engine.root.children[0].status is SUCCESS and run.parts.engine.root.status is RUNNING

@@ -192,9 +192,9 @@ def test_after_any_session_that_was_taken_back_a_run_decides_as_one_that_was_nev
             for a, b, seconds in inputs:
                 run.blackboard.update(a=a, b=b)
                 clock.advance(seconds)
-                run.context.visits = []
+                run.parts.context.visits = []
                 run.tick()
-                trace.append([(path_of(node), node.status.name) for node in run.context.visits])
+                trace.append([(path_of(node), node.status.name) for node in run.parts.context.visits])
         assert traces[0] == traces[1]
 
 

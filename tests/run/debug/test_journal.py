@@ -45,8 +45,8 @@ for _ in range(3):
 debugger.replace("/patrol/0/lost", "log: {{name: lost, text: found}}")
 run.tick()
 debugger.pause()
-run.journal.settled()
-print(run.journal.path, run.engine.count, flush=True)
+run.parts.journal.settled()
+print(run.parts.journal.path, run.parts.engine.count, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -74,8 +74,8 @@ def debugged(folder: Path) -> Path:
         debugger.resume()
         while run.tick().running:
             clock.advance(1)
-        assert "searching" in lines and run.journal is not None and run.journal.path is not None
-        return run.journal.path
+        assert "searching" in lines and run.parts.journal is not None and run.parts.journal.path is not None
+        return run.parts.journal.path
 
 
 def test_all_that_it_did_is_in_the_journal_as_its_own(tmp_path):
@@ -103,7 +103,9 @@ def test_a_paused_run_that_was_killed_goes_on_and_says_what_the_debugger_had_cha
     lines: list[str] = []
     with resume(journal, clock=Manual()) as run:
         run.listen(lambda line: lines.append(line.text), Line, Notice)
-        assert run.engine.count == int(ticks) and not debugger_of(run).paused and debugger_of(run).breakpoints == []
+        assert (
+            run.parts.engine.count == int(ticks) and not debugger_of(run).paused and debugger_of(run).breakpoints == []
+        )
         assert len(debugger_of(run).changes) == 2
         told = [line for line in lines if "a debugger had changed this run" in line]
         assert told and "**/drive is forced: failure" in told[0] and "is replaced by edited YAML" in told[0]
@@ -116,8 +118,8 @@ def test_btr_resume_takes_back_what_is_asked_for(tmp_path, capsys):
     with Run(load(PATROL), clock=Manual(), journal=tmp_path) as run:
         debugger_of(run).force("**/drive", "running")
         run.tick()
-        assert run.journal is not None
-        journal = str(run.journal.path)
+        assert run.parts.journal is not None
+        journal = str(run.parts.journal.path)
     assert main(["runs", "resume", journal, "--take-back", "--seconds", "60"]) == 0
     assert "undone: **/drive is forced: running" in capsys.readouterr().err
 
@@ -126,9 +128,9 @@ def test_a_journal_that_tells_of_something_no_debugger_does_is_a_difference(tmp_
     clock = Manual()
     with Run(load(PATROL), clock=clock, journal=tmp_path) as run:
         run.tick()
-        run.journal.debugged({"do": "import os"})
-        run.journal.debugged({"do": "force", "path": 3})
+        run.parts.journal.debugged({"do": "import os"})
+        run.parts.journal.debugged({"do": "force", "path": 3})
         clock.advance(1)
         run.tick()
-        path = run.journal.path
+        path = run.parts.journal.path
     assert "no debugger writes" in replay(path).difference

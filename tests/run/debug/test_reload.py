@@ -88,11 +88,11 @@ class Edited:
         return self.watch.check()
 
     def node(self, path: str) -> Any:
-        return self.run.engine.find(path)
+        return self.run.parts.engine.find(path)
 
     def journal(self) -> Path:
-        assert self.run.journal is not None and self.run.journal.path is not None
-        return self.run.journal.path
+        assert self.run.parts.journal is not None and self.run.parts.journal.path is not None
+        return self.run.parts.journal.path
 
 
 @pytest.fixture
@@ -199,8 +199,8 @@ def test_a_replay_and_a_resume_come_to_the_same(edited: Edited) -> None:
     edited.run.close()
     assert replay(edited.journal()).difference == ""
     with resume(edited.journal(), clock=bt.clock.Manual(), changed=True) as run:
-        assert run.engine.find("/main/left").status is bt.Status.SUCCESS
-        assert run.engine.find("/main/below/inner/first").status is bt.Status.RUNNING
+        assert run.parts.engine.find("/main/left").status is bt.Status.SUCCESS
+        assert run.parts.engine.find("/main/below/inner/first").status is bt.Status.RUNNING
 
 
 def test_a_root_in_one_line_and_a_child_in_one_line_are_taken(tmp_path: Path) -> None:

@@ -63,9 +63,9 @@ def tree(seed: int) -> str:
     return f"version: 1\ntree: t\nblackboard: {{n: {{type: integer, default: 0}}}}\nroot: {root}\n"
 
 
-def state(run: Any) -> dict[str, Any]:
-    seen = {path_of(node): node.status.name for node in run.engine.root.iterate()}
-    return {**seen, **dict(run.context.blackboard.root)}
+def state(engine: Any) -> dict[str, Any]:
+    seen = {path_of(node): node.status.name for node in engine.root.iterate()}
+    return {**seen, **dict(engine.context.blackboard.root)}
 
 
 @contextmanager
@@ -76,8 +76,8 @@ def paused(text: str, folder: Path, ticks: int) -> Iterator[tuple[Run, dict[int,
         debugger = debugger_of(run)
         debugger.look()
         debugger.pause_of.author(limit=float("inf"))
-        while run.engine.count < ticks and run.tick().running:
-            states[run.engine.count], why[run.engine.count] = state(run), debugger.why()
+        while run.parts.engine.count < ticks and run.tick().running:
+            states[run.parts.engine.count], why[run.parts.engine.count] = state(run.parts.engine), debugger.why()
             clock.advance(0.5)
         debugger.pause()
         yield run, states, why
@@ -89,35 +89,35 @@ def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_do
     begun.clear()
     with paused(tree(seed), tmp_path, 8) as (run, states, why):
         debugger, before = debugger_of(run), Counter(begun)
-        whole = Recording(run.journal.path).events
+        whole = Recording(run.parts.journal.path).events
         past = sorted(states)[:-1]
         for tick in draw.sample(past, min(5, len(past))):
             do(debugger, "to", {"tick": tick})
-            assert state(shown(debugger)) == states[tick]
+            assert state(shown(debugger).engine) == states[tick]
             said = do(debugger, "why", {})["sentences"]
             assert said == why[tick]
         assert Counter(begun) == before, "looking back calls no skill"
-        at_rest = [tick for tick in past if not running(run.journal.path, tick)]
+        at_rest = [tick for tick in past if not running(run.parts.journal.path, tick)]
         if run.status is not RUNNING or not at_rest:
             return
         tick = draw.choice(at_rest)
         do(debugger, "to", {"tick": tick})
         do(debugger, "fork", {"anyway": True})
         fork: Any = latest(debugger).run
-        assert state(fork) == states[tick] and fork.name == f"{run.name}-fork-1"
+        assert state(fork.parts.engine) == states[tick] and fork.parts.name == f"{run.parts.name}-fork-1"
         assert Counter(begun) == before, "nothing that had begun is begun again before the fork goes on"
         thread = debugger.travel.thread
         do(debugger, "continue", {})
         thread.join(60)
         assert not thread.is_alive() and latest(debugger) is debugger
-        assert [*Recording(run.journal.path).events[: len(whole)]] == whole
+        assert [*Recording(run.parts.journal.path).events[: len(whole)]] == whole
         again = Counter(begun) - before
         debugger.resume()
         run.spin()
         rest = Counter(begun) - before - again
         assert run.status is fork.status and run.blackboard["n"] == fork.blackboard["n"]
-        run.journal.settled()
-        later = started_after(run.journal.path, tick)
+        run.parts.journal.settled()
+        later = started_after(run.parts.journal.path, tick)
         assert again == later, "the fork begins what came later, and nothing twice"
         assert rest + before == Counter(begun) - again
 
@@ -175,7 +175,7 @@ def test_a_fork_steps_back_too_and_a_halt_ends_it_alone(tmp_path: Path) -> None:
         do(debugger, "to", {"tick": 2})
         do(debugger, "halt", {})
         thread.join(60)
-        assert do(debugger, "status", {})["run"] == run.name and debugger.paused and run.engine.count == 6
+        assert do(debugger, "status", {})["run"] == run.parts.name and debugger.paused and run.parts.engine.count == 6
         do(debugger, "continue", {})
         assert run.spin() is SUCCESS
 
@@ -189,14 +189,14 @@ def test_what_may_not_be_repeated_refuses_a_fork_before_it_and_not_one_after_it(
     text = "version: 1\ntree: t\nroot: {sequence: [wait: 1, pour: {}, wait: 9]}\n"
     clock = Manual()
     with Run(load(text, skills=[Pour]), clock=clock, journal=tmp_path) as run, stepping(run, Manual()):
-        while run.engine.find("/t/2").status is not RUNNING:
+        while run.parts.engine.find("/t/2").status is not RUNNING:
             run.tick()
-            run.journal.settled()  # it begins once its record is on the disk
+            run.parts.journal.settled()  # it begins once its record is on the disk
             clock.advance(0.5)
         debugger = debugger_of(run)
         debugger.pause()
         do(debugger, "to", {"tick": 1})
-        done = events(run.journal.path, "done")[0][0]
+        done = events(run.parts.journal.path, "done")[0][0]
         with pytest.raises(BtError, match="it has done `pour`") as refused:
             do(debugger, "fork", {})
         assert "fork anyway" in refused.value.hint
@@ -216,7 +216,7 @@ def test_a_run_without_a_journal_says_why_it_cannot_go_back() -> None:
 def walked(folder: Path) -> Path:
     with Run(load(WALK, skills=[kind_of(Job)]), clock=Manual(), journal=folder) as run:
         run.spin()
-        return Path(str(run.journal.path))
+        return Path(str(run.parts.journal.path))
 
 
 def test_a_recorded_run_is_looked_at_and_forked_the_same_way(tmp_path: Path) -> None:

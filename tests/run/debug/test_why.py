@@ -40,7 +40,7 @@ root:
 def recorded(folder) -> str:
     with Run(load(PATROL), clock=Manual(), journal=folder) as run:
         run.spin()
-        return str(run.journal.path)
+        return str(run.parts.journal.path)
 
 
 def test_a_skipped_branch_names_its_test_and_the_values_that_it_read(tmp_path):
@@ -76,9 +76,9 @@ def test_a_run_that_goes_on_tells_the_same_as_its_journal(tmp_path):
         debugger_of(run).look()
         told: dict[int, list[str]] = {}
         while run.tick().running:
-            told[run.engine.count] = [*debugger_of(run).why("/patrol/0/charge"), *debugger_of(run).why("/patrol")]
+            told[run.parts.engine.count] = [*debugger_of(run).why("/patrol/0/charge"), *debugger_of(run).why("/patrol")]
             clock.advance(1)
-        journal = run.journal.path
+        journal = run.parts.journal.path
     for tick, said in told.items():
         again = [s for path in ("/patrol/0/charge", "/patrol") for s in why_recorded(journal, path, tick).sentences]
         assert again == said

@@ -91,8 +91,8 @@ root:
 def test_without_a_policy_nothing_is_followed() -> None:
     """A tree without policies has no enforcer, and no listener of one."""
     with bt.Run(bt.load("version: 1\ntree: t\nroot: {succeed: {}}\n")) as made:
-        assert made.context.services.policy is None and RunEnforcer not in made.extensions
-        assert not made.context.stream.wanted(Labelled)
+        assert made.parts.context.services.policy is None and RunEnforcer not in made.parts.extensions
+        assert not made.parts.context.stream.wanted(Labelled)
 
 
 def test_an_endorsed_choice_may_order_and_an_open_answer_may_not() -> None:
@@ -250,6 +250,6 @@ def test_a_projects_rule_for_a_skill_that_no_tree_has_is_reported(
 def test_what_is_written_from_outside_the_tree_has_its_writers_label(by: str, labels: set[str]) -> None:
     """A program's writes are the world's, a person's on the page the operator's; another robot's may be anything."""
     with bt.Run(bt.load(HEAD + "root: {log: '{room}{mail}'}", skills=[unlock, read])) as made:
-        board = made.context.blackboard
+        board = made.parts.context.blackboard
         board.write(board.root, {"room": "hall"}, by)
-        assert made.extensions[RunEnforcer].ledger.entry(made.blackboard, "room") == labels
+        assert made.parts.extensions[RunEnforcer].ledger.entry(made.blackboard, "room") == labels

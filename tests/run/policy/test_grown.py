@@ -74,7 +74,7 @@ def test_a_port_of_an_included_tree_has_the_labels_of_what_it_is_given(
         status, refused, made = run(tmp_path / "t.yaml")
         assert status is result and bool(refused[:1]) is True
         assert ("outside" in str(refused[0])) is (result is FAILURE)
-        labels = made.extensions[RunEnforcer].ledger.entry(made.blackboard, "back")
+        labels = made.parts.extensions[RunEnforcer].ledger.entry(made.blackboard, "back")
         assert ("outside" in labels) is (result is FAILURE)
 
 

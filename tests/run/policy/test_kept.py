@@ -67,7 +67,7 @@ def one_run(answers: list[str], **more: Any) -> tuple[Any, dict[str, frozenset[s
     with bt.Run(tree, model=ScriptedModel(answers), **more) as run:
         run.listen(lambda line: refused.append(line.text), Line)
         status = run.spin(ticks=50)
-        labels = {node.path: of for node, of in run.extensions[RunEnforcer].ledger.agents.items()}
+        labels = {node.path: of for node, of in run.parts.extensions[RunEnforcer].ledger.agents.items()}
     return status, labels, refused
 
 

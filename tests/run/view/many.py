@@ -57,9 +57,9 @@ def variety(folder: Path) -> Iterator[dict[str, Run]]:
         for run in (patrol, forest):
             for _ in range(3):
                 run.tick()
-            run.journal.settled()
+            run.parts.journal.settled()
         for suffix in (".btr", ".btr-wal"):  # what a process that was killed leaves: no lock, not closed
-            shutil.copy(f"{patrol.journal.path.with_suffix('')}{suffix}", folder / f"crashed{suffix}")
+            shutil.copy(f"{patrol.parts.journal.path.with_suffix('')}{suffix}", folder / f"crashed{suffix}")
         (folder / "damaged.btr").write_text("this is no journal")
         yield {"patrol": patrol, "forest": forest}
 

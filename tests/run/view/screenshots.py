@@ -95,7 +95,7 @@ def spinning(run: Run):
     try:
         yield
     finally:
-        run.runner.halt("the picture is taken")
+        run.parts.runner.halt("the picture is taken")
         thread.join()
 
 

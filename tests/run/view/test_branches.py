@@ -31,11 +31,11 @@ def forks(tmp_path) -> list[Path]:
     """A failed run, two forks of it, and a fork of the first of these."""
     with Run(load(TREE), clock=Manual(), journal=tmp_path) as run:
         run.spin()
-    paths = [run.journal.path]
+    paths = [run.parts.journal.path]
     for of, at, fuel in ((0, "1", 9), (0, "2", 1), (1, "1", 9)):
         with fork(paths[of], at, Edits(entries={"fuel": fuel}), clock=Manual()) as run:
             run.spin()
-        paths.append(run.journal.path)
+        paths.append(run.parts.journal.path)
     return paths
 
 

@@ -99,7 +99,7 @@ def test_back_a_tick_and_on_from_there_as_a_fork_with_a_page_of_its_own(browser:
         try:
             browser.open(view.url)
             browser.until(lambda: browser.js(CHOOSE, "/patrol/0/drive/go"))
-            browser.until(lambda: run.engine.count > 8)
+            browser.until(lambda: run.parts.engine.count > 8)
             debugger.pause()
             browser.until("btr.history.head.tick > 8")
             browser.js("btr.seek(btr.history.momentOf(5)); btr.draw();")
@@ -111,13 +111,13 @@ def test_back_a_tick_and_on_from_there_as_a_fork_with_a_page_of_its_own(browser:
             browser.js(PRESS, "fork")
             browser.until(lambda: f"on from tick {tick}" in browser.js(TEXT))
             fork = debugger.travel.fork.run
-            assert fork.engine.count == tick and debugger.paused
+            assert fork.parts.engine.count == tick and debugger.paused
             with pytest.raises(BtError, match="this run waits"):
                 view.command("step", {"ticks": 1})
             browser.open(view.forks[0].url)
-            browser.until(f"btr.history.head.latest.start && btr.history.head.latest.start.run === '{fork.name}'")
+            browser.until(f"btr.history.head.latest.start && btr.history.head.latest.start.run === '{fork.parts.name}'")
             browser.js("btr.command('step');")
-            browser.until(lambda: fork.engine.count == tick + 1)
+            browser.until(lambda: fork.parts.engine.count == tick + 1)
             browser.screenshot(artefact / "fork.png")
             browser.js("btr.command('halt');")
             browser.until(lambda: debugger.travel.fork is None)
@@ -175,8 +175,8 @@ def test_completion_knows_the_kinds_and_entries_of_the_tree_at_that_place():
 def test_the_page_of_a_recorded_run_says_why_at_the_moment_that_is_shown(browser: Browser, tmp_path):
     with Run(load(PATROL.replace("1000000", "3")), clock=Manual(), journal=tmp_path) as run:
         run.spin()
-        assert run.journal is not None and run.journal.path is not None
-        path = run.journal.path
+        assert run.parts.journal is not None and run.parts.journal.path is not None
+        path = run.parts.journal.path
     feed = Feed(most=None)
     feed.put(*events_of(path))
     feed.close()

@@ -85,7 +85,7 @@ def test_a_crash_is_told_before_what_it_caused_with_its_traceback_live_and_recor
     order: list[str] = []
     with depot_run(tmp_path, hz=200, journal=tmp_path / "runs") as run:
         run.listen(lambda event: order.append(type(event).__name__), Crash, Line)
-        live, file = watched(run, 200), run.journal.path
+        live, file = watched(run, 200), run.parts.journal.path
     recorded = PagePicture(JournalReader(file).more())
     assert order[order.index("Crash") + 1] == "Line"
     for picture in (live, recorded):
@@ -118,7 +118,7 @@ root:
 def test_a_failed_root_says_which_test_failed_and_with_which_values(tmp_path):
     why = "`n > limit` does not hold: n is 2, limit is 3"
     with Run(load(FAILS), inputs={"n": 2}, journal=tmp_path / "runs") as run:
-        live, file = watched(run, 3), run.journal.path
+        live, file = watched(run, 3), run.parts.journal.path
     for picture in (live, PagePicture(JournalReader(file).more())):
         assert (picture.latest["over"]["path"], picture.latest["over"]["why"]) == ("/t/1", why)
         assert f"failed at /t/1: {why}" in screen(picture, 20, 120, False)
@@ -143,7 +143,7 @@ def test_who_was_halted_by_whom_and_why_is_told_of_each_node():
 def test_entries_that_are_gone_are_gone_from_the_page_and_from_the_recording(tmp_path):
     text = "version: 1\ntree: t\nroot:\n  sequence:\n    - set: {a: 1, b: 2}\n    - unset: a\n    - wait: 9\n"
     with Run(load(text), clock=Manual(), journal=tmp_path / "runs") as run:
-        live, file = watched(run, 1), run.journal.path
+        live, file = watched(run, 1), run.parts.journal.path
     for picture in (live, PagePicture(JournalReader(file).more())):
         assert set(picture.board) == {("", "b")}
 
@@ -184,7 +184,7 @@ def test_a_person_writes_an_entry_from_the_page_and_the_journal_says_so(tmp_path
         assert post(view, scope="", name="n", value=5)[0] == 200
         assert run.blackboard["n"] == 5
         assert view.feed.picture().board["", "n"]["by"] == "page"
-        file = run.journal.path
+        file = run.parts.journal.path
     [written] = [body for _, body in Recording(file).of("write")]
     assert (written["name"], written["value"], written["by"]) == ("n", 5, "page")
     assert PagePicture(JournalReader(file).more()).board["", "n"]["by"] == "page"

@@ -89,9 +89,9 @@ def test_grafts_appear_where_they_grow(browser):
     with house_run(clock=Manual()) as run, View(run) as view:
         browser.open(view.url)
         browser.until("document.querySelectorAll('.box').length === 1")
-        while run.engine.nodes == 1:
+        while run.parts.engine.nodes == 1:
             run.tick()
-        browser.until(f"document.querySelectorAll('.box.grown').length === {run.engine.nodes - 1}")
+        browser.until(f"document.querySelectorAll('.box.grown').length === {run.parts.engine.nodes - 1}")
 
 
 def test_pause_step_and_halt_from_the_page(browser):
@@ -107,12 +107,12 @@ def test_pause_step_and_halt_from_the_page(browser):
             browser.click("#pause")
             browser.until("document.querySelector('#status').textContent === 'running'")
             browser.click("#halt")
-            assert not run.runner.stopped, "once is no more than a question"
+            assert not run.parts.runner.stopped, "once is no more than a question"
             browser.click("#halt")
             spin.join(60)
-            assert run.runner.stopped == "stopped from the page"
+            assert run.parts.runner.stopped == "stopped from the page"
         finally:
-            run.runner.halt("the test is over")
+            run.parts.runner.halt("the test is over")
             spin.join(60)
 
 
@@ -148,7 +148,7 @@ def test_a_person_answers_yes_or_no_or_in_words_from_the_page(browser):
             late.join(60)
             assert said == ["yes"], "also when the run is over"
         finally:
-            run.runner.halt("the test is over")
+            run.parts.runner.halt("the test is over")
             spin.join(60)
 
 

@@ -125,15 +125,15 @@ def test_a_watcher_that_has_gone_leaves_nothing_behind():
     """Not its lines, nor what agents tell, nor ticks, writes and worlds: all of it goes on without being heard."""
     feed = Feed()
     with house_run(clock=Manual()) as run:
-        listeners = run.context.stream.count
+        listeners = run.parts.context.stream.count
         watch = RunWatch(run, feed)
         run.tick()
         watch.detach()
         watch.detach()
         before = feed.after(None, most=10**9).events
-        run.context.emit(Line("/x", "info", "said when it had gone"))
+        run.parts.context.emit(Line("/x", "info", "said when it had gone"))
         run.spin(ticks=500)
-        assert run.context.stream.count == listeners
+        assert run.parts.context.stream.count == listeners
         assert feed.after(None, most=10**9).events == before and not watch.kept
 
 

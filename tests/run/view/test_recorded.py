@@ -36,7 +36,7 @@ def recorded(tmp_path):
         run.spin(ticks=500)
         watch.end(run.status)
         shape = as_it_is(run)
-        path = run.journal.path
+        path = run.parts.journal.path
     return path, feed.picture(), shape
 
 
@@ -74,8 +74,8 @@ def test_a_run_is_followed_while_another_part_of_the_program_writes_it(tmp_path)
     with house_run(journal=tmp_path / "runs", clock=Manual()) as run:
         for _ in range(10):
             run.tick()
-        run.journal.tape.writer.durable().wait(60)
-        reader = JournalReader(run.journal.path)
+        run.parts.journal.tape.writer.durable().wait(60)
+        reader = JournalReader(run.parts.journal.path)
         assert reader.live
         feed = Feed(most=None)
         follow = JournalFollowing(reader, feed)
@@ -83,7 +83,7 @@ def test_a_run_is_followed_while_another_part_of_the_program_writes_it(tmp_path)
             assert feed.picture().tick == 10 and "over" not in feed.picture().latest
             run.spin(ticks=300)
             shape = as_it_is(run)
-            run.journal.close()
+            run.parts.journal.close()
             follow.thread.join(60)
             assert not follow.thread.is_alive()
         finally:
@@ -103,8 +103,8 @@ def test_nodes_that_make_way_for_others_are_gone_from_the_recording_too(tmp_path
         run.remove("/t/1")
         run.tick()
         shape = [(path, SIGNS[node.status]) for (path, _), node in zip(as_it_is(run), run.nodes(), strict=True)]
-        path = run.journal.path
-        run.journal.close()
+        path = run.parts.journal.path
+        run.parts.journal.close()
     assert [p for p, _ in as_shown(PagePicture(events_of(path)))] == [p for p, _ in shape]
 
 
@@ -132,7 +132,7 @@ def test_a_journal_that_does_not_tell_shapes_is_shown_by_its_table_of_nodes(tmp_
     shapes = []
     with house_run(journal=tmp_path / "a", clock=Manual()) as run:
         run.spin(ticks=500)
-        shapes.append((run.journal.path, as_it_is(run)))
+        shapes.append((run.parts.journal.path, as_it_is(run)))
     with Run(load(GUARDED), journal=tmp_path / "b", clock=Manual()) as run:
         for change in (
             lambda: run.replace("/t/a", INNER),
@@ -143,8 +143,8 @@ def test_a_journal_that_does_not_tell_shapes_is_shown_by_its_table_of_nodes(tmp_
             change()
         run.tick()
         run.tick()
-        shapes.append((run.journal.path, as_it_is(run)))
-        run.journal.close()
+        shapes.append((run.parts.journal.path, as_it_is(run)))
+        run.parts.journal.close()
     for path, shape in shapes:
         shown = PagePicture(events_of(path))
         assert as_shown(shown) == shape
@@ -218,7 +218,7 @@ def test_looking_on_changes_nothing_in_what_is_recorded(make, tmp_path):
             if look:
                 RunWatch(run, Feed())
             run.spin(ticks=500)
-            path = run.journal.path
+            path = run.parts.journal.path
         with closing(sqlite3.connect(path)) as connection:
             rows = connection.execute("SELECT tick, kind, body FROM events ORDER BY seq").fetchall()
         return [(t, k, json.loads(b)) for t, k, b in rows if k not in ("clock", "answer")], [r[:2] for r in rows]

@@ -36,7 +36,7 @@ def rows(runs: Runs, cursor=None) -> dict:
 def tick(run: Run, times: int = 5) -> None:
     for _ in range(times):
         run.tick()
-    run.journal.settled()
+    run.parts.journal.settled()
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_list_counts_what_the_summary_of_a_run_counts(tmp_path):
 
 
 def test_a_journal_that_did_not_change_is_not_opened_and_of_one_that_grew_only_the_new_is_read(patrol, monkeypatch):
-    one = Glance(patrol.journal.path, ["battery"])
+    one = Glance(patrol.parts.journal.path, ["battery"])
     one.look()
     before, taken = one.entries["battery"], []
     assert not one.look() and one.reads == 1
@@ -88,7 +88,7 @@ def test_a_journal_that_did_not_change_is_not_opened_and_of_one_that_grew_only_t
 
 def test_read_in_parts_or_at_once_a_run_is_the_same(tmp_path):
     with house_run(journal=tmp_path, clock=Manual()) as run:
-        parts = Glance(run.journal.path, ["working_memory"])
+        parts = Glance(run.parts.journal.path, ["working_memory"])
         for _ in range(6):
             tick(run, 12)
             parts.look()
@@ -100,7 +100,7 @@ def test_a_journal_that_was_cut_by_a_resumed_run_is_read_anew(patrol, tmp_path):
     """The earlier copy has the same head and fewer entries."""
     one = Glance(tmp_path / "copied" / "run.btr", ["battery"])
     one.path.parent.mkdir()
-    source = patrol.journal.path
+    source = patrol.parts.journal.path
     copied = [(source.with_suffix(suffix), one.path.with_suffix(suffix)) for suffix in (".btr", ".btr-wal")]
     early = [(source.read_bytes(), copy) for source, copy in copied]
     tick(patrol, 40)
@@ -139,7 +139,7 @@ def test_a_journal_that_was_replaced_under_its_name_is_read_anew(tmp_path):
 
 def test_a_run_without_progress_is_stuck_until_it_goes_on(patrol):
     now = [0.0]
-    runs = Runs([patrol.journal.path], stuck=30, now=lambda: now[0])
+    runs = Runs([patrol.parts.journal.path], stuck=30, now=lambda: now[0])
     runs.look()
     last = next(iter(runs.glances.values())).progress
     for after, alarm in ((29, ""), (31, "stuck")):
@@ -154,10 +154,10 @@ def test_a_run_without_progress_is_stuck_until_it_goes_on(patrol):
 
 def test_an_answered_question_is_no_alarm_any_more(tmp_path):
     with variety(tmp_path) as live:
-        runs = Runs([live["forest"].journal.path])
+        runs = Runs([live["forest"].parts.journal.path])
         runs.look()
         assert rows(runs)["forest"]["alarm"] == "asks"
-        live["forest"].context.services.person.live.answer(1, "yes")
+        live["forest"].parts.context.services.person.live.answer(1, "yes")
         tick(live["forest"])
         runs.look()
         assert rows(runs)["forest"]["alarm"] == ""
@@ -176,7 +176,7 @@ def test_a_question_that_was_withdrawn_is_no_alarm_any_more(tmp_path):
     clock = Manual()
     with Run(tree, services={"person": Person()}, journal=tmp_path, clock=clock) as run:
         tick(run, 2)
-        runs = Runs([run.journal.path])
+        runs = Runs([run.parts.journal.path])
         runs.look()
         assert rows(runs)["t"]["alarm"] == "asks"
         clock.advance(31)
@@ -195,7 +195,7 @@ def test_runs_come_and_go_and_a_reader_is_told_only_what_changed(tmp_path, patro
     runs.look()
     assert set(rows(runs, cursor)) == {"hello"}
     cursor = runs.table.after(cursor).cursor
-    run.journal.path.unlink()
+    run.parts.journal.path.unlink()
     runs.look()
     part = runs.table.after(cursor)
     assert [e["k"] for e in part.events] == ["now", "gone"] and not part.anew
@@ -228,7 +228,7 @@ def test_the_stream_of_an_opened_run_is_that_of_its_own_page(tmp_path):
     runs = Runs([tmp_path])
     runs.look()
     feed = runs.opened.feed("1")
-    assert feed is runs.opened.feed("1") and feed.picture().latest["start"]["tree"] == run.spec.name
+    assert feed is runs.opened.feed("1") and feed.picture().latest["start"]["tree"] == run.parts.tree.spec.name
     assert runs.opened.feed("9") is None
     runs.close()
 
@@ -245,7 +245,7 @@ def test_no_more_streams_are_kept_than_pages_can_be_served(tmp_path, monkeypatch
 
 
 def test_a_live_run_is_no_longer_followed_once_its_page_was_closed_for_a_while(patrol, monkeypatch):
-    runs = Runs([patrol.journal.path])
+    runs = Runs([patrol.parts.journal.path])
     runs.look()
     feed = runs.opened.feed("1")
     feed.enter()

@@ -45,7 +45,7 @@ def test_runs_are_listed_alarms_first_and_follow_what_happens(browser, served, a
     while live["patrol"].context.blackboard.root.entries["battery"] > 0.85:
         live["patrol"].tick()
     for run in live.values():
-        run.journal.settled()
+        run.parts.journal.settled()
     with Run(load(HELLO.replace("hello", "late") % "succeed:"), journal=folder) as run:
         run.spin(ticks=20)
     browser.until("document.title === '(2) Runs'")

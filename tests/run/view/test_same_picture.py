@@ -172,7 +172,7 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
     text = f"version: 1\ntree: t\nblackboard: {{n: {{type: integer, default: 0}}}}\nroot:\n  {plan(rng, 4)}\n"
     with Run(load(text), clock=clock, journal=tmp_path / "runs") as run:
         RunWatch(run, feed)
-        reader = JournalReader(run.journal.path)
+        reader = JournalReader(run.parts.journal.path)
         top = PagePicture(reader.more())
         for _ in range(30):
             number = run.tick().number
@@ -184,11 +184,11 @@ def test_what_one_sees_live_is_what_the_journal_tells_at_every_tick(tmp_path, se
             assert live[number]["tree"] == as_it_is(run)
             assert live[number]["board"] == {("", name): value for name, value in run.blackboard.items()}
             if number % 7 == 0:
-                run.journal.tape.writer.durable().wait(60)
+                run.parts.journal.tape.writer.durable().wait(60)
                 for event in reader.more():
                     top.take(event)
                 assert seen(top) == live[number]
-        file = run.journal.path
+        file = run.parts.journal.path
     del live[30]  # its end halts it
     same(live, by_tick(events_of(file)))
 
@@ -199,7 +199,7 @@ def test_agents_their_goals_prompts_what_they_tell_and_spend_and_their_world_are
         RunWatch(run, feed)
         while (tick := run.tick()).running:
             live[tick.number] = seen(feed.picture())
-        file = run.journal.path
+        file = run.parts.journal.path
     last = live[max(live)]
     assert len(live) > 50 and last["spent"]["nodes"] > 2 and len(last["prompts"]) > 2
     assert all(prompt["system"] and prompt["task"] for prompt in last["prompts"].values())
@@ -224,9 +224,9 @@ def test_an_entry_that_was_taken_away_is_shown_neither_live_nor_of_its_journal(t
             number = run.tick().number
             clock.advance(0.01)
             live[number] = seen(feed.picture())
-            stands = run.context.blackboard.snapshot()
+            stands = run.parts.context.blackboard.snapshot()
             assert live[number]["board"] == {(at, name): v for at, own in stands.items() for name, v in own.items()}
         assert ("", "y") not in live[1]["board"]
         del live[number]  # its end halts it
-        file = run.journal.path
+        file = run.parts.journal.path
     same(live, by_tick(events_of(file)))

@@ -23,7 +23,7 @@ from tests.run.view.scenes import HOSTILE, craft_run, house_run
 
 def test_a_house_shows_every_thing_once_where_it_is():
     with house_run(clock=Manual()) as run:
-        world = run.resources.world
+        world = run.parts.resources.world
         for _ in range(60):
             run.tick()
             seen = picture(world)

@@ -143,7 +143,7 @@ def test_pause_holds_the_run_between_two_ticks_step_lets_one_through_and_halt_en
             assert status == 200, said
         finally:
             ended.join(60)
-        assert not ended.is_alive() and run.runner.stopped == "stopped from the page"
+        assert not ended.is_alive() and run.parts.runner.stopped == "stopped from the page"
         view.finish()
         over = view.feed.picture().latest["over"]
         assert over["status"] == "I" and over["why"] == "stopped from the page"
@@ -188,7 +188,7 @@ def test_a_question_is_asked_in_the_page_and_answered_from_it_once(tmp_path, jou
         assert answered(view, 2, "no, leave it") == 200
         assert run.spin(seconds=60) is Status.FAILURE
         assert open_questions(view) == []
-        assert run.root.children[1].feedback_message == "A person was asked, and said: no, leave it"
+        assert run.parts.engine.root.children[1].feedback_message == "A person was asked, and said: no, leave it"
     assert done == ["oak"]
 
 
@@ -202,7 +202,10 @@ def test_who_never_answers_has_said_no_when_the_authors_time_is_over():
         clock.advance(0.2)
         assert run.spin(ticks=9) is Status.FAILURE
         assert open_questions(view) == []
-        assert run.root.children[0].feedback_message == "A person was asked, and did not answer within 30 seconds."
+        assert (
+            run.parts.engine.root.children[0].feedback_message
+            == "A person was asked, and did not answer within 30 seconds."
+        )
     assert done == []
 
 
@@ -219,7 +222,7 @@ def test_ctrl_c_ends_a_run_that_is_paused():
     with Run(load("version: 1\ntree: t\nroot:\n  wait: 1000\n")) as run, View(run, paused=True):
         ended = threading.Thread(target=run.spin)
         ended.start()
-        run.runner.halt("interrupted")  # what the signal's handler does
+        run.parts.runner.halt("interrupted")  # what the signal's handler does
         ended.join(60)
         assert not ended.is_alive()
 

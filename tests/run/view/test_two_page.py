@@ -98,14 +98,14 @@ def test_runs_that_go_on_are_compared_as_far_as_both_have_come(browser, tmp_path
             for _ in range(times):
                 run.tick()
                 clock.advance(0.05)
-            run.journal.settled()
+            run.parts.journal.settled()
 
         tick(one, clocks[0], 20)
         tick(other, clocks[1], 5)
-        runs = Runs([one.journal.path, other.journal.path])
+        runs = Runs([one.parts.journal.path, other.parts.journal.path])
         told = runs.compare("1", "2")
         assert told["live"] and [line["tick"] for line in told["lines"]] == [None]
-        with served([one.journal.path, other.journal.path]) as url:
+        with served([one.parts.journal.path, other.parts.journal.path]) as url:
             browser.open(url)
             browser.until("document.getElementById('parted').textContent === 'No difference yet'")
             assert browser.js("return document.getElementById('live').textContent") == "Live"

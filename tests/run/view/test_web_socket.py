@@ -137,4 +137,4 @@ def test_eight_pages_of_one_browser_read_and_any_of_them_halts_the_run() -> None
         browser.ask("POST", f"{browser.session}/window", {"handle": handles[0]})
         for _ in range(2):  # once more, to be sure
             browser.js("document.getElementById('halt').click()")
-        browser.until(lambda: bool(run.runner.stopped), 60, "no command got through")
+        browser.until(lambda: bool(run.parts.runner.stopped), 60, "no command got through")

@@ -28,7 +28,7 @@ class DebugBar {
   draw(fold, chosen) {
     const page = this.page, head = page.history.head, live = !$("controls").hidden;
     const served = Boolean(page.token) && Boolean(head.latest.start);
-    this.box.hidden = !served || (!live && !page.recorded);
+    this.box.hidden = !served || (!live && !page.recorded && !page.editor);
     if (this.box.hidden) return;
     const hold = head.latest.hold ?? {}, path = this.path(fold, chosen);
     put(this.of, path); this.of.hidden = !path;
@@ -36,6 +36,8 @@ class DebugBar {
     for (const step of this.live.filter((each) => ["into", "over"].includes(each.dataset.do))) step.disabled = !hold.on;
     this.why.disabled = this.file.disabled = !path;
     this.file.hidden = !head.latest.editor && page.run === null;
+    if (page.editor) put(this.file, "Edit from here");
+    this.why.hidden = !live && !page.recorded;
     this.back.hidden = !live || !(hold.changes ?? []).length;
     this.fork.hidden = !live || page.past === null || page.fold.tick === head.tick;
     const point = (hold.points ?? []).find((each) => each.path === path);

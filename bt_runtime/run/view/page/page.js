@@ -101,6 +101,7 @@ class Page {
   async edited(what, given) {
     const made = await this.command(what, given);
     if (!made) return;
+    if (this.editor) { location.href = made.url; return; } // the run was started there: the same tab leads back
     const link = el("a", { href: made.url, target: "btr-edit" }, "Open the editor");
     window.open(made.url, "btr-edit");
     $("notice").hidden = false;
@@ -113,6 +114,9 @@ class Page {
     if (made?.link) location.href = made.link;
     else if (made) this.notice(`${made.started} was started.`);
   }
+
+  // The address of the editor that started this run, if one did.
+  get editor() { return this.history.head.latest.editor?.url ?? ""; }
 
   // Can this run be commanded, at the moment that is shown?
   get commands() { return !$("controls").hidden && this.past === null; }
@@ -162,6 +166,7 @@ class Page {
     const root = fold.nodes.get(fold.roots[0]);
     const status = over ? over.status : root?.status ?? "I";
     const paused = Boolean(hold?.on) && !over;
+    if (this.editor && $("runs").hidden) { $("runs").hidden = false; $("runs").href = this.editor; put($("runs"), "‹ Editor"); $("runs").title = "Back to the editor that started this run"; }
     const name = start ? `${start.tree}` : "bt_runtime";
     put($("name"), name); $("name").title = start ? shown(`${start.run}\n${start.file ?? ""}`) : "";
     if (document.title !== shown(name)) document.title = shown(name);

@@ -53,7 +53,7 @@ NEEDS: Mapping[str, str] = {
     "extract": "path version node name", "inline": "path version node", "skill": "path version node",
     "rename": "path version line column name", "rename_entry": "path version section entry name",
     "rename_tree": "path version name", "rename_skill": "path version node name",
-    "ask": "path move", "try": "path move",
+    "ask": "path move", "try": "path move", "run": "path move", "keep": "path line column",
 }  # fmt: skip
 NEEDS_OF_MOVES = {
     ("ask", "begin"): "wish",
@@ -68,6 +68,8 @@ def check(command: str, given: Mapping[str, Any]) -> None:
     """Raises a BtError that names the argument which is missing or of another type."""
     move = str(given.get("move", ""))
     needs = f"{NEEDS[command]} {NEEDS_OF_MOVES.get((command, move), '')}".split()
+    if command == "keep":
+        needs += ["value"] if "entry" in given else ["kind", "yaml"]
     if command == "add" and "yaml" not in given:
         needs.append("kind")
     if command == "rename_tree" and given.get("included"):

@@ -3,11 +3,14 @@ tried in the run."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bt_author.cli.lsp import files, sort
+from bt_author.edit.remote_editor import RemoteEditor
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk, real
@@ -17,7 +20,6 @@ from bt_runtime.run.view.beside import EDITABLE, Command, Given
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
-    from bt_author.edit.draft import Draft
     from bt_author.edit.serving import Editor
     from bt_runtime.language.spec import TreeSpec
     from bt_runtime.run.run import Run
@@ -30,7 +32,9 @@ class Beside(beside.Beside):
     editable = True
 
     def __init__(self) -> None:
-        self.editors: dict[Path, Editor] = {}
+        self.editors: dict[Path, Editor | RemoteEditor] = {}
+        self.started_by = RemoteEditor.of_environment()
+        self.stays = self.started_by is not None
         self.commands: dict[str, Callable[[Given], Json]] = {"edit": self.edit, "own": self.own}
 
     def of_run(self, view: View) -> None:
@@ -41,7 +45,8 @@ class Beside(beside.Beside):
             "keep": lambda given: self.keep(view.run, given),
             "keep_value": lambda given: self.keep_value(view, given),
         }
-        view.feed.put(EDITABLE)
+        here = {"url": self.started_by.address} if self.started_by is not None else {}
+        view.feed.put({**EDITABLE, **here})
 
     def of_journal(self, path: Path, command: Command) -> Command:
         """Adds the commands of an editor to those of the page of a recorded run."""
@@ -83,8 +88,6 @@ class Beside(beside.Beside):
 
     def keep(self, run: Run, given: Given) -> Json:
         """Puts a node's YAML as it was edited in the run into its file. The file is saved in the editor."""
-        from bt_author.edit.keep import replace_node
-
         debugger, which = debugging(run), given.get("which")
         made = next(
             (each for each in (debugger.replaced if debugger is not None else ()) if each.number == which), None
@@ -93,24 +96,23 @@ class Beside(beside.Beside):
             raise BtError("this change is not in force any more", "look at the list of changes")
         spec = made.spec
         place = {"file": spec.file, "line": spec.span.line, "column": spec.span.column}
-        return self._kept(place, lambda d, at: replace_node(d, *at, spec.kind.name, made.edited))
+        return self._kept(place, {"kind": spec.kind.name, "yaml": made.edited})
 
     def keep_value(self, view: View, given: Given) -> Json:
         """Makes the value that was written on the page the entry's default, in the file of its tree."""
-        from bt_author.edit.keep import set_default
-
         key = (str(given.get("scope", "")), str(given.get("name", "")))
         if key not in view.written:
             raise BtError(f"`{key[1]:.40}` was not written here", "look at the list of changes")
         value = view.written[key][1]
         place = {"file": _tree_of(view.run, key[0]).file, "line": 1, "column": 1}
-        return self._kept(place, lambda d, at: set_default(d, key[1], value))
+        return self._kept(place, {"entry": key[1], "value": json.dumps(value)})
 
-    def _kept(self, place: Given, gesture: Callable[[Draft, tuple[int, int]], Draft]) -> Json:
-        file, at, _ = self._place(place)
+    def _kept(self, place: Given, kept: Given) -> Json:
+        file, (line, column), _ = self._place(place)
         editor = self._editor(file)
-        editor.session.apply(file, "keep what was tried", lambda draft: gesture(draft, at))
-        return {"url": editor.url(file, at), "same": True}
+        path = file.relative_to(editor.folder).as_posix()
+        editor.commands("keep", {"path": path, "line": line, "column": column, **kept})
+        return {"url": editor.url(file, (line, column)), "same": True}
 
     def _place(self, given: Given) -> tuple[Path, tuple[int, int], bool]:
         """Returns the file, line and column of a node. `row`: its line in the run's text; when the file has changed,
@@ -126,13 +128,21 @@ class Beside(beside.Beside):
         near = sorted((abs(number - line), number) for number, each in enumerate(rows, 1) if each == row)
         return file, (near[0][1] if near else line, column), bool(near)
 
-    def _editor(self, file: Path) -> Editor:
+    def _editor(self, file: Path) -> Editor | RemoteEditor:
         from bt_author.edit.serving import Editor
 
+        if self.started_by is not None and file.is_relative_to(self.started_by.folder):
+            return self.started_by
         home = real(project.find_root(file.parent) or file.parent)
         if home not in self.editors:
             self.editors[home] = Editor(home, files, sort)
         return self.editors[home]
+
+    def stay(self) -> None:
+        """Waits for the editor that started the run: it closes our standard input."""
+        if self.started_by is None:
+            super().stay()
+        sys.stdin.buffer.read()
 
     def close(self) -> None:
         while self.editors:
@@ -142,9 +152,9 @@ class Beside(beside.Beside):
 def _tree_of(run: Run, scope: str) -> TreeSpec:
     """Returns the tree whose entries lie in this scope."""
     if not scope:
-        return run.spec
-    node = run.engine.find(scope)
-    tree: TreeSpec = getattr(node, "tree", None) or run.engine.growth.owner(node).tree
+        return run.parts.tree.spec
+    node = run.parts.engine.find(scope)
+    tree: TreeSpec = getattr(node, "tree", None) or run.parts.engine.growth.owner(node).tree
     return tree
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bt_author.edit import across, arguments, header, missing, moves, own_editor, state, subtree, swap, values
+from bt_author.edit import across, arguments, header, keep, missing, moves, own_editor, state, subtree, swap, values
 from bt_author.edit.asking import Asking, Writer
 from bt_author.edit.draft import Draft
 from bt_author.edit.history import TextChange
 from bt_author.edit.lines import Untouchable
 from bt_author.edit.outline import Path as NodePath
+from bt_author.edit.running import Running
 from bt_author.edit.session import MOST_NAME, Session
 from bt_author.edit.tryouts import Tryouts
 from bt_author.edit.unsaved_loader import UnsavedLoader
@@ -31,9 +32,12 @@ Given = dict[str, Any]
 class Commands:
     """Answers the page. Every answer of a change is the file as it is afterwards."""
 
-    def __init__(self, session: Session, writer: Writer | None = None) -> None:
+    def __init__(
+        self, session: Session, writer: Writer | None = None, address: Callable[[], str] = str, anyone: bool = False
+    ) -> None:
         self.session = session
         self.tryouts = Tryouts(session)
+        self.running = Running(session, self.tryouts, address, anyone)
         self.asking = Asking(session, writer)
 
     def __call__(self, name: str, given: Given) -> Json:
@@ -336,6 +340,16 @@ class Commands:
     def do_try(self, given: Given) -> Json:
         """Makes one move of a rehearsal, or of a story."""
         return self.tryouts.move(self._path(given), str(given["move"]), given)
+
+    def do_run(self, given: Given) -> Json:
+        """Starts a run of the saved tree, or says how it is."""
+        return self.running.move(self._path(given), str(given["move"]), given)
+
+    def do_keep(self, given: Given) -> Json:
+        """Puts what was tried in a run into its file: the node's YAML, or an entry's default."""
+        path = self._path(given)
+        self.session.apply(path, "keep what was tried", lambda draft: keep.kept(draft, given))
+        return None
 
     # Arguments -------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from bt_author.edit import brackets, header, values
 from bt_author.edit.draft import Draft, reach
@@ -16,6 +18,13 @@ from bt_runtime.language.source import YamlMap
 from bt_runtime.types import Json
 
 _BARE = re.compile(r"(?!(?:true|false|null|yes|no|on|off)$)[A-Za-z_][\w-]*", re.IGNORECASE)
+
+
+def kept(draft: Draft, given: Mapping[str, Any]) -> Draft:
+    """Keeps a node's YAML (`kind`, `yaml`) at a line and column, or a value (as JSON) as the default of an `entry`."""
+    if "entry" in given:
+        return set_default(draft, str(given["entry"]), json.loads(given["value"]))
+    return replace_node(draft, int(given["line"]), int(given["column"]), str(given["kind"]), str(given["yaml"]))
 
 
 def item_at(draft: Draft, line: int, column: int) -> Item:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import threading
 from pathlib import Path
-from urllib.parse import urlencode
 
 from bt_author.edit.asking import Writer
 from bt_author.edit.commands import Commands
+from bt_author.edit.remote_editor import page_of
 from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Files, Sort, Workspace
 from bt_runtime.language.project.address import LOOPBACK
@@ -38,7 +38,7 @@ class Editor:
     ) -> None:  # fmt: skip
         self.feed = Feed(most=400)
         self.session = Session(Workspace(folder, files, sort), self._told)
-        self.commands = Commands(self.session, writer)
+        self.commands = Commands(self.session, writer, lambda: self.server.url, anyone)
         self.server = Server(
             self.feed, self.commands, host=host, port=port, anyone=anyone, assets=asset, most_body=MOST_BODY
         )
@@ -51,16 +51,15 @@ class Editor:
         """The page's address for this tree, for a node's line and column in it, or with its stories."""
         if tree is None:
             return self.server.url
-        base, _, token = self.server.url.partition("#")
-        given = {
-            "tree": self.session.name(tree),
-            **({"at": f"{at[0]}:{at[1]}"} if at else {}),
-            **({"story": 1} if story else {}),
-        }
-        return f"{base}?{urlencode(given, safe='/:')}#{token}"
+        return page_of(self.server.url, self.session.name(tree), at, story)
+
+    @property
+    def folder(self) -> Path:
+        return self.session.workspace.root
 
     def close(self) -> None:
         self.server.close()
+        self.commands.running.close()
         self._watching.join(2)
 
     def __enter__(self) -> Editor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -51,7 +52,7 @@ class Tryouts:
 
     def _asked(self, path: Path, home: Path, agreed: bool) -> list[str]:
         """Returns the Python that a person has to allow first."""
-        self._sound(path)
+        self.sound(path)
         if agreed:
             self.consent.agreed.add(home)
         text, project = self.session.buffer(path).text, self.session.workspace.home(path.parent)
@@ -121,7 +122,18 @@ class Tryouts:
             "checked": [_row(r, played) for r in results],
         }
 
-    def _sound(self, path: Path) -> None:
+    def inputs(self, path: Path) -> list[str]:
+        """Returns the inputs as they stand in the trial of a tree, each as `--set` takes it; none without a trial."""
+        played = self.played.get(path)
+        if not isinstance(played, Rehearsal):
+            return []
+        spec = self.session.document(path).spec
+        ports = {name: port for name, port in played.tree.spec.inputs.items() if spec and name in spec.inputs}
+        held = {name: played.board.get(name) for name in ports}
+        texts = {name: value if ports[name].type == "string" else json.dumps(value) for name, value in held.items()}
+        return [f"{name}={text}" for name, text in texts.items()]
+
+    def sound(self, path: Path) -> None:
         errors = [f for f in self.session.faults(path) if f.severity == "error"]
         if errors:
             raise BtError(f"the tree is at fault: {errors[0].message}", "mend it first")

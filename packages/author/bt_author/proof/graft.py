@@ -158,7 +158,7 @@ def below(node: Behaviour, tops: set[int]) -> bool:
 def at(standing: Standing, path: str) -> Sequence[Behaviour]:
     """Returns the live node at a path that a property names, or none."""
     try:
-        return [standing.run.engine.find(standing.above + path)]
+        return [standing.run.parts.engine.find(standing.above + path)]
     except Refused:
         return []
 

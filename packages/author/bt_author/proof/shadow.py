@@ -210,13 +210,13 @@ class Shadow(Explorer):
             if not isinstance(node, NOT_THEIRS):
                 self._load_node(node, live)
         self.context.services.starts.clear()
-        self.context.services.starts.update(self.standing.run.context.whole.services.starts)
+        self.context.services.starts.update(self.standing.run.parts.context.whole.services.starts)
         for scope in self.scopes:
             self.board.touched.add(scope)
 
     def _load_entries(self) -> None:
         board, standing = self.board, self.standing
-        live = standing.run.context.blackboard
+        live = standing.run.parts.context.blackboard
         top = board.root.entries
         top.clear()
         for name in standing.scope:
@@ -256,7 +256,7 @@ class Shadow(Explorer):
             setattr(node, name, value)
 
     def _time(self, when: float) -> Any:
-        left = when - self.standing.run.context.clock.now()
+        left = when - self.standing.run.parts.context.clock.now()
         return self.source.now() + max(0.001, left) if 0 < left < 1e9 else when if left > 0 else -float("inf")
 
     def _place(self, node: Any, live: Any, at: int) -> int:
@@ -344,7 +344,7 @@ class Shadow(Explorer):
         return node.inner if isinstance(node, Subtree) and node.inner is not None else node.scope
 
     def _tree_of(self, node: Node) -> TreeSpec:
-        tree: TreeSpec = self.standing.run.engine.growth.owner(node).tree
+        tree: TreeSpec = self.standing.run.parts.engine.growth.owner(node).tree
         return tree
 
     def _renumber(self) -> None:
@@ -358,7 +358,7 @@ class Shadow(Explorer):
         each clock of a property, whether it has been looked at before, and when it is due."""
         for reader in self.atoms:
             reader.still = dict(still)
-        now = self.standing.run.context.clock.now()
+        now = self.standing.run.parts.context.clock.now()
         for clock, (begun, due) in zip(self.clocks, past, strict=False):
             clock.begun = begun
             if due is not None:

@@ -12,6 +12,7 @@ import pytest
 
 from bt_author.cli.lsp import files, sort
 from bt_author.edit.serving import Editor
+from bt_runtime.language.project import trust
 from tests.run.view.browser import Browser, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "there")
@@ -22,13 +23,23 @@ skills: rover
 about: A small robot on wheels.
 kinds:
   drive:
+    impl: rover.py:drive
     sentence: "drive to {place}"
     params:
       place: {type: string, choices: [dock, hall, kitchen]}
-  charge: {sentence: charge at the dock}
-  look: {sentence: look around}
-  greet: {sentence: greet whoever is there}
-  back_up: {sentence: back up a little}
+  charge: {impl: rover.py:work, sentence: charge at the dock}
+  look: {impl: rover.py:work, sentence: look around}
+  greet: {impl: rover.py:work, sentence: greet whoever is there}
+  back_up: {impl: rover.py:work, sentence: back up a little}
+"""
+ROVER = """\
+def drive(place):
+    yield from work()
+
+
+def work():
+    while True:
+        yield
 """
 MEANT = """\
 root:
@@ -49,11 +60,13 @@ CODES = {"Enter": 13, "Tab": 9, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38, "Arr
 
 
 @pytest.fixture
-def editor(tmp_path: Path) -> Iterator[Editor]:
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Editor]:
+    monkeypatch.delenv(trust.VARIABLE, raising=False)
     (tmp_path / "skills").mkdir()
     (tmp_path / "trees").mkdir()
     (tmp_path / "btr.yaml").write_text("version: 1\n")
     (tmp_path / "skills" / "rover.yaml").write_text(SKILLS)
+    (tmp_path / "skills" / "rover.py").write_text(ROVER)
     with Editor(tmp_path, files, sort) as made:
         yield made
 
@@ -266,6 +279,17 @@ def sound(editor: Editor, person: Person) -> None:
     asked = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
     done = subprocess.run(asked, cwd=root, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout
+
+
+RUNS = "window.btr && [...btr.fold.nodes.values()].find((n) => n.kind === 'drive' && n.status === 'R')"
+
+
+def edited(editor: Editor, person: Person) -> None:
+    """The run has ended, its tree was changed and saved; not too many gestures."""
+    person.until("!app.state.unsaved")
+    assert "drive: kitchen" in (editor.session.workspace.root / "trees" / "patrol.yaml").read_text().replace("{}", "")
+    live = editor.commands.running.live
+    assert live is not None and live.state == "over"
     assert person.gestures <= MOST, person.gestures
 
 
@@ -377,6 +401,30 @@ def test_a_newcomer_gets_to_the_end_by_keyboard_alone(browser: Browser, editor: 
     me.until("!app.state.unsaved")
     me.gestures += 1
     sound(editor, me)
+    me.key("Enter", 2)
+    for question in ("Run trees/patrol.yaml", "This folder is not trusted yet"):
+        me.until(f"document.getElementById('changes-title').textContent === {question!r}")
+        me.reach("write")
+        me.key("Enter")
+    me.until(RUNS)
+    me.reach("tree")
+    for arrow in ("Right", "Right", "Down", "Right", "Right"):
+        me.key(f"Arrow{arrow}")
+    me.until(f"btr.fold.nodes.get(btr.chosen) === {RUNS.partition(' && ')[2]}")
+    me.reach("halt")
+    me.key("Enter")
+    me.key("Enter")
+    me.until("btr.over(btr.history.head)")
+    me.reach("tree")
+    me.key("E", 8)
+    me.browser.until("window.app && app.node && app.node.kind === 'drive' && app.node.path.join() === '1,0,0'")
+    me.gestures += 6
+    me.reach("tree")
+    me.key("1")
+    me.fill("field-place", "kitchen", "Enter")
+    me.key("s", 2)
+    me.gestures += 1
+    edited(editor, me)
 
 
 def test_a_newcomer_gets_to_the_end_by_mouse_alone(browser: Browser, editor: Editor) -> None:
@@ -443,6 +491,26 @@ def test_a_newcomer_gets_to_the_end_by_mouse_alone(browser: Browser, editor: Edi
     me.until("!app.state.unsaved")
     me.gestures += 6
     sound(editor, me)
+    me.click("#run")
+    for question in ("Run trees/patrol.yaml", "This folder is not trusted yet"):
+        me.until(f"document.getElementById('changes-title').textContent === {question!r}")
+        me.click("#write")
+    me.until(RUNS)
+    number = me.look(f"({RUNS}).id")
+    me.browser.until(f"document.querySelector('#tree [data-id=\"{number}\"]')")
+    me.click(f'#tree [data-id="{number}"]')
+    me.until(f"btr.chosen === {number}")
+    me.click("#halt")
+    me.click("#halt.sure")
+    me.until("btr.over(btr.history.head)")
+    me.click("[data-do=file]")
+    me.browser.until("window.app && app.node && app.node.kind === 'drive' && app.node.path.join() === '1,0,0'")
+    me.gestures += 7
+    me.tab("node")
+    me.fill("field-place", "kitchen")
+    me.click("#save")
+    me.gestures += 1
+    edited(editor, me)
 
 
 def test_the_tree_is_whole_for_a_screen_reader(browser: Browser, editor: Editor) -> None:

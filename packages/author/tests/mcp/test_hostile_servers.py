@@ -67,7 +67,7 @@ def test_no_tick_and_no_halt_waits_for_what_speaks_with_servers(shop: Path) -> N
     """With the thread of all servers stuck, ticks and halts still return: nothing of a tick waits for it."""
     stuck = threading.Event()
     with bt.Run(tree("  add: {a: 1, b: 2, sum: '{n}'}\n")) as run:
-        pool_of(run.context).loop.call_soon_threadsafe(stuck.wait)
+        pool_of(run.parts.context).loop.call_soon_threadsafe(stuck.wait)
         for _ in range(5):
             assert run.tick().running
         run.halt("enough")
@@ -148,7 +148,7 @@ def test_whatever_changes_of_an_allowed_tool_stops_it(
         listed[:] = [{**tool, part: changed[part]}] if part != "gone" else []
         with bt.Run(bt.load("version: 1\ntree: t\nskills: [web]\nroot:\n  add: {}\n", project=tmp_path)) as run:
             assert run.spin(seconds=60) is bt.Status.FAILURE
-            said = run.engine.find("/t").feedback_message
+            said = run.parts.engine.find("/t").feedback_message
     assert ("has no tool" if part == "gone" else "changed its description") in said
     assert not [message for message in server.heard if message.get("method") == "tools/call"]
 
@@ -287,7 +287,7 @@ def test_a_hostile_address_costs_its_own_leaf_and_gets_no_token_elsewhere(
         body = "version: 1\ntree: t\nskills: [web]\nroot: {fallback: [add: {}, log: went on]}\n"
         with bt.Run(bt.load(body, project=tmp_path)) as run:
             assert run.spin(seconds=60) is bt.Status.SUCCESS
-            said = run.engine.find("/t/0").feedback_message
+            said = run.parts.engine.find("/t/0").feedback_message
     assert said and "hunter2" not in said and len(said) < 700
     assert "Bearer hunter2hunter2" in server.headers
     assert elsewhere.heard == [] and elsewhere.headers == []
@@ -302,6 +302,6 @@ def test_what_a_tool_says_is_labelled_outside_and_orders_nothing(shop: Path) -> 
     body = "    - add: {a: 1, b: 2, c: mine}\n    - say: {text: '{said}'}\n    - add: {a: 3, b: 4, c: '{said}'}\n"
     with bt.Run(bt.load(head + body, project=shop)) as run:
         assert run.spin(seconds=60) is bt.Status.FAILURE
-        assert "made from" in run.engine.find("/t/2").feedback_message
-        assert "outside" in run.engine.find("/t/2").feedback_message
+        assert "made from" in run.parts.engine.find("/t/2").feedback_message
+        assert "outside" in run.parts.engine.find("/t/2").feedback_message
     assert [line.split()[1] for line in notes(shop).splitlines() if line.startswith("call")] == ["add", "say"]

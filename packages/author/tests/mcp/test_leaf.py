@@ -234,7 +234,7 @@ def test_a_tool_that_changes_its_description_is_stopped(shop: Path) -> None:
     body = "  sequence:\n    - add: {a: 1, b: 2, sum: '{n}'}\n    - wait: 0.3\n    - add: {a: 1, b: 1, name: again}\n"
     with bt.Run(tree(body)) as run:
         assert run.spin(seconds=60) is bt.Status.FAILURE
-        assert "changed its description" in run.engine.find("/t/again").feedback_message
+        assert "changed its description" in run.parts.engine.find("/t/again").feedback_message
     assert notes(shop).count("call add") == 1
 
 

@@ -78,7 +78,7 @@ def test_the_person_is_shown_the_whole_graft(live: bt.Run, project: Path) -> Non
     too_long = long + "  - log: " + "x" * 20_000 + "\n"
     answer = asked(project, script_of(too_long), tools={**TOOLS, **tools("live")}, **how)
     assert answer.is_error and "too long for a person" in answer.content[0].text and len(heard) == 1
-    assert live.engine.find("/live/long") is not None
+    assert live.parts.engine.find("/live/long") is not None
 
 
 @pytest.mark.parametrize("yes", [False, None, "nobody"])
@@ -86,7 +86,7 @@ def test_without_a_yes_nothing_is_grafted(live: bt.Run, project: Path, yes: Any)
     how = {} if yes == "nobody" else {"elicitation_callback": asking(yes, [])}
     answer = asked(project, script_of(GRAFT), tools={**TOOLS, **tools("live")}, **how)
     assert answer.is_error and "nothing was done" in answer.content[0].text
-    assert live.engine.find("/live/long") is not None
+    assert live.parts.engine.find("/live/long") is not None
 
 
 def test_a_person_at_the_terminal_decides_and_not_the_client(live: bt.Run, project: Path) -> None:

@@ -134,7 +134,7 @@ def test_a_server_of_our_own_over_http_is_imported_and_used(
     body = "version: 1\ntree: t\nskills: [counter]\nroot:\n  sequence:\n    - count_up: {by: 2}\n    - count_up: {}\n"
     with bt.Run(bt.load(body, project=Path.cwd())) as run:
         assert run.spin(seconds=120) is bt.Status.SUCCESS
-        assert "3" in run.engine.find("/t/1").feedback_message
+        assert "3" in run.parts.engine.find("/t/1").feedback_message
 
 
 def test_an_address_where_nobody_answers_is_failure_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_an_address_where_nobody_answers_is_failure_in_words(tmp_path: Path, mon
     (tmp_path / "p" / "skills" / "s.yaml").write_text("version: 1\nskills: s\nkinds: {do_it: {impl: mcp/gone/do}}\n")
     with bt.Run(bt.load("version: 1\ntree: t\nskills: [s]\nroot:\n  do_it: {}\n", project=Path.cwd())) as run:
         assert run.spin(seconds=60) is bt.Status.FAILURE
-        assert "the server `gone` does not start" in run.engine.find("/t").feedback_message
+        assert "the server `gone` does not start" in run.parts.engine.find("/t").feedback_message
 
 
 def test_a_manifest_that_a_person_edited_is_not_written_over(

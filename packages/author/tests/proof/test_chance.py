@@ -63,7 +63,7 @@ waiting: list[float] = []
 def once(tree: Tree, random: Random) -> bool:
     """One run of the engine: the clock moves to the next end of a skill."""
     with Trial(tree, allow="*", slow=None) as trial:
-        trial.run.context.services.scripted_skills = Drawn(random)
+        trial.run.parts.context.services.scripted_skills = Drawn(random)
         clocks[:] = [trial.clock]
         for _ in range(400):
             waiting.clear()

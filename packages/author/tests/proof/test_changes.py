@@ -51,9 +51,9 @@ def test_what_a_person_inserts_is_refused_with_the_story(begun) -> None:
         trial.insert("/t", "sequence: [{set: {full: true}}, {grab: {}}]", -1)
     with pytest.raises(BtError, match="it may break soft"):
         trial.insert("/t", "parallel: [{set: {full: true}}, {grab: {}}]", 1)
-    assert len(trial.run.root.children) == 4
+    assert len(trial.run.parts.engine.root.children) == 4
     trial.insert("/t", "sequence: [{set: {full: true}}, {set: {full: false}}, {grab: {}}]", 1)
-    assert len(trial.run.root.children) == 5
+    assert len(trial.run.parts.engine.root.children) == 5
 
 
 def test_what_a_person_replaces_is_refused_by_what_comes_after_it(begun) -> None:
@@ -129,7 +129,7 @@ def test_the_properties_of_an_included_tree_are_watched_and_held_against_plans(t
     (tmp_path / "outer.yaml").write_text(tree)
     model = ScriptedModel([])
     with Run(load(tmp_path / "outer.yaml", skills=SKILLS), services={"model": model}, recall=False) as run:
-        watch = run.extensions[Watch]
+        watch = run.parts.extensions[Watch]
         [included] = watch.included.values()
         agent = next(node for node in run.nodes() if isinstance(node, ModelNode))
         above = agent
@@ -138,7 +138,7 @@ def test_the_properties_of_an_included_tree_are_watched_and_held_against_plans(t
             above = above.parent
         agent.scope["full"] = True
         for skill, broken in (("grab", True), ("go", False)):
-            spec = run.engine.growth.checked(agent.path, f"sequence: [{{{skill}: {{}}}}]")
+            spec = run.parts.engine.growth.checked(agent.path, f"sequence: [{{{skill}: {{}}}}]")
             [answer] = included.grafts.check(agent, spec, included.past)
             assert bool(answer.story) is broken, answer
 
@@ -152,7 +152,7 @@ def test_a_run_that_breaks_a_property_of_an_included_tree_is_told_and_halted(tmp
     (tmp_path / "outer.yaml").write_text(outer)
     with Trial(tmp_path / "outer.yaml") as trial:
         trial.go_on(10)
-        assert list(trial.run.extensions[Watch].violations) == ["/outer/0: low"]
+        assert list(trial.run.parts.extensions[Watch].violations) == ["/outer/0: low"]
         assert trial.status.name == "INVALID" and trial.clock.now() < 2
 
 
@@ -160,7 +160,7 @@ def test_promises_of_a_command_line_are_held_against_grafts() -> None:
     """As the tree's own properties are: with `--never` of `btr fuzz`, and `never=` of a test."""
     never = "full and grab is running"
     with Trial(load(f"{HEAD.replace('properties:', '')}{WORK}", skills=SKILLS), allow="*", never=never) as trial:
-        trial.run.context.services.scripted_skills = Played()
+        trial.run.parts.context.services.scripted_skills = Played()
         trial.tick()
         with pytest.raises(BtError, match="it may break never full and grab is running"):
             trial.insert("/t", "sequence: [{set: {full: true}}, {grab: {}}]", -1)

@@ -38,13 +38,13 @@ def refusals() -> Iterator[Refusals]:
         model = ScriptedModel([f"Expand:\n{plan}", *["Act: done"] * 9])
         tree = load(HEAD % (property, root.replace("AGENT", AGENT)), skills=SKILLS)
         run = Run(tree, services={"model": model, "scripted_skills": Played()}, recall=False)
-        run.extensions[Watch].grafts.seconds = 10.0
+        run.parts.extensions[Watch].grafts.seconds = 10.0
         runs.append(run)
         found: list[str] = []
         run.listen(lambda event: found.append(event.codes[0]), PlanRefused)
         run.spin(ticks=60)
         if not found:
-            assert run.extensions[Watch].violations == {}
+            assert run.parts.extensions[Watch].violations == {}
         return found
 
     yield go

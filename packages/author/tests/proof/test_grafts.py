@@ -67,13 +67,13 @@ def graft(random: Random, breaks: bool) -> str:
 def test_of_random_grafts_those_that_break_a_property_are_refused_and_no_others() -> None:
     random = Random(5)
     with Run(load(large(random, 500), skills=SKILLS)) as run:
-        agent, watch = at_work(run), run.extensions[Watch]
+        agent, watch = at_work(run), run.parts.extensions[Watch]
         past = watch.whole.past
         watch.grafts.seconds = 10.0  # of a machine that may be slow
         spent = []
         for number in range(GRAFTS):
             breaks = number % 2 == 1
-            spec = run.engine.growth.checked("/t/0/a", graft(random, breaks))
+            spec = run.parts.engine.growth.checked("/t/0/a", graft(random, breaks))
             began = time.thread_time()
             answers = watch.grafts.check(agent, spec, past)
             spent.append(time.thread_time() - began)
@@ -84,9 +84,9 @@ def test_of_random_grafts_those_that_break_a_property_are_refused_and_no_others(
 def test_what_the_run_has_done_before_counts() -> None:
     """One more `lift` breaks `at_most` only when there was one already."""
     with Run(load(large(Random(1), 20), skills=SKILLS)) as run:
-        agent, watch = at_work(run), run.extensions[Watch]
+        agent, watch = at_work(run), run.parts.extensions[Watch]
         watch.grafts.seconds = 10.0
-        spec = run.engine.growth.checked("/t/0/a", "sequence: [lift: {}]")
+        spec = run.parts.engine.growth.checked("/t/0/a", "sequence: [lift: {}]")
         few = next(monitor for monitor in watch.monitors if monitor.property.name == "few")
         fresh = watch.whole.past
         assert [answer.story for answer in watch.grafts.check(agent, spec, fresh)] == ["", ""]
@@ -116,7 +116,7 @@ def decide():
     def begin(text: str, script: list[str]) -> Run:
         model = ScriptedModel(script)
         run = Run(load(text, skills=SKILLS), services={"model": model, "scripted_skills": Played()}, recall=False)
-        run.extensions[Watch].grafts.seconds = 10.0
+        run.parts.extensions[Watch].grafts.seconds = 10.0
         run.model = model
         runs.append(run)
         return run
@@ -152,13 +152,13 @@ def test_a_model_reads_why_its_plan_is_refused_and_another_plan_is_grafted(decid
     assert [each.codes for each in refused] == [["property"]]
     read = run.model.asked[-1].prompt if len(run.model.asked) > 2 else "".join(q.prompt for q in run.model.asked)
     assert "it may break soft: never `holding and grab is running`" in read and "grab (" in read
-    assert run.extensions[Watch].violations == {}
+    assert run.parts.extensions[Watch].violations == {}
 
 
 def test_a_plan_that_is_not_decided_in_its_time_is_refused_or_allowed_as_the_author_chose(decide) -> None:
     plans = ["Expand:\nsequence: [{act: go}, {act: lift}]", "Expand:\nsequence: [{act: go}]", "Act: done"]
     run = decide(AGENT % ", undecided: allow", plans)
-    run.extensions[Watch].grafts.seconds = -1.0
+    run.parts.extensions[Watch].grafts.seconds = -1.0
     told: list[str] = []
     run.listen(lambda line: told.append(line.text), type(run.unheard[0]) if run.unheard else _line())
     run.spin(ticks=200)
@@ -252,7 +252,7 @@ root: {agent: {goal: tidy, moves: [expand, act], leaf: reactree}}
         with Run(load(text, skills=SKILLS), model=model) as run:
             run.listen(refused.append, PlanRefused)
             run.spin(ticks=60)
-            crashes = run.context.crashes
+            crashes = run.parts.context.crashes
         assert (not crashes, any("property" in each.codes for each in refused), len(model.asked) > 2) == (
             True,
             ended,

@@ -74,7 +74,7 @@ def test_a_proof_is_kept_until_the_text_changes(project: Path, capsys: pytest.Ca
 def test_a_plan_is_refused_as_the_page_says(project: Path) -> None:
     model = ScriptedModel(["Expand:\nsequence: [{act: drive hall}]", "Act: failure"])
     with Run(load("tidy"), services={"model": model, "scripted_skills": Still()}, recall=False) as run:
-        run.extensions[Watch].grafts.seconds = 10.0
+        run.parts.extensions[Watch].grafts.seconds = 10.0
         run.spin(ticks=100)
     read = " ".join("".join(question.prompt for question in model.asked).split())
     assert " ".join(BLOCKS["refusal"].split()) in read
@@ -99,7 +99,7 @@ def test_a_run_is_halted_by_what_it_breaks(project: Path) -> None:
     with Run(load("rover"), inputs={"low": True}, services={"scripted_skills": Failing()}) as run:
         run.listen(lambda line: told.append(line.text), Line)
         run.spin(ticks=20)
-        assert run.extensions[Watch].violations
+        assert run.parts.extensions[Watch].violations
     assert BLOCKS["violation"].strip() in told
 
 

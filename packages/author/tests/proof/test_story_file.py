@@ -50,7 +50,7 @@ def test_a_story_is_played_by_the_engine_up_to_what_breaks() -> None:
     with story.trial(tree) as trial:
         for move in story.case.moves:
             moved(trial, move)
-        assert trial.board["a"] and trial.board["seen"] and trial.run.engine.find("/t/3").status is RUNNING
+        assert trial.board["a"] and trial.board["seen"] and trial.run.parts.engine.find("/t/3").status is RUNNING
     assert list(story.play(tree)) == [tick.words for tick in story.ticks]
 
 

@@ -30,24 +30,26 @@ BY = "fleet"  # who writes what another robot has written
 
 def watch(run: Run) -> None:
     """Keeps a run in step with its fleet, if its tree shares something."""
-    if not run.spec.shared:
+    if not run.parts.tree.spec.shared:
         return
     root = run.blackboard
-    for name, port in run.spec.shared.items():  # of included trees too, which see the run's own entries
+    for name, port in run.parts.tree.spec.shared.items():  # of included trees too, which see the run's own entries
         if port is not None and not port.required and name not in root:
             root.board.write(root, {name: literal(port.default)}, BY)
-    given = run.context.services.given.get("fleet")
+    given = run.parts.context.services.given.get("fleet")
     member: Member | None = given if given is not None else from_environment()
     if member is None:
-        names = ", ".join(f"`{name.removeprefix(FLEET)}`" for name in run.spec.shared if not _tells(name, run))
+        names = ", ".join(
+            f"`{name.removeprefix(FLEET)}`" for name in run.parts.tree.spec.shared if not _tells(name, run)
+        )
         text = f"this run is in no fleet: {names} are its own, and no other robot waits for it"
-        run.context.emit(Notice("", "warning", text))
+        run.parts.context.emit(Notice("", "warning", text))
         return
     sharing = Sharing(run, member)
-    run.extensions[Sharing] = sharing
-    run.context.leaving.callback(sharing.end)
+    run.parts.extensions[Sharing] = sharing
+    run.parts.context.leaving.callback(sharing.end)
     if given is None:
-        run.context.leaving.callback(member.close)
+        run.parts.context.leaving.callback(member.close)
 
 
 class Sharing(Gate):
@@ -56,17 +58,18 @@ class Sharing(Gate):
     def __init__(self, run: Run, member: Member) -> None:
         self.run, self.board, self.places = run, member.board, member.places
         self.ports: dict[str, Port] = {
-            n: port for n, port in run.spec.shared.items() if port is not None and not _tells(n, run)
+            n: port for n, port in run.parts.tree.spec.shared.items() if port is not None and not _tells(n, run)
         }
-        self.locks = FleetLocks(self, member.locks) if any(name.startswith(FLEET) for name in run.spec.shared) else None
-        run.context.services.part(Traffic).places = member.places
+        shared = run.parts.tree.spec.shared
+        self.locks = FleetLocks(self, member.locks) if any(name.startswith(FLEET) for name in shared) else None
+        run.parts.context.services.part(Traffic).places = member.places
         self.stale: dict[str, bool] = {}
         self.begun = False
         limits = [port.shared.stale_after for port in self.ports.values() if port.shared.stale_after is not None]
         self.board.beat = min(self.board.beat, *(after / 4 for after in limits)) if limits else self.board.beat
         self.board.listeners.append(self.changed)
         self.board.refusals.append(self.refused)
-        self.undo: list[Callable[[], None]] = [run.listen(self.written, Written), run.context.gates.add(self)]
+        self.undo: list[Callable[[], None]] = [run.listen(self.written, Written), run.parts.context.gates.add(self)]
         self.board.nudge()
 
     def end(self) -> None:
@@ -78,7 +81,7 @@ class Sharing(Gate):
     @property
     def live(self) -> bool:
         """False while the run is made again from its journal: what it read then is in there."""
-        return self.run.journal is None or self.run.journal.tape.live
+        return self.run.parts.journal is None or self.run.parts.journal.tape.live
 
     # In the tick's thread ----------------------------------------------------------------------
 
@@ -110,7 +113,7 @@ class Sharing(Gate):
             return
         since = "the fleet was not heard yet" if age == math.inf else f"the fleet was last heard {age:.1f} s ago"
         text = f"`{name}` is too old: {since}, and it may be {port.shared.stale_after:g} s old"
-        self.run.context.emit(Line(f"/{self.run.spec.name}", "warning", text))
+        self.run.parts.context.emit(Line(f"/{self.run.parts.tree.spec.name}", "warning", text))
         if port.shared.when_stale == "default":
             board.write(board.root, {name: literal(port.default)}, BY)
         elif port.shared.when_stale == "halt" and age < math.inf:
@@ -125,7 +128,7 @@ class Sharing(Gate):
             return tick
         age, beat = self.board.age(), self.board.beat
         left = min(beat if self.stale[name] else max(0.0, after - age) for name, after in limited)
-        return tick._replace(due=min(tick.due, self.run.context.clock.now() + left + 0.001))
+        return tick._replace(due=min(tick.due, self.run.parts.context.clock.now() + left + 0.001))
 
     def start(self, action: Action, start: Start) -> Activity:
         """Starts a skill that has leases, and ends it when one of them is lost; or one that claims places first."""
@@ -149,7 +152,7 @@ class Sharing(Gate):
         if port is None or known is None or not self.begun:
             return
         if self.stale.get(name) and port.shared.when_stale == "default":
-            self.run.context.wake()  # the next tick looks how old it is
+            self.run.parts.context.wake()  # the next tick looks how old it is
             return
         board = self.run.blackboard.board
         if board.root.get(name) == known.value and name in board.root:
@@ -158,14 +161,14 @@ class Sharing(Gate):
             board.write(board.root, {name: known.value}, BY)
         except BtError as error:
             text = f"`{name}` of the fleet, written by {known.by or 'a stranger'}: {error.message}"
-            self.run.context.emit(Notice("", "warning", text))
+            self.run.parts.context.emit(Notice("", "warning", text))
 
     def refused(self, refused: RefusedWrite) -> None:
         if refused.name in self.ports:
             by = refused.known.by if refused.known is not None else ""
             value = refused.known.value if refused.known is not None else None
             text = f"`{refused.name}` was not written: {by or 'another robot'} wrote {value!r:.60} before"
-            self.run.context.emit(Line(f"/{self.run.spec.name}", "warning", text))
+            self.run.parts.context.emit(Line(f"/{self.run.parts.tree.spec.name}", "warning", text))
 
 
 class FleetLocks(ResourceLocks):
@@ -179,8 +182,8 @@ class FleetLocks(ResourceLocks):
         super().__init__()
         self.sharing, self.locks = sharing, locks
         for listeners in (locks.listeners, sharing.places.listeners):
-            listeners.append(sharing.run.context.wake)
-        sharing.run.context.resources = self
+            listeners.append(sharing.run.parts.context.wake)
+        sharing.run.parts.context.resources = self
 
     def blocker(self, names: Iterable[Hashable]) -> Hold | None:
         names = tuple(names)
@@ -240,5 +243,5 @@ def _routes(names: Iterable[str]) -> list[str]:
 
 def _tells(name: str, run: Run) -> bool:
     """True for the entry that tells whether another one is too old."""
-    aged = run.spec.shared.get(name.removesuffix("_stale"))
+    aged = run.parts.tree.spec.shared.get(name.removesuffix("_stale"))
     return name.endswith("_stale") and aged is not None and aged.shared.stale_after is not None

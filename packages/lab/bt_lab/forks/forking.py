@@ -97,14 +97,14 @@ class Forking:
 
         def spent(_: Tick) -> None:
             if tally.computed >= tokens:
-                run.runner.halt(SPENT)
+                run.parts.runner.halt(SPENT)
 
         with run:
             run.listen(spent, Tick)
             status = run.spin(how.hz, PATIENCE if how.seconds is None else how.seconds)
-            stopped, timed_out, ticks = run.runner.stopped, run.runner.timed_out, run.engine.count
-            assert run.journal is not None and run.journal.path is not None
-            path = run.journal.path
+            stopped, timed_out, ticks = run.parts.runner.stopped, run.parts.runner.timed_out, run.parts.engine.count
+            assert run.parts.journal is not None and run.parts.journal.path is not None
+            path = run.parts.journal.path
         if stopped not in ("", SPENT):
             raise Interrupted(stopped)
         made = Recording(path)

@@ -54,6 +54,6 @@ def optimise(
                 run.listen(log, Line, Notice)
             with watch(run):
                 run.spin()
-            whole = not run.runner.stopped and run.status.name != "FAILURE"
+            whole = not run.parts.runner.stopped and run.status.name != "FAILURE"
         return kept_for(setup, folder), whole
     return kept, True

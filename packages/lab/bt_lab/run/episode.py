@@ -143,12 +143,12 @@ class Episode:
         told.met, told.total = verdict.met, verdict.total
         told.success = verdict.reached
         told.status = self.status.name if self.status in (Status.SUCCESS, Status.FAILURE) else ""
-        spent: Spending = run.context.services.spent or Spending()
-        told.decisions, told.ticks = spent.decisions, run.engine.count
+        spent: Spending = run.parts.context.services.spent or Spending()
+        told.decisions, told.ticks = spent.decisions, run.parts.engine.count
         told.seconds = round(self.clock.now() - self.started, 3)
         self._count(log)
         long = {end.path for end in log.all(AgentEnded) if end.why == TOO_LONG}
-        crashes = [crash.message for crash in run.context.crashes if crash.path not in long]
+        crashes = [crash.message for crash in run.parts.context.crashes if crash.path not in long]
         if crashes and not told.success:
             told.error = told.error or crashes[0]
         if not told.success and not told.error:

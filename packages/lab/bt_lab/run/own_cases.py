@@ -215,8 +215,8 @@ def _begun(case: OwnCase, judge: Judge, tree: Tree, models: Mapping[str, Any], s
 def _answered(case: OwnCase, run: Run, judge: Judge) -> Answered:
     board = run.blackboard
     if run.status.name != "SUCCESS":
-        crash = next(iter(run.context.crashes), None)
-        return Answered(case, {}, {}, crash.message if crash is not None else run.root.feedback_message)
+        crash = next(iter(run.parts.context.crashes), None)
+        return Answered(case, {}, {}, crash.message if crash is not None else run.parts.engine.root.feedback_message)
     odds: Any = board.get(ODDS) or {}
     return Answered(case, {name: board[name] for name in judge.outputs}, odds)
 

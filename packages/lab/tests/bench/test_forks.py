@@ -61,9 +61,9 @@ def failed(tmp_path: Path) -> Path:
         journal=tmp_path, seed=1, budget=Budget(decisions=8),
     ) as run:  # fmt: skip
         run.spin()
-    assert run.journal is not None and run.journal.path is not None
-    assert Recording(run.journal.path).verdict == (0, 1)
-    return run.journal.path
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    assert Recording(run.parts.journal.path).verdict == (0, 1)
+    return run.parts.journal.path
 
 
 def forking(path: Path, model: object = None) -> Forking:

@@ -47,7 +47,7 @@ class Groot2:
         breakpoints: bool = False,
     ) -> None:
         self.run, self.host = run, address.checked(host, anyone)
-        self.mirror = Mirror(run.spec.name)
+        self.mirror = Mirror(run.parts.tree.spec.name)
         self.hooks = Hooks(run, breakpoints, self.mirror.path)
         self._kept: deque[tuple[int, Tick]] = deque()
         self._taking = threading.Lock()
@@ -69,7 +69,7 @@ class Groot2:
             Ask.TRANSITIONS: lambda body: [self.mirror.transitions()],
         }
         self._ended = run.listen(self._tick, Tick)
-        self._kept.appendleft((_micros(), run.engine.standing()))
+        self._kept.appendleft((_micros(), run.parts.engine.standing()))
         self._thread = threading.Thread(target=self._serve, name="bt-groot2", daemon=True)
         self._thread.start()
 
@@ -110,7 +110,7 @@ class Groot2:
             pass  # the sockets were closed, or the system gives no more: the run goes on without
         except Exception as error:
             text = f"the run is shown to Groot2 no more: {type(error).__name__}: {error}"
-            self.run.context.emit(Notice("", "warning", text))
+            self.run.parts.context.emit(Notice("", "warning", text))
         finally:
             self._context.destroy(linger=0)
 
@@ -132,7 +132,7 @@ class Groot2:
         """Drops all connections and listens at the same ports again; monitors reconnect by themselves. ZeroMQ cannot
         close a port and keep its clients."""
         text = f"more than {MOST_CLIENTS} programs have connected for Groot2: all are let go"
-        self.run.context.emit(Notice("", "warning", text))
+        self.run.parts.context.emit(Notice("", "warning", text))
         self._context.destroy(linger=0)
         self.emptied += 1
         while not self._over.wait(REOPEN):
@@ -175,7 +175,7 @@ class Groot2:
         if body is None:
             raise Refusal("must be 2 parts message")
         names, scopes = body.decode("utf-8", "replace").split(";"), self.mirror.scopes()
-        board = self.run.context.blackboard.snapshot()
+        board = self.run.parts.context.blackboard.snapshot()
         found = {name: dict(board.get(scopes[name], {})) for name in names if name in scopes}
         return [protocol.msgpack({name: own for name, own in found.items() if own} or None, MOST_BOARD)]
 

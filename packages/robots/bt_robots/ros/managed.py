@@ -101,7 +101,7 @@ class ManagedTree(LifecycleNode):
         run = self.running
         if run is None or self.settling is None:
             return
-        left = run.context.resources.left()
+        left = run.parts.context.resources.left()
         if left and time.monotonic() < self.by:
             return
         for hold in left:

@@ -78,7 +78,7 @@ class Heartbeat(Gate):
         self._failed = ""
         self._thread = threading.Thread(target=self._work, name="btr-heartbeat", daemon=True)
         self._thread.start()
-        self._leave = run.context.gates.add(self)
+        self._leave = run.parts.context.gates.add(self)
 
     def hold(self) -> None:
         self._began = monotonic()  # a tick begins, unless another gate holds it
@@ -90,7 +90,7 @@ class Heartbeat(Gate):
             with self._news:
                 self._beat = (began, tick.number)
                 self._news.notify()
-        again = self.run.context.clock.now() + self.place.every
+        again = self.run.parts.context.clock.now() + self.place.every
         return tick._replace(due=min(tick.due, again)) if tick.running else tick
 
     def _work(self) -> None:
@@ -104,7 +104,7 @@ class Heartbeat(Gate):
             if monotonic() - began > self.place.within:
                 self.late += 1  # the process stood still meanwhile
                 continue
-            body = {"beat": self.count + 1, "tick": number, "state": "running", "run": self.run.name}
+            body = {"beat": self.count + 1, "tick": number, "state": "running", "run": self.run.parts.name}
             try:
                 self._send(json.dumps(body, separators=(",", ":")))
             except Exception as error:
@@ -115,7 +115,7 @@ class Heartbeat(Gate):
     def _tell(self, text: str) -> None:
         if text != self._failed:  # once, until a beat was sent again
             self._failed = text
-            self.run.context.emit(Notice("", "warning", text))
+            self.run.parts.context.emit(Notice("", "warning", text))
 
     def close(self) -> None:
         self._leave()
@@ -177,7 +177,7 @@ def _udp(where: str) -> tuple[Send, Callable[[], object]]:
 
 def _topic(topic: str, run: Run) -> tuple[Send, Callable[[], object]]:
     """A topic of std_msgs/msg/String by the run's connection to ROS."""
-    transport: Any = run.context.services.given.get("ros")
+    transport: Any = run.parts.context.services.given.get("ros")
     if transport is None:
         raise BtError(f"--heartbeat ros:{topic}: this run has no connection to ROS", "add `--ros zenoh`")
     publish = transport.publisher(topic, "std_msgs/msg/String")

@@ -46,7 +46,7 @@ class Counts:
             undo()
 
     def _tick(self, tick: Tick) -> None:
-        engine = self.run.engine
+        engine = self.run.parts.engine
         if tick.number > self.ticks:  # else a halt between two
             if engine.watchdog is not None:  # else nobody looks when a tick begins
                 took = time.monotonic() - engine.began
@@ -67,16 +67,16 @@ class Counts:
         self.decisions += 1
 
     def families(self) -> Iterator[Family]:
-        run, spent = self.run, spending(self.run.context)
+        run, spent = self.run, spending(self.run.parts.context)
         yield _one("ticks_total", "counter", "Ticks made.", self.ticks)
         yield self._histogram()
-        yield _one("overruns_total", "counter", "Ticks that took longer than a period.", run.runner.overruns)
-        yield _one("missed_total", "counter", "Deadlines that were skipped.", run.runner.missed)
+        yield _one("overruns_total", "counter", "Ticks that took longer than a period.", run.parts.runner.overruns)
+        yield _one("missed_total", "counter", "Deadlines that were skipped.", run.parts.runner.missed)
         yield _one("changes_total", "counter", "Changes of a node's status.", self.changes)
         yield _one("crashes_total", "counter", "Exceptions in nodes.", self.crashes)
         yield _one("grafts_total", "counter", "Changes of the tree's shape.", self.grafts)
         yield _one("notices_total", "counter", "What the runtime had to say of itself.", self.notices)
-        yield _one("nodes", "gauge", "Nodes in the tree.", run.engine.nodes)
+        yield _one("nodes", "gauge", "Nodes in the tree.", run.parts.engine.nodes)
         yield _one("running", "gauge", "1 while the root runs.", int(run.status.name == "RUNNING"))
         jobs = [Sample("bt_jobs_total", count, {"status": name}) for name, count in sorted(self.skills.items())]
         yield Family("bt_jobs_total", "counter", "Jobs of skills that have ended.", jobs)
@@ -164,8 +164,8 @@ class Metrics:
         """Adds a run to this address; returns a function that removes it."""
         counts = Counts(run)
         labels = {
-            "tree": run.spec.name,
-            "run": run.name,
+            "tree": run.parts.tree.spec.name,
+            "run": run.parts.name,
             "robot": robot or os.environ.get(ROBOT) or socket.gethostname(),
         }
         self._counted = {**self._counted, counts: labels}

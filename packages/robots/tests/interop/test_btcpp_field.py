@@ -43,7 +43,7 @@ def drive(path: Path, folder: Path, seconds: float = 200, **data: Any) -> Driven
         goals = [stamped(THROUGH), stamped(GOAL)]
         run.blackboard.update(goal=stamped(GOAL), goals=goals, path=None, planner="GridBased", controller="FollowPath")
         status = run.spin(seconds=seconds)
-        assert not run.context.crashes, run.context.crashes
+        assert not run.parts.context.crashes, run.parts.context.crashes
     return Driven(status, world, world.simulator.plans)
 
 

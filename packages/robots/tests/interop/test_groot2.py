@@ -146,7 +146,7 @@ def test_a_breakpoint_holds_the_run_before_its_node_has_begun_or_when_it_has_end
         head, told = news.recv_multipart()
         assert head[:2] == b"\x02N" and told == str(uid).encode()
         assert not reached.is_set() and asking.statuses()[uid] == status
-        with run.engine.between():
+        with run.parts.engine.between():
             found = next(node for node in run.nodes() if node.name == "first")
             assert found.status is (bt.Status.SUCCESS if position else bt.Status.INVALID)
             assert debugger_of(run).paused
@@ -197,8 +197,8 @@ def test_what_a_monitor_has_done_is_in_the_journal_and_a_replay_comes_to_the_sam
         assert len(asking.ask("U", hook(uid, remove_when_done=True))) == 1
         ticking.join(60)
         assert run.status is bt.Status.FAILURE
-    assert run.journal is not None and run.journal.path is not None
-    assert replay(run.journal.path).difference == ""
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    assert replay(run.parts.journal.path).difference == ""
 
 
 def test_nobody_can_hold_a_run_that_does_not_allow_it_or_change_what_it_decides(client: Any) -> None:
@@ -225,7 +225,7 @@ def test_a_tick_waits_for_nobody_who_asks(client: Any, monkeypatch: pytest.Monke
             run.tick()
         go.set()
         asking.join(60)
-        assert run.engine.count == 3 * ROUND
+        assert run.parts.engine.count == 3 * ROUND
 
 
 def test_it_is_bound_to_this_machine_unless_told_otherwise_and_a_port_that_is_taken_is_said_so() -> None:

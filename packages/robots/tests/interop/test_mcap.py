@@ -62,8 +62,8 @@ def test_what_was_written_live_is_what_the_journal_gives_later(tmp_path: Path) -
     with bt.Run(bt.load(FORTY), journal=tmp_path) as run:
         run.follow(ours.Mcap(tmp_path / "live.mcap"))
         run.spin()
-    assert run.journal is not None and run.journal.path is not None
-    ours.write(lines(Recording(run.journal.path)), tmp_path / "later.mcap")
+    assert run.parts.journal is not None and run.parts.journal.path is not None
+    ours.write(lines(Recording(run.parts.journal.path)), tmp_path / "later.mcap")
     live, later = (messages(tmp_path / f"{name}.mcap") for name in ("live", "later"))
 
     def told(found: list[tuple[str, int, Any]], topic: str) -> list[Any]:

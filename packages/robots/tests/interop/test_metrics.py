@@ -81,9 +81,9 @@ def test_one_port_tells_of_several_runs_by_tree_run_and_robot() -> None:
     with bt.Run(tree) as one, bt.Run(tree) as two, Metrics(one, robot='the "left"\\arm') as metrics:
         leave = metrics.add(two, "right")
         two.tick()
-        assert told() == {(one.name, 'the "left"\\arm'): 0, (two.name, "right"): 1}
+        assert told() == {(one.parts.name, 'the "left"\\arm'): 0, (two.parts.name, "right"): 1}
         leave()
-        assert told() == {(one.name, 'the "left"\\arm'): 0}
+        assert told() == {(one.parts.name, 'the "left"\\arm'): 0}
 
 
 def test_a_robot_without_a_name_has_the_machines() -> None:

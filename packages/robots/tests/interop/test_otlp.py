@@ -94,10 +94,10 @@ def test_the_spans_of_an_agents_run_are_those_that_its_file_has(collector: Colle
     ) as run:  # fmt: skip
         run.follow(otlp.Otlp(collector.url))
         run.spin(ticks=5000)
-    assert run.journal is not None and run.journal.path is not None
+    assert run.parts.journal is not None and run.parts.journal.path is not None
     file = [
         (s.id, s.parent, s.name, s.kind, (int(s.start * 1e9), int(max(s.end, s.start) * 1e9)), dict(s.about), s.status)
-        for s in spans_of(lines(Recording(run.journal.path)))
+        for s in spans_of(lines(Recording(run.parts.journal.path)))
     ]
     sent = [plain(span) for span in collector.spans()]
     assert sorted(map(repr, sent)) == sorted(map(repr, file)) and len({span[0] for span in sent}) == len(sent)
@@ -156,7 +156,7 @@ def test_a_collector_that_answers_nobody_delays_no_tick_and_the_end_by_a_bound(
         run.spin(ticks=10)
         assert collector.asked.wait(60)  # its request hangs now
         run.spin(ticks=2000)
-        assert run.engine.count >= 2000
+        assert run.parts.engine.count >= 2000
         ending = time.monotonic()
     assert time.monotonic() - ending < 30  # without the bound: a minute
     assert any("entries were left out" in text for text in heard)

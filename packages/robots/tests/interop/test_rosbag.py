@@ -33,16 +33,16 @@ def test_a_bag_has_the_runs_statuses_lines_and_numbers_in_types_that_every_ros_k
 ) -> None:
     with bt.Run(bt.load(TREE), clock=bt.clock.Manual(7.0), journal=tmp_path) as run:
         run.spin()
-    assert run.journal is not None and run.journal.path is not None
+    assert run.parts.journal is not None and run.parts.journal.path is not None
     out = tmp_path / "bag"
-    words = ["runs", "export", str(run.journal.path), "--format", "rosbag2", "--storage", storage, "-o", str(out)]
+    words = ["runs", "export", str(run.parts.journal.path), "--format", "rosbag2", "--storage", storage, "-o", str(out)]
     assert main(words) == 0
     types = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     found: dict[str, list[tuple[int, object]]] = {}
     with rosbag2.Reader(out) as reader:
         for connection, at, data in reader.messages():
             found.setdefault(connection.topic, []).append((at, types.deserialize_cdr(data, connection.msgtype)))
-    recording = Recording(run.journal.path)
+    recording = Recording(run.parts.journal.path)
     told = [(each.name, each.message) for _, m in found["/bt/status"] for each in m.status]  # type: ignore[attr-defined]
     paths = {row.number: row.path for row in recording.nodes}
     assert told == [(paths[n], status) for t in sorted(recording.ticks) for n, status in recording.changes(t)]

@@ -73,7 +73,7 @@ class Going:
         self.lines: list[str] = []
         self.run.listen(lambda line: self.lines.append(line.text), bt.events.Line)  # type: ignore[attr-defined]
         self.ticker = Ticker(self.run, robot.node, 20, self.ended.append)
-        self.why = lambda: getattr(self.run.root, "feedback_message", "")
+        self.why = lambda: getattr(self.run.parts.engine.root, "feedback_message", "")
 
     def __enter__(self) -> Going:
         return self
@@ -113,7 +113,7 @@ def test_a_halt_cancels_the_goal_and_waits_until_the_server_has_stopped(
         robot.until(lambda: going.run.blackboard["now"])
         going.run.halt("enough")
         robot.until(lambda: "canceled" in server.said())
-        robot.until(lambda: not going.run.context.resources.left())
+        robot.until(lambda: not going.run.parts.context.resources.left())
 
 
 def test_a_halt_before_the_goal_is_accepted_cancels_it_once_it_is(
@@ -136,7 +136,7 @@ def test_a_server_that_refuses_to_cancel_holds_nothing_longer_than_stopping_says
         robot.until(lambda: going.run.blackboard["now"])
         going.run.halt("enough")
         robot.until(lambda: "asked to cancel" in server.said())
-        robot.until(lambda: not going.run.context.resources.left(), 15)
+        robot.until(lambda: not going.run.parts.context.resources.left(), 15)
         robot.until(lambda: server.said().count("asked to cancel") >= 2)  # it is owed, and asked for again
 
 

@@ -106,8 +106,8 @@ def until(run: bt.Run, holds: Callable[[], Any]) -> None:
     """Ticks until something holds; as long as a hung test may take."""
     end = time.monotonic() + GUARD
     while not holds():
-        assert time.monotonic() < end, f"{run.status} {run.root.feedback_message}"
+        assert time.monotonic() < end, f"{run.status} {run.parts.engine.root.feedback_message}"
         tick = run.tick()
-        run.runner.woken.clear()
+        run.parts.runner.woken.clear()
         if not holds():
-            run.runner.woken.wait(min(max(tick.due - time.monotonic(), 0.0), 0.05))
+            run.parts.runner.woken.wait(min(max(tick.due - time.monotonic(), 0.0), 0.05))

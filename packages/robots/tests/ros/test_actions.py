@@ -53,7 +53,7 @@ def test_what_is_fed_back_is_read_by_fields_and_told_while_it_runs(tmp_path: Pat
 def test_a_rejected_goal_fails_and_says_so(tmp_path: Path, ros: Any) -> None:
     with bt.Run(tree(tmp_path, "  go: {how: reject}"), services={"ros": ros}) as run:
         assert run.spin(seconds=GUARD) is bt.Status.FAILURE
-        assert run.root.feedback_message == "the server has rejected the goal"
+        assert run.parts.engine.root.feedback_message == "the server has rejected the goal"
 
 
 def test_an_aborted_goal_fails_with_what_its_result_says(tmp_path: Path, ros: Any) -> None:
@@ -64,8 +64,8 @@ def test_an_aborted_goal_fails_with_what_its_result_says(tmp_path: Path, ros: An
 
 def test_a_halt_cancels_and_the_run_ends_when_the_server_has_stopped(tmp_path: Path, ros: Any) -> None:
     with bt.Run(tree(tmp_path, "  go: {how: hold slow}"), services={"ros": ros}) as run:
-        until(run, lambda: accepted(run.root))
-        goal = goal_of(run.root)
+        until(run, lambda: accepted(run.parts.engine.root))
+        goal = goal_of(run.parts.engine.root)
         run.halt("enough")
         assert goal is not None and goal.state == "accepted"  # it takes 300 ms, and the halt has not waited
     assert goal.state == "canceled"
@@ -74,20 +74,20 @@ def test_a_halt_cancels_and_the_run_ends_when_the_server_has_stopped(tmp_path: P
 def test_the_next_start_waits_until_a_slow_cancel_is_over(tmp_path: Path, ros: Any) -> None:
     """No goal is sent into one that is still being cancelled."""
     with bt.Run(tree(tmp_path, "  go: {how: hold slow}"), services={"ros": ros}) as run:
-        until(run, lambda: accepted(run.root))
-        first = goal_of(run.root)
+        until(run, lambda: accepted(run.parts.engine.root))
+        first = goal_of(run.parts.engine.root)
         run.halt("again")
         run.tick()
-        assert goal_of(run.root) is None and "waits" in run.root.feedback_message
-        until(run, lambda: accepted(run.root))
+        assert goal_of(run.parts.engine.root) is None and "waits" in run.parts.engine.root.feedback_message
+        until(run, lambda: accepted(run.parts.engine.root))
         assert first is not None and first.state == "canceled"
 
 
 def test_a_server_that_refuses_to_cancel_is_asked_again(tmp_path: Path, ros: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("bt_robots.ros.action.AGAIN", 0.01)
     with bt.Run(tree(tmp_path, "  go: {how: hold stubborn stubborn}"), services={"ros": ros}) as run:
-        until(run, lambda: accepted(run.root))
-        goal = goal_of(run.root)
+        until(run, lambda: accepted(run.parts.engine.root))
+        goal = goal_of(run.parts.engine.root)
         run.halt("enough")
     assert goal is not None
     assert (goal.state, goal.refused, goal.asked) == ("canceled", 2, 3)
@@ -97,16 +97,16 @@ def test_what_never_cancels_is_waited_for_so_long_and_no_longer(tmp_path: Path, 
     manifest = MANIFEST + "    stopping: 0.2\n"
     how = "hold " + "stubborn " * 50
     with bt.Run(tree(tmp_path, f"  go: {{how: {how}}}", manifest), services={"ros": ros}) as run:
-        until(run, lambda: accepted(run.root))
-        goal = goal_of(run.root)
+        until(run, lambda: accepted(run.parts.engine.root))
+        goal = goal_of(run.parts.engine.root)
         run.halt("enough")
     assert goal is not None and goal.state == "accepted"
 
 
 def test_halting_before_the_server_has_answered_cancels_too(tmp_path: Path, ros: Any) -> None:
     with bt.Run(tree(tmp_path, "  go: {how: hold}"), services={"ros": ros}) as run:
-        until(run, lambda: goal_of(run.root) is not None)
-        goal = goal_of(run.root)
+        until(run, lambda: goal_of(run.parts.engine.root) is not None)
+        goal = goal_of(run.parts.engine.root)
         run.halt("at once")
     assert goal is not None and goal.state == "canceled"
 
@@ -115,11 +115,11 @@ def test_two_clients_get_their_own_answers(tmp_path: Path, ros: Any, server: str
     with Zenoh(server, domain=0, node="other", opening=GUARD) as second:
         whole = tree(tmp_path, f"  go: {{how: hold, {OUTPUTS}}}")
         with bt.Run(whole, services={"ros": ros}) as one, bt.Run(whole, services={"ros": second}) as two:
-            until(one, lambda: accepted(one.root))
-            until(two, lambda: accepted(two.root))
-            kept = goal_of(two.root)
+            until(one, lambda: accepted(one.parts.engine.root))
+            until(two, lambda: accepted(two.parts.engine.root))
+            kept = goal_of(two.parts.engine.root)
             one.halt("only this one")
-            until(two, lambda: not one.context.resources.left())
+            until(two, lambda: not one.parts.context.resources.left())
             assert two.status is bt.Status.RUNNING and kept is not None and kept.state == "accepted"
 
 
@@ -133,12 +133,15 @@ def test_a_server_that_dies_in_the_middle_is_a_failure_not_a_wait(
         whole = tree(tmp_path, "  go: {how: die}")
         with bt.Run(whole, services={"ros": ros}) as run:
             assert run.spin(seconds=GUARD) is bt.Status.FAILURE
-            assert "went away" in run.root.feedback_message or "not said" in run.root.feedback_message
+            assert (
+                "went away" in run.parts.engine.root.feedback_message
+                or "not said" in run.parts.engine.root.feedback_message
+            )
         patient = MANIFEST.replace("grace: 0.2", f"grace: {GUARD:g}") + f"    wait: {GUARD:g}\n"
         with bt.Run(tree(tmp_path, "  go: {how: steps=1}", patient), services={"ros": ros}) as run:
-            until(run, lambda: "waits" in run.root.feedback_message)
+            until(run, lambda: "waits" in run.parts.engine.root.feedback_message)
             serving("--connect", at).ready()  # it is restarted, and the tree has waited for it
-            assert run.spin(seconds=GUARD) is bt.Status.SUCCESS, run.root.feedback_message
+            assert run.spin(seconds=GUARD) is bt.Status.SUCCESS, run.parts.engine.root.feedback_message
     assert router.process.poll() is None
 
 
@@ -152,14 +155,14 @@ def test_a_session_that_drops_comes_back_to_the_goal_that_went_on(
     with Zenoh(at, client=True, domain=0, opening=GUARD) as ros:
         manifest = MANIFEST.replace("grace: 0.2", f"grace: {GUARD:g}")
         with bt.Run(tree(tmp_path, "  go: {how: hold}", manifest), services={"ros": ros}) as run:
-            until(run, lambda: accepted(run.root))
-            goal = goal_of(run.root)
+            until(run, lambda: accepted(run.parts.engine.root))
+            goal = goal_of(run.parts.engine.root)
             router.kill()
-            until(run, lambda: "is gone" in run.root.feedback_message)
+            until(run, lambda: "is gone" in run.parts.engine.root.feedback_message)
             serving("--router", "--listen", at).ready()
             until(run, lambda: ros.action("/navigate_to_pose", "nav2_msgs/action/NavigateToPose").ready())
             run.tick()
-            assert run.status is bt.Status.RUNNING and accepted(run.root)
+            assert run.status is bt.Status.RUNNING and accepted(run.parts.engine.root)
             run.halt("enough")
         assert goal is not None and goal.state == "canceled"
 
@@ -175,7 +178,7 @@ def test_a_goal_that_was_given_up_is_cancelled_when_the_link_is_back(
         client = ros.action("/navigate_to_pose", "nav2_msgs/action/NavigateToPose")
         root = f"  fallback: [go: {{how: hold}}, wait: {GUARD}]"
         with bt.Run(tree(tmp_path, root), services={"ros": ros}) as run:
-            go = run.root.children[0]
+            go = run.parts.engine.root.children[0]
             until(run, lambda: accepted(go))
             goal = goal_of(go)
             assert isinstance(goal, PartsGoal)
@@ -199,22 +202,22 @@ def test_a_halt_that_the_server_cannot_hear_is_owed_to_it(tmp_path: Path, servin
         client = ros.action("/navigate_to_pose", "nav2_msgs/action/NavigateToPose")
         manifest = MANIFEST.replace("grace: 0.2", f"grace: {GUARD:g}")
         with bt.Run(tree(tmp_path, "  go: {how: hold stubborn}", manifest), services={"ros": ros}) as run:
-            until(run, lambda: accepted(run.root))
+            until(run, lambda: accepted(run.parts.engine.root))
             router.kill()
-            until(run, lambda: "is gone" in run.root.feedback_message)
+            until(run, lambda: "is gone" in run.parts.engine.root.feedback_message)
             run.halt("enough")
-            assert not run.context.resources.left()  # nobody waits for who cannot answer
+            assert not run.parts.context.resources.left()  # nobody waits for who cannot answer
             assert client.owed
             serving("--router", "--listen", at).ready()
             while client.owed:  # refused once, and asked again
-                run.runner.woken.wait(0.01)
+                run.parts.runner.woken.wait(0.01)
 
 
 def test_without_a_server_it_fails_after_the_time_that_it_was_given(tmp_path: Path, ros: Any) -> None:
     manifest = MANIFEST.replace("action: /navigate_to_pose", "action: /nobody") + "    wait: 0.1\n"
     with bt.Run(tree(tmp_path, "  go: {}", manifest), services={"ros": ros}) as run:
         assert run.spin(seconds=GUARD) is bt.Status.FAILURE
-        assert run.root.feedback_message == "there is no server of /nobody"
+        assert run.parts.engine.root.feedback_message == "there is no server of /nobody"
 
 
 def test_a_run_without_ros_says_how_to_have_it(tmp_path: Path) -> None:

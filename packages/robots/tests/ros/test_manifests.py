@@ -107,7 +107,7 @@ def test_the_way_that_the_page_makes_works(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "skills" / "beds.yaml").write_text(f"version: 1\nskills: beds\nkinds:\n  {line}\n")
     (tmp_path / "t.yaml").write_text("version: 1\ntree: t\nskills: [beds]\nroot: {water_bed: 5}\n")
     with bt.Run(bt.load(tmp_path / "t.yaml", project=tmp_path), clock=Manual()) as run:
-        assert run.tick().running and run.root.feedback_message == "pin 4 is open"
+        assert run.tick().running and run.parts.engine.root.feedback_message == "pin 4 is open"
         assert run.spin() is bt.Status.SUCCESS
 
 

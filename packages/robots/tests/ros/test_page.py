@@ -56,5 +56,5 @@ def test_the_page_s_node_ticks_on_the_double(project: Path) -> None:
         names: dict[str, Any] = {}
         exec(compile(python("rclpy"), "docs/ros.md", "exec"), names)
         system.spin()
-        assert names["run"].engine.status.name == "FAILURE"  # no battery was heard of
+        assert names["run"].parts.engine.status.name == "FAILURE"  # no battery was heard of
         names["run"].close()

@@ -81,7 +81,9 @@ def test_a_goal_that_does_not_succeed_fails(tmp_path: Path, system: System, node
         spun(system, lambda: found)
         found[0].end(status, error_code=7)
         spun(system, lambda: run.status is bt.Status.FAILURE)
-        assert said in run.root.feedback_message and run.blackboard.get("code") in ((7,) if status else (None,))
+        assert said in run.parts.engine.root.feedback_message and run.blackboard.get("code") in (
+            (7,) if status else (None,)
+        )
 
 
 def test_a_rejected_goal_fails(tmp_path: Path, system: System, node: Any) -> None:
@@ -99,7 +101,7 @@ def test_a_halt_cancels_and_the_next_goal_hears_nothing_of_the_last(tmp_path: Pa
         spun(system, lambda: found and found[0].waiting)
         run.halt("another way")
         assert found[0].asked == 1
-        spun(system, lambda: "waits" in run.root.feedback_message)
+        spun(system, lambda: "waits" in run.parts.engine.root.feedback_message)
         assert len(found) == 1  # until it has stopped
         found[0].end(CANCELED)
         spun(system, lambda: len(found) == 2)
@@ -111,7 +113,7 @@ def test_a_halt_cancels_and_the_next_goal_hears_nothing_of_the_last(tmp_path: Pa
         ticker.stop()
         run.halt("enough")
         found[1].end(CANCELED)
-        spun(system, lambda: not run.context.resources.left())
+        spun(system, lambda: not run.parts.context.resources.left())
 
 
 def test_a_halt_before_the_answer_cancels_as_soon_as_it_has_come(tmp_path: Path, system: System, node: Any) -> None:
@@ -122,7 +124,7 @@ def test_a_halt_before_the_answer_cancels_as_soon_as_it_has_come(tmp_path: Path,
         assert found[0].asked == 0
         spun(system, lambda: found[0].asked == 1)
         found[0].end(CANCELED)
-        spun(system, lambda: not run.context.resources.left())
+        spun(system, lambda: not run.parts.context.resources.left())
 
 
 def test_a_server_that_is_gone_for_too_long_is_a_failure(tmp_path: Path, system: System, node: Any) -> None:
@@ -131,7 +133,7 @@ def test_a_server_that_is_gone_for_too_long_is_a_failure(tmp_path: Path, system:
         Ticker(run, node)
         spun(system, lambda: found and found[0].waiting)
         serve = system.actions.pop("/navigate_to_pose")
-        spun(system, lambda: "is gone" in run.root.feedback_message)
+        spun(system, lambda: "is gone" in run.parts.engine.root.feedback_message)
         system.actions["/navigate_to_pose"] = serve
         spun(system, lambda: len(found[0].waiting) == 2)  # back in time: it is asked how it stands
         del system.actions["/navigate_to_pose"]

@@ -80,4 +80,4 @@ def rosout_again(run: bt.Run) -> None:
     """Who has just come may not be known yet."""
     from bt_runtime.events import Line
 
-    run.context.emit(Line("/nap", "warning", "awake"))
+    run.parts.context.emit(Line("/nap", "warning", "awake"))

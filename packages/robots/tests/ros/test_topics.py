@@ -55,8 +55,8 @@ def until_heard(run: bt.Run, send: Callable[[], object], holds: Callable[[], obj
     while not holds():
         assert time.monotonic() < end
         send()
-        run.runner.woken.wait(0.02)
-        run.runner.woken.clear()
+        run.parts.runner.woken.wait(0.02)
+        run.parts.runner.woken.clear()
 
 
 def test_a_subscription_keeps_entries_fresh_while_other_nodes_work(tmp_path: Path, both: Any) -> None:
@@ -94,7 +94,7 @@ def test_a_service_answers_and_says_whether_it_was_done(tmp_path: Path, both: An
     root = "  sequence:\n    - dock: {data: true, message: '{m}'}\n    - dock: {data: false}"
     with bt.Run(tree(tmp_path, root, MANIFEST), services={"ros": ours}) as run:
         assert run.spin(seconds=GUARD) is bt.Status.FAILURE
-        assert run.blackboard["m"] == "as told" and run.root.children[1].feedback_message == "as told"
+        assert run.blackboard["m"] == "as told" and run.parts.engine.root.children[1].feedback_message == "as told"
 
 
 def test_parameters_of_a_node_are_read_and_set(tmp_path: Path, both: Any) -> None:
@@ -153,5 +153,5 @@ def test_a_server_of_another_version_is_told_at_once(tmp_path: Path, both: Any) 
     manifest = MANIFEST.replace("/dock", "/other/dock")
     with bt.Run(tree(tmp_path, "  dock: {data: true}", manifest), services={"ros": ours}) as run:
         until(run, lambda: run.status is bt.Status.FAILURE)
-        assert "another version of std_srvs/srv/SetBool" in run.root.feedback_message
+        assert "another version of std_srvs/srv/SetBool" in run.parts.engine.root.feedback_message
     kept.undeclare()

@@ -387,7 +387,7 @@ class App {
   toolbar() {
     $("toolbar").hidden = false;
     for (const [name, [title, key, act, , about]] of Object.entries(GESTURES)) {
-      if (!["undo", "redo", "save", "saveall"].includes(name)) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
+      if (!$(name)?.matches("header button")) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
       $("all-keys").append(el("dt", {}, key), el("dd", {}, `${title}: ${about}`));
     }
     $("all-keys").append(el("dt", {}, "↑ ↓ ← →"), el("dd", {}, "move in the tree; with Shift: choose several"), el("dt", {}, "1 2 3 4 5"), el("dd", {}, "node, tree, text, faults, try"));

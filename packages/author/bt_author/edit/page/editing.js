@@ -51,6 +51,7 @@ const GESTURES = {
   undo: ["Undo", "Ctrl Z", (app) => app.act("undo"), (app) => app.state?.undo, "the last gesture, over all files"],
   redo: ["Redo", "Ctrl Shift Z", (app) => app.act("redo"), (app) => app.state?.redo, "what was undone"],
   save: ["Save", "Ctrl S", (app) => app.save(), (app) => app.state?.unsaved, "the file; nothing is written before"],
+  run: ["Run", "Ctrl Enter", (app) => app.run(), (app) => app.state?.nodes.length, "the saved tree, with the inputs of Try, watched on its page; a run that goes on is shown"],
   saveall: ["Save all", "Ctrl Shift S", (app) => app.act("save_all").then(() => app.files()), (app) => app.state?.unsaved || app.state?.others.length, "every changed file, such as those of a renaming"],
 };
 

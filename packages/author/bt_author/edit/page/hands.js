@@ -3,7 +3,7 @@
 
 App.prototype.listen = function () {
   const app = this;
-  for (const name of ["undo", "redo", "save", "saveall"]) $(name).addEventListener("click", () => GESTURES[name][2](app));
+  for (const name of ["undo", "redo", "save", "saveall", "run"]) $(name).addEventListener("click", () => GESTURES[name][2](app));
   $("file").addEventListener("change", () => app.open($("file").value));
   $("new").addEventListener("click", () => app.ask("Name of the new tree", "", async (name) => { const made = await app.send("new", { name, path: "" }); if (made) { await app.files(); await app.open(made.path); } }));
   $("mine").addEventListener("click", () => app.act("settle", { take: "mine" }));
@@ -43,7 +43,7 @@ App.prototype.key = function (e) {
   const typing = e.target.closest("input, textarea, select, dialog");
   if (["Enter", " "].includes(e.key) && e.target.closest("button, summary, a")) return; // presses what has the focus
   const gesture = gestureOf(e);
-  if (typing && !["save", "saveall"].includes(gesture)) return;
+  if (typing && !["save", "saveall", "run"].includes(gesture)) return;
   if (gesture && GESTURES[gesture][3](this)) { e.preventDefault(); GESTURES[gesture][2](this); return; }
   if (gesture) return;
   if (e.key === "?") { $("keys").showModal(); return; }

@@ -68,11 +68,11 @@ def fork(
         raise BtError(f"a node cannot end in `{wrong:.40}`", f"results: {', '.join(RESULTS)}")
     edits = Edits(seed=seed, entries=dict(set or {}), forced=forced, replaced=tuple((replace or {}).items()))
     with held(site), dry(found(site, run), at, edits) as (going, brake):
-        unknown = next((name for name in edits.entries if name not in going.tree.spec.ports), None)
+        unknown = next((name for name in edits.entries if name not in going.parts.tree.spec.ports), None)
         if unknown is not None:
-            close = nearest(unknown, going.tree.spec.ports)
+            close = nearest(unknown, going.parts.tree.spec.ports)
             raise BtError(f"the tree has no entry `{unknown:.40}`", f"did you mean `{close}`?" if close else "")
-        status, ticks = going.spin(seconds=FORK_TIME).name, going.engine.count
+        status, ticks = going.spin(seconds=FORK_TIME).name, going.parts.engine.count
         board = {name: value for name, value in going.blackboard.items() if name in (set or {})}
     why = f"it would do: {brake.wanted}" if brake.wanted else f"{status}; no action was wanted"
     data = {"status": status, "ticks": ticks, "wanted": brake.wanted, "entries": board}

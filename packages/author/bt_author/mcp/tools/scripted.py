@@ -140,7 +140,7 @@ def _until(trial: Trial, at: float, end: float) -> str:
 
 
 def _board(trial: Trial) -> dict[str, Json]:
-    spec = trial.run.tree.spec
+    spec = trial.run.parts.tree.spec
     names = [*spec.inputs, *spec.outputs, *spec.entries]
     return {name: trial.board[name] for name in names if name in trial.board}
 

@@ -58,13 +58,13 @@ class Facts:
         """Ticks the tree when it is due; returns the seconds until it is due again."""
         if self.run is None:
             return math.inf
-        now = self.run.context.clock.now()
+        now = self.run.parts.context.clock.now()
         if self._ends and self.known and now - self.measured > OLDEST:
             self._warn(f"the tree has not ended for {OLDEST:g} s: nothing is known of the vehicle until it does")
             self._forget()
-        if now < self._next and not self.run.runner.woken.is_set():
+        if now < self._next and not self.run.parts.runner.woken.is_set():
             return self._next - now
-        self.run.runner.woken.clear()
+        self.run.parts.runner.woken.clear()
         self._begun = now if self.run.status is not Status.RUNNING else self._begun
         tick, board = self.run.tick(), self.run.blackboard
         if tick.status is Status.FAILURE:

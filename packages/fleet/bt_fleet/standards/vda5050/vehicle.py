@@ -168,8 +168,8 @@ class Vehicle:
 
     def _look(self) -> None:
         """Notes whether a drive is at work or stopping. When that changes, the vehicle is asked anew what it knows."""
-        board, now = self.run.blackboard, self.run.context.clock.now()
-        works = bool(board["driving"]) or bool(self.run.context.resources.left())
+        board, now = self.run.blackboard, self.run.parts.context.clock.now()
+        works = bool(board["driving"]) or bool(self.run.parts.context.resources.left())
         if works != (self._stood is None):
             self._stood = None if works else now
         if (turn := (board["done"], board["driving"], works)) != self._turn:
@@ -188,16 +188,16 @@ class Vehicle:
     def _old(self) -> bool:
         """True while what the vehicle says of itself was measured before a drive has begun or ended; for so long no
         state is published."""
-        since = self.run.context.clock.now() - self._turned
+        since = self.run.parts.context.clock.now() - self._turned
         return "driving" in self.facts.known and self.facts.measured < self._turned and since < SELDOM
 
     def advance(self) -> float:
         """Takes what has come, ticks once when that is due, and publishes; returns the seconds until more is due."""
         while not self.news.empty():
             self._take(*self.news.get())
-        clock = self.run.context.clock
-        if clock.now() >= self._due or self.run.runner.woken.is_set() or self.run.context.requests:
-            self.run.runner.woken.clear()
+        clock = self.run.parts.context.clock
+        if clock.now() >= self._due or self.run.parts.runner.woken.is_set() or self.run.parts.context.requests:
+            self.run.parts.runner.woken.clear()
             before, tick = self.run.blackboard["done"], self.run.tick()
             if not tick.running:
                 return self._broken()
@@ -253,7 +253,7 @@ class Vehicle:
 
     def _steps(self) -> list[Behaviour]:
         """Returns the nodes of steps, and the one that keeps the run open."""
-        return list(self.run.root.children[0].children)
+        return list(self.run.parts.engine.root.children[0].children)
 
     # From the master control -------------------------------------------------------------------
 
@@ -342,15 +342,15 @@ class Vehicle:
             if ticket.failed:
                 _LOG.warning("the journal cannot be written: %s", ticket.failed)
             self.broker.publish(self.names.topic("state"), json.dumps(self.names.message("state", body)), False)
-            self._told, self._when = body, self.run.context.clock.now()
+            self._told, self._when = body, self.run.parts.context.clock.now()
         if not self._linked or (self.facts.unknown and not self.trial) or self._old():
             return
-        body, since = self.state(), self.run.context.clock.now() - self._when
+        body, since = self.state(), self.run.parts.context.clock.now() - self._when
         changed = _apart(body) != _apart(self._told) or (body != self._told and since >= SELDOM)
         if self._wanted or changed or since >= OFTEN:
             self._wanted = False
-            assert self.run.journal is not None and self.run.journal.tape.writer is not None
-            self._next = body, self.run.journal.tape.writer.durable(self.run.runner.woken.set)
+            assert self.run.parts.journal is not None and self.run.parts.journal.tape.writer is not None
+            self._next = body, self.run.parts.journal.tape.writer.durable(self.run.parts.runner.woken.set)
 
     def state(self) -> dict[str, Json]:
         """Returns the body of the state message."""
@@ -375,7 +375,7 @@ class Vehicle:
     def take(self, what: str, payload: Any) -> None:
         """Takes a message, or that the connection is there, from any thread."""
         self.news.put((what, payload))
-        self.run.runner.woken.set()
+        self.run.parts.runner.woken.set()
 
     def close(self) -> None:
         """Ends in order: the drive is cancelled, and OFFLINE is told. The next start goes on with the order."""
@@ -414,7 +414,10 @@ async def live(vehicle: Vehicle, over: asyncio.Event) -> None:
     ends = asyncio.create_task(over.wait())
     while not over.is_set():
         rung.clear()
-        alarms = [vehicle.run.runner.woken, *([vehicle.facts.run.runner.woken] if vehicle.facts.run else [])]
+        alarms = [
+            vehicle.run.parts.runner.woken,
+            *([vehicle.facts.run.parts.runner.woken] if vehicle.facts.run else []),
+        ]
         leave = [alarm.listen(ring) for alarm in alarms]
         try:
             seconds = vehicle.advance()

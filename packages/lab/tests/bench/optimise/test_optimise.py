@@ -232,9 +232,9 @@ def test_a_recorded_loop_that_was_cut_off_amid_a_batch_is_resumed_where_it_stood
 
     def cut(run):
         def look(tick):
-            if "summary" in script.asked and not run.runner.stopped:
-                run.journal.close()  # from here on nothing is written down any more, as after a kill
-                run.runner.halt("cut off")
+            if "summary" in script.asked and not run.parts.runner.stopped:
+                run.parts.journal.close()  # from here on nothing is written down any more, as after a kill
+                run.parts.runner.halt("cut off")
 
         made.append(run)
         run.listen(look, Tick)
