@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
+.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama llama-wheels results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -44,7 +44,7 @@ help:
 	@echo "make shapes     memory and speed of files with made-up weights in the shapes of five models, one at a time (12 GB; SHAPES=Gemma-3-4B)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make results-tuned  … with the second model, smollm2-tuned, beside it on that page (TASKS=100 ROWS=... FINISHED=1)"
-	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 HOUSES=0 TASKS=10: a trial)"
+	@echo "make autoplan   measure how far a written plan improves, and write build/autoplan-clean/results.md; docs/results/autoplan.yaml keeps it (SEEDS=0 HOUSES=0 TASKS=10: a trial)"
 	@echo "make gestures   10,000 sequences of the editor's gestures (ROUNDS=)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
@@ -69,6 +69,7 @@ help:
 	@echo "make hostile    inputs that are meant to do harm (MINUTES=30; AGAIN=build/hostile/X.json: a case that was kept)"
 	@echo "make long       all of the long tests, one after the other, a line for each (LONG='kills soak': only these)"
 	@echo "make audit      ask whether what the lock files name has known holes;  make locks: write them anew"
+	@echo "make llama-wheels  wheels of llama.cpp for other machines (build/llama): all processors in one, CUDA and Vulkan beside"
 	@echo "make lint       ruff, and its formatter"
 	@echo "make types      mypy, strict; a user's program by pyright too"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
@@ -125,6 +126,10 @@ $(LLAMA_BUILT): | $(VENV)/bin/python
 		.ci/patiently 'compiling llama.cpp' $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --require-hashes \
 		-r .ci/lock/llama.txt -w $(WHEELS) && $(PY) .ci/slim.py $(WHEELS)/llama_cpp_python-0.3.36-*.whl
 	@touch $@
+
+# for other machines: every processor of this architecture in one; CUDA and Vulkan where their compilers are
+llama-wheels: | $(VENV)/bin/python
+	.ci/llama_wheels $(PY)
 
 demo: $(DEMO_STAMP)
 	@$(PY) -m bt_runtime.cli demo $(if $(SEED),--seed $(SEED))

@@ -18,7 +18,8 @@ VERSIONED = re.compile(r"llama_cpp/lib/(lib[\w-]+\.so)((?:\.\d+)+)$")
 LOADED = ("libllama.so", "libggml.so", "libggml-base.so", "libmtmd.so")  # by Python and `make mtmd`; others by version
 
 
-def kept(name: str) -> bool:
+def kept(name: str, names: list[str]) -> bool:
+    """A library without versions beside it is loaded by its own name, as the parts for each processor are."""
     if not name.startswith("llama_cpp"):
         return False
     if name.startswith("llama_cpp/lib/") and not LIBRARY.match(name):
@@ -26,7 +27,8 @@ def kept(name: str) -> bool:
     versioned = VERSIONED.match(name)
     if versioned:
         return versioned[2].count(".") == 1
-    return not name.endswith(".so") or not name.startswith("llama_cpp/lib/") or name.rpartition("/")[2] in LOADED
+    alone = not any(each.startswith(f"{name}.") for each in names)
+    return alone or not name.startswith("llama_cpp/lib/") or name.rpartition("/")[2] in LOADED
 
 
 def slim(wheel: Path) -> None:
@@ -34,7 +36,7 @@ def slim(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
         record = next(name for name in source.namelist() if name.endswith(".dist-info/RECORD"))
         for info in source.infolist():
-            if info.filename == record or not kept(info.filename):
+            if info.filename == record or not kept(info.filename, source.namelist()):
                 continue
             data = source.read(info)
             target.writestr(info, data, zipfile.ZIP_DEFLATED)

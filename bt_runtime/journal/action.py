@@ -169,9 +169,8 @@ class TapedActivity(Wrapping):
             raise done
         if done is None or isinstance(done, News):
             return self._news(done)
-        if self._hold(done, _kept(done)):
-            return None
-        return self._ended(done)
+        kept = _kept(done)
+        return None if self._hold(done, kept) else self._ended(done, kept=kept)
 
     def _news(self, news: News | None) -> News | None:
         """Passes feedback text on a few times a second, to save disk space; values pass at once."""
@@ -221,8 +220,8 @@ class TapedActivity(Wrapping):
         value = Observation("This was not begun.", False, why) if self.world is not None else None
         return self._ended(EndedAnswer(Status.FAILURE, value, f"not begun: {why}"), "unwritten")
 
-    def _ended(self, done: EndedAnswer, doubt: str = "") -> EndedAnswer:
-        self.tape.put("done", {"job": self.number, **_kept(done), **({"doubt": doubt} if doubt else {})})
+    def _ended(self, done: EndedAnswer, doubt: str = "", kept: dict[str, Json] | None = None) -> EndedAnswer:
+        self.tape.put("done", {"job": self.number, **(kept or _kept(done)), **({"doubt": doubt} if doubt else {})})
         self.tape.boundary()
         return done
 

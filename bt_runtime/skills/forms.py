@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bt_runtime.language.kinds.data import PLAIN
@@ -33,8 +34,14 @@ def form_of(target: object) -> type[OfSkill | _OfCoroutine | _OfGenerator | InTh
 def lingers(target: object) -> bool:
     """True when stopping an activity of this target may take more than one tick."""
     own = getattr(type(target), "stopping", None)
-    slow = inspect.iscoroutinefunction(getattr(target, "cancel", None)) or own not in (None, Skill.stopping)
-    return inspect.iscoroutinefunction(target) or slow
+    if isinstance(target, Skill) and "cancel" not in target.__dict__:
+        return _lasts(type(target).cancel, own)
+    return inspect.iscoroutinefunction(target) or _lasts(getattr(target, "cancel", None), own)
+
+
+@lru_cache(256)
+def _lasts(cancel: object, stopping: object) -> bool:
+    return inspect.iscoroutinefunction(cancel) or stopping not in (None, Skill.stopping)
 
 
 class OfSkill(Activity):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bt_runtime.agents.backchain.wording import same_stem
 from bt_runtime.agents.scripted import ScriptedAnswer, ScriptedModel
 from bt_runtime.types import Choice, Question
 
@@ -16,15 +17,10 @@ class Words(ScriptedModel):
 
     def ask(self, question: Question) -> ScriptedAnswer:
         goal = _words(question.prompt.rpartition("Goal: ")[2].partition("\n")[0])
-        scores = tuple(float(sum(any(_same(a, b) for b in goal) for a in _words(o))) for o in question.options)
+        scores = tuple(float(sum(any(same_stem(a, b) for b in goal) for a in _words(o))) for o in question.options)
         best = scores.index(max(scores))
         return ScriptedAnswer(Choice(question.options[best], best, scores[best], 0.0, scores))
 
 
 def _words(text: str) -> set[str]:
     return {*re.findall(r"\w+", text.lower())}
-
-
-def _same(one: str, other: str) -> bool:
-    stem = max(4, min(len(one), len(other)) - 2)
-    return one == other or (min(len(one), len(other)) >= 4 and one[:stem] == other[:stem])

@@ -87,3 +87,10 @@ def test_what_serves_work_on_the_project_is_no_extra_of_the_package() -> None:
         [sys.executable, ROOT / ".ci" / "requirements", "group:dev"], capture_output=True, text=True, check=True
     )
     assert said.stdout.splitlines() == [*read["project"]["dependencies"], *read["dependency-groups"]["dev"]]
+
+
+def test_what_a_hosted_runner_fetches_is_named_by_its_hash() -> None:
+    used = re.findall(
+        r"uses: (\S+)", "".join(each.read_text("utf-8") for each in (ROOT / ".github" / "workflows").glob("*.yml"))
+    )
+    assert used and [each for each in used if not re.search(r"@[0-9a-f]{40}$", each)] == []

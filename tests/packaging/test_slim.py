@@ -14,6 +14,7 @@ NAMES = {
     "lib/libllama.so",
     "llama_cpp/__init__.py",
     "llama_cpp/lib/cmake/llama.cmake",
+    "llama_cpp/lib/libggml-cpu-haswell.so",
     "llama_cpp/lib/libggml-cpu.so",
     "llama_cpp/lib/libggml-cpu.so.0",
     "llama_cpp/lib/libllama.so",
@@ -34,11 +35,12 @@ def test_what_is_strewn_over_site_packages_and_what_stands_thrice_is_gone(tmp_pa
     with zipfile.ZipFile(wheel) as slim:
         assert {*slim.namelist()} == {
             "llama_cpp/__init__.py", "llama_cpp/lib/libllama.so", "llama_cpp/lib/libllama.so.0",
-            "llama_cpp/lib/libggml-cpu.so.0", "llama_cpp_python-1.dist-info/METADATA",
+            "llama_cpp/lib/libggml-cpu-haswell.so", "llama_cpp/lib/libggml-cpu.so.0",
+            "llama_cpp_python-1.dist-info/METADATA",
             "llama_cpp_python-1.dist-info/RECORD",
         }  # fmt: skip
         record = slim.read("llama_cpp_python-1.dist-info/RECORD").decode().splitlines()
-    assert len(record) == 6 and record[-1] == "llama_cpp_python-1.dist-info/RECORD,,"
+    assert len(record) == 7 and record[-1] == "llama_cpp_python-1.dist-info/RECORD,,"
     words = [
         "-m",
         "pip",

@@ -75,15 +75,16 @@ def test_the_same_numbers_give_the_same_lessons_and_each_answer_can_be_known() -
             assert f" {adjective} " not in "".join(own) or adjective in asked.lower()
 
 
-def test_goals_are_taken_apart_as_they_were_joined() -> None:
-    """Three of four goals become a lesson: as many parts as clauses, and the facts that they ask for. Of an order in an
-    action's own words nothing is asked."""
-    made = 0
+def test_what_is_not_said_in_an_action_s_own_verb_becomes_a_lesson() -> None:
+    """A goal of sentences that do not say the verb is asked about, taken apart as it was joined, nine times of ten."""
+    asked = 0
     for number in range(40):
         rng = Random(number)
         domain = make_domain(rng)
-        made += bool([*taught(domain, domain.goal(rng), rng)])
-    assert made >= 30
+        clauses = (domain.clause(rng) for _ in range(100))
+        goal = next(clause for clause in clauses if not clause.named)
+        asked += bool([*taught(domain, [goal], rng)])
+    assert asked >= 36
 
 
 def test_every_and_except_ask_for_the_things_that_are_meant() -> None:

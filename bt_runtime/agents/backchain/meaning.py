@@ -55,12 +55,15 @@ def _by_half(part: GoalPart, pools: Pools, facts: Sequence[GroundFact]) -> dict[
 
 
 def in_own_words(part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
-    """Those whose action the part gives as an order, in the action's own words, where that is one action alone; else
-    all of them."""
+    """Those whose action the part gives as an order in the action's own words, else those whose verb it says, where
+    that is one action alone; else all of them."""
     words = [part.says(fact.act, (value for _, value in fact.values)) for fact in facts]
     most = max(words, default=0)
-    said = [fact for fact, count in zip(facts, words, strict=True) if count == most]
-    return said if most and len({(fact.skill, fact.template) for fact in said}) == 1 else [*facts]
+    told = [value for values in values_of(facts).values() for value in values]
+    ordered = [fact for fact, count in zip(facts, words, strict=True) if count == most > 0]
+    spoken = [fact for fact in facts if part.says_verb(fact.act, told)]
+    alone = (said for said in (ordered, spoken) if len({(fact.skill, fact.template) for fact in said}) == 1)
+    return next(alone, [*facts])
 
 
 def again(last: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:

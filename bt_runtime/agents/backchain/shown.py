@@ -18,7 +18,7 @@ from bt_runtime.agents.backchain.relevant import Bound, NoPlan, Relevant, Search
 from bt_runtime.agents.backchain.search import steps_to
 from bt_runtime.agents.backchain.step import NOT
 from bt_runtime.agents.backchain.step import PlanStep as Planned
-from bt_runtime.agents.backchain.wording import meant
+from bt_runtime.agents.backchain.wording import STEM, meant
 from bt_runtime.agents.story import ACT, EXPAND, StoryStep, opening, written
 from bt_runtime.agents.surroundings import DONE
 from bt_runtime.language.kinds.kind import Kind
@@ -36,7 +36,6 @@ BOUND = Bound(steps=1_000, sets=1_000)  # of one example's plan, which is made w
 SEEN = 2_000  # facts that are looked at
 TRIED = 24  # goals that are planned for, at most
 LONGEST = 8  # acts of one example
-STEM = 4  # letters by which two words are the same
 KEPT = 64  # sets of examples that are kept
 
 

@@ -30,6 +30,10 @@ _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b|\b({'|'.join(_COUNTED)})\s+\w+", re.IGNORECASE)
 _THEM = re.compile(r"\bthem\b", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
+_ARTICLES = {"the", "a", "an", "of", "no", "some"}
+_PARTICLES = {"on", "off", "up", "down", "in", "out", "away", "back"}  # directly behind a verb, or at the end
+_PLAIN_VERBS = {"switch": "turn", "shut": "close", "start": "turn on", "run": "turn on", "stop": "turn off"}
+STEM = 4  # letters that two forms of a word share at least
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
 
@@ -82,6 +86,16 @@ class GoalPart(NamedTuple):
         said, words = _words(_POLITE.sub("", self.text)), own_words(action, every)
         begins = bool(said) and said[0] in words and said[0] == _words(action)[0]
         return len(words) if begins and words <= {"the", "a", "an", *said} else 0
+
+    def says_verb(self, action: str, values: Iterable[Json]) -> bool:
+        """True when it says the verb of an action with its particle, whatever the ending: `the crane shall be towed`,
+        `switch it on`. A word behind an article is a noun: `the paint` says nothing of `paint {wall}`."""
+        told = {word for value in values for word in _words(value)}
+        said = [word for before, word in pairwise(["", *_words(self.text)]) if before not in _ARTICLES]
+        own = _words(action)
+        verb, *particles = (*_plain(own[0]), *(word for word in (*own[1:2], *own[-1:]) if word in _PARTICLES))
+        forms = [form for word in said if word not in told for form in _plain(word)]
+        return any(same_stem(verb, form) for form in forms) and {*particles} <= {*forms}
 
     def only_names(self, values: Iterable[Json]) -> bool:
         """True when nothing but these values stands in it: `the fern`."""
@@ -197,6 +211,20 @@ def plural_of(noun: str) -> str:
     if noun.endswith(("s", "x", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if noun[-1:] == "y" and noun[-2:-1] not in "aeiou" else f"{noun}s"
+
+
+def _plain(word: str) -> list[str]:
+    """A verb by the one that stands for all of its kind."""
+    return _PLAIN_VERBS.get(word, word).split()
+
+
+def same_stem(one: str, other: str) -> bool:
+    """True of equal words, of those of four letters and more that differ by an ending of two letters, and of a short
+    one with an ending: `peg` and `pegged`."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < STEM:
+        return long == short or re.fullmatch(rf"{short}{short[-1:]}?(?:s|d|ed|ing)", long) is not None
+    return long[: max(STEM, len(short) - 2)] == short[: max(STEM, len(short) - 2)]
 
 
 def _words(value: Json) -> list[str]:

@@ -47,6 +47,11 @@ class Device(NamedTuple):
 def begin() -> None:
     C.llama_log_set(listen, ctypes.c_void_p(0))
     C.llama_backend_init()
+    folder = Path(C.__file__).parent / "lib"
+    if next(folder.glob("*ggml-cpu-*"), None) is not None:  # a wheel for every processor: take what fits this one
+        from llama_cpp._ggml import libggml as lib
+
+        lib.ggml_backend_load_all_from_path(str(folder).encode())
 
 
 _DISCRETE, _INTEGRATED = 1, 2  # of ggml_backend_dev_type

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Self
 
 from bt_runtime.journal.reading import Recording
+from bt_runtime.journal.state import UnfitState
 from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.debugger import Debugger, debugger_of
@@ -18,18 +20,12 @@ class Past:
     def __init__(self, journal: Path | str, tick: int | None = None) -> None:
         """`tick`: None for the last one."""
         self.journal = Path(journal)
-        self.remade = Remade(self.journal)
-        self._begin()
         try:
-            self.to(self.recording.last_tick if tick is None else tick)
+            self._again(tick)
         except Unreachable as end:
-            self.close()
             if tick is not None or not end.whole:
                 raise
             self._again(end.whole)  # the journal ends within a tick: the one before is whole
-        except BaseException:
-            self.close()
-            raise
 
     @property
     def recording(self) -> Recording:
@@ -45,25 +41,38 @@ class Past:
         self.debugger.of_past = True
 
     def to(self, tick: int) -> None:
-        """Shows another tick. Going back makes the run again from its beginning."""
-        name, last = self.recording.name, self.recording.last_tick
-        if not 0 <= tick <= last:
-            raise BtError(f"{name} has no tick {tick}", f"its ticks are 1 to {last}" if last else "it has none")
+        """Shows another tick. Going back makes the run again, from the latest state in the journal before that tick."""
         if tick < self.tick:
             self.close()
             self._again(tick)
-            return
+        else:
+            self._go(tick)
+
+    def _go(self, tick: int) -> None:
+        name, last = self.recording.name, self.recording.last_tick
+        if not 0 <= tick <= last:
+            raise BtError(f"{name} has no tick {tick}", f"its ticks are 1 to {last}" if last else "it has none")
         try:
             while self.tick < tick:
                 whole = self.tick
                 self.remade.tick()
         except (Difference, Over) as end:
-            raise Unreachable(name, tick, whole, str(end) if isinstance(end, Difference) else "") from None
+            raise Unreachable(name, tick, whole, str(end) if isinstance(end, Difference) else "") from end
 
-    def _again(self, tick: int) -> None:
-        self.remade = Remade(self.journal)
-        self._begin()
-        self.to(tick)
+    def _again(self, tick: int | None, from_state: bool = True) -> None:
+        near = (math.inf if tick is None else tick + 1) if from_state else 0
+        try:
+            self.remade = Remade(self.journal, near)
+            try:
+                self._begin()
+                self._go(self.recording.last_tick if tick is None else tick)
+            except BaseException as error:
+                self.close()
+                if isinstance(error.__cause__, Difference) and self.recording.begins is not None:
+                    raise UnfitState from error
+                raise
+        except UnfitState:
+            self._again(tick, from_state=False)
 
     def close(self) -> None:
         self.remade.close()

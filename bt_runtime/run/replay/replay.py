@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 from bt_runtime.events import Tick
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
+from bt_runtime.journal.state import put_back
 from bt_runtime.journal.tape import Difference, Over
 from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.run.replay import rebuild
@@ -34,8 +35,11 @@ class Remade:
     """A recorded run that is made again, tick by tick. No model, world or skill is asked, and nothing of the journal is
     imported."""
 
-    def __init__(self, journal: Path | str) -> None:
-        self.recording = Recording(Path(journal))
+    def __init__(self, journal: Path | str, near: float = 0) -> None:
+        """`near`: begins in the latest state that the journal has of a tick before this one. Raises UnfitState."""
+        self.recording = Recording(Path(journal), near=near)
+        if self.recording.damage and self.recording.begins is not None:
+            self.recording = Recording(Path(journal))
         self.status = "INVALID"
         self.changes: dict[int, list[tuple[int, str]]] = {}
         with ExitStack() as stack:
@@ -49,6 +53,8 @@ class Remade:
             given = {**rebuild.given(self.recording), "strict": False}
             self.run = Run(loaded, services=rebuild.services(folder), journal=self.recorder, **given)
             stack.callback(self._end)
+            if self.recording.begins is not None:
+                put_back(self.recorder, self.recording.begins.body)
             self._stack = stack.pop_all()
         self.run.listen(self._changed, Tick)
 
@@ -63,7 +69,9 @@ class Remade:
     def tick(self) -> Tick:
         """Raises Difference, and Over where the recording ends within the tick."""
         rebuild.outside(self.run)
-        _compare(self.recording, self.count, self.changes.pop(self.count, []))
+        begins = self.recording.begins
+        if begins is None or self.count > begins.tick:
+            _compare(self.recording, self.count, self.changes.pop(self.count, []))
         tick = self.run.tick()
         self.status = tick.status.name
         return tick

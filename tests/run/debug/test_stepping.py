@@ -15,8 +15,11 @@ from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording
+from bt_runtime.journal import state as state_of_runs
 from bt_runtime.run.debug.commands import COMMANDS, LOOKING, do, latest, shown
 from bt_runtime.run.debug.debugger import Debugger, debugger_of
+from bt_runtime.run.replay.past import Past
+from bt_runtime.run.replay.replay import Remade
 from bt_runtime.run.replay.stepping import recorded, stepping
 from bt_runtime.skills.skill import kind_of
 from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
@@ -83,17 +86,23 @@ def paused(text: str, folder: Path, ticks: int) -> Iterator[tuple[Run, dict[int,
         yield run, states, why
 
 
+@pytest.mark.parametrize("states", [False, True], ids=["from the start", "from a state"])
 @pytest.mark.parametrize("seed", range(10))
-def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_does(seed: int, tmp_path: Path) -> None:
+def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_does(
+    seed: int, states: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if states:
+        monkeypatch.setattr(state_of_runs, "BYTES", 300)
+        monkeypatch.setattr(state_of_runs, "TIMES", 0.1)
     draw = random.Random(seed)
     begun.clear()
-    with paused(tree(seed), tmp_path, 8) as (run, states, why):
+    with paused(tree(seed), tmp_path, 8) as (run, seen, why):
         debugger, before = debugger_of(run), Counter(begun)
         whole = Recording(run.parts.journal.path).events
-        past = sorted(states)[:-1]
+        past = sorted(seen)[:-1]
         for tick in draw.sample(past, min(5, len(past))):
             do(debugger, "to", {"tick": tick})
-            assert state(shown(debugger).engine) == states[tick]
+            assert state(shown(debugger).engine) == seen[tick]
             said = do(debugger, "why", {})["sentences"]
             assert said == why[tick]
         assert Counter(begun) == before, "looking back calls no skill"
@@ -104,7 +113,7 @@ def test_back_to_a_tick_shows_what_was_seen_then_and_the_fork_ends_as_the_run_do
         do(debugger, "to", {"tick": tick})
         do(debugger, "fork", {"anyway": True})
         fork: Any = latest(debugger).run
-        assert state(fork.parts.engine) == states[tick] and fork.parts.name == f"{run.parts.name}-fork-1"
+        assert state(fork.parts.engine) == seen[tick] and fork.parts.name == f"{run.parts.name}-fork-1"
         assert Counter(begun) == before, "nothing that had begun is begun again before the fork goes on"
         thread = debugger.travel.thread
         do(debugger, "continue", {})
@@ -243,3 +252,26 @@ def test_attach_opens_a_recorded_run_at_its_last_tick(tmp_path: Path, capsys: An
     said = capsys.readouterr()
     assert "tick 7 of 9" in said.out and "n = 7" in said.out and "After tick 7" in said.out
     assert "tick 7 is past" in said.out
+
+
+def test_going_back_plays_only_what_follows_the_latest_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last tick of a long run, and any before it, is shown after a few ticks, as it is when all are played."""
+    monkeypatch.setattr(state_of_runs, "BYTES", 2_000)
+    text = "version: 1\ntree: t\nblackboard: {n: {type: integer, default: 0}}\nroot:\n  repeat:\n    times: 300\n    child: {sequence: [{job: 2}, {set: {n: '{n + 1}'}}]}\n"  # noqa: E501
+    run = Run(load(text, skills=[Job]), clock=Manual(), journal=tmp_path)
+    with run:
+        run.spin()
+    path = run.parts.journal.path
+    played: list[int] = []
+    tick = Remade.tick
+    monkeypatch.setattr(Remade, "tick", lambda self: (played.append(self.count), tick(self))[1])
+    last = Recording(path).last_tick
+    for at in (last, last - 1, last // 2, 7):
+        played.clear()
+        with Past(path, at) as past:
+            seen = state(past.debugger.engine), past.debugger.why(), len(played)
+        with monkeypatch.context() as without:
+            without.setattr(Recording, "_nearest", lambda self, connection: None)
+            with Past(path, at) as past:
+                assert (state(past.debugger.engine), past.debugger.why()) == seen[:2]
+        assert seen[2] < 120 < last or at == 7

@@ -355,7 +355,8 @@ class TreeView {
   show(id) {
     const place = this.places.get(id);
     if (!place) return;
-    const w = this.svg.clientWidth / this.at.scale, h = this.svg.clientHeight / this.at.scale;
+    const w = this.svg.clientWidth / this.at.scale, h = this.svg.clientHeight / this.at.scale, whole = (this.svg.clientWidth - 40) / this.size.width >= READABLE && (this.svg.clientHeight - 90) / this.size.height >= READABLE;
+    if (whole && (place.x < this.at.x || place.x + place.w > this.at.x + w || place.y < this.at.y + 20 || place.y > this.at.y + h - 50)) { this.embrace(); return; } // so that its root stays in sight
     if (place.x < this.at.x + 10 || place.x + place.w > this.at.x + w - 10) this.at.x = Math.max(-20, place.x + place.w / 2 - w / 2);
     if (place.y < this.at.y + 20 || place.y > this.at.y + h - 50) this.at.y = place.y - h / 2;
     this.moved = true; this.wake();

@@ -34,14 +34,14 @@ def _list_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 _BY_TYPE: Sequence[tuple[str, Callable[[Any], bool], str]] = (
     ("a text", _text, "path place yaml kind field value section name entry text take form move wish result never"),
-    ("a whole number", _number, "version index count line column character n fix times seed"),
+    ("a whole number", _number, "version index count line column character n fix times seed at branch"),
     ("true or false", _flag, "whole included write wait run story"),
     ("a node, as a list of positions", _node, "node parent"),
     ("a list of nodes", _list_of(_node), "nodes folded"),
     ("a list of texts", _list_of(_text), "names"),
 )
 TYPES = {name: (about, holds) for about, holds, names in _BY_TYPE for name in names.split()}
-NAMES_A_NODE = {"answer"}  # moves of a rehearsal whose `node` is a text: the node's path in the run
+NAMES_A_NODE = {"answer", "ahead"}  # moves of a rehearsal whose `node` is a text: the node's path in the run
 NEEDS: Mapping[str, str] = {
     "files": "", "open": "path", "kinds": "path", "new": "name path", "save": "path", "save_all": "path",
     "undo": "path", "redo": "path", "format": "path", "settle": "path take", "picture": "path",
@@ -58,7 +58,9 @@ NEEDS: Mapping[str, str] = {
 NEEDS_OF_MOVES = {
     ("ask", "begin"): "wish",
     ("try", "answer"): "node result",
+    ("try", "ahead"): "node result",
     ("try", "set"): "entry value",
+    ("try", "go"): "at",
     ("try", "chance"): "seed",
     ("try", "check"): "never",
 }

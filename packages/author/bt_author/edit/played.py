@@ -81,7 +81,7 @@ class PlayedTree:
                 nodes.append([line, column, node.status[0], node.visits, node.asks, path])
         return {
             "nodes": nodes, "status": self.status.name.lower(), "seconds": round(self.now, 3),
-            "lines": self.lines, "board": {name: _shown(value) for name, value in sorted(self.board.items())},
+            "lines": self.lines, "board": {name: worded(value) for name, value in sorted(self.board.items())},
             "ports": [_port(port) for port in self.tree.spec.ports.values()],
         }  # fmt: skip
 
@@ -89,10 +89,10 @@ class PlayedTree:
 def _port(port: Port) -> Json:
     """Describes an entry for its control: a switch, a slider, a list."""
     bounds = (port.minimum, port.maximum)
-    return [port.name, port.type, *bounds, [_shown(choice) for choice in port.choices], bool(port.outside), port.about]
+    return [port.name, port.type, *bounds, [worded(choice) for choice in port.choices], bool(port.outside), port.about]
 
 
-def _shown(value: Json) -> str:
+def worded(value: Json) -> str:
     """A value as somebody would write it."""
     try:
         return json.dumps(value, ensure_ascii=False)[:200]

@@ -22,6 +22,13 @@ def of_file(session: Session, path: Path) -> dict[str, Json]:
     document, draft, held = session.document(path), session.draft(path), session.buffer(path)
     history = session.history
     nodes, at = _nodes(draft)
+    opens = {
+        (include.node.span.line, include.node.span.column): session.name(include.target)
+        for include in document.includes
+        if include.target.is_relative_to(session.workspace.root)
+    }
+    for node in nodes:
+        node["opens"] = opens.get((node["line"], node["column"]), "")
     return {
         "path": session.name(path),
         "content": document.content,
@@ -43,6 +50,7 @@ def _head(session: Session, draft: Draft, path: Path) -> dict[str, Json]:
     """Returns name, skills, ports and entries as they are written."""
     top = draft.document.root
     made: dict[str, Json] = {"tree": "", "about": "", "skills": [], "inputs": {}, "outputs": {}, "blackboard": {}}
+    made["properties"] = {}
     for key, value in top.pairs if isinstance(top, YamlMap) else ():
         if key.text in ("tree", "about") and isinstance(value, Scalar):
             made[key.text] = value.text
@@ -50,6 +58,10 @@ def _head(session: Session, draft: Draft, path: Path) -> dict[str, Json]:
             made["skills"] = [item.text for item in value.items if isinstance(item, Scalar)]
         elif key.text in ("inputs", "outputs", "blackboard") and isinstance(value, YamlMap):
             made[key.text] = {name.text: _declared(draft, port) for name, port in value.pairs}
+        elif key.text == "properties" and isinstance(value, YamlMap):
+            made[key.text] = {name.text: written(draft, each) for name, each in value.pairs}
+    tests = (session.workspace.root / "tests").glob(f"test_*{path.stem}*.py")
+    made["tests"] = sorted(session.name(test) for test in tests)
     return {**made, "manifests": session.workspace.site(path).names("skills")}
 
 
@@ -60,12 +72,12 @@ def _declared(draft: Draft, port: Node) -> dict[str, Json]:
     return {key.text: written(draft, value) for key, value in port.pairs}
 
 
-def _nodes(draft: Draft) -> tuple[list[Json], list[tuple[int, int, int]]]:
+def _nodes(draft: Draft) -> tuple[list[dict[str, Json]], list[tuple[int, int, int]]]:
     """Returns the nodes, parents first, each with its lines, so that faults can be shown at their box."""
     root = draft.root
     if root is None:
         return [], []
-    made: list[Json] = []
+    made: list[dict[str, Json]] = []
     lines: list[tuple[int, int, int]] = []
     numbers: dict[Item, int] = {}
     for number, item in enumerate(root.walk()):

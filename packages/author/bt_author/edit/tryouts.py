@@ -75,11 +75,15 @@ class Tryouts:
             played.answer(str(given["node"]), str(given["result"]))
         elif move == "set":
             played.set(str(given["entry"]), values.written(str(given["value"])))
-            if played.begun and not played.over:
-                played.tick()  # the tree sees it at once
+        elif move == "ahead":
+            played.next(str(given["node"]), str(given["result"]), int(given.get("times", 0)))
         elif move == "chance":
             played.chance(int(given["seed"]))
-        elif move in ("again", "back", "halt"):
+        elif move == "go":
+            played.go(int(given["at"]), int(given.get("branch", played.branch)))
+        elif move == "beside":
+            played.beside(int(given["branch"]) if "branch" in given else None)
+        elif move in ("again", "back", "halt", "on"):
             getattr(played, move)()
         return played.told()
 
@@ -92,7 +96,7 @@ class Tryouts:
             if story
             else Rehearsal(text, path, project, texts)
         )
-        if isinstance(before, StoryPlay):
+        if before is not None:
             before.close()
         self.played[path] = made
 

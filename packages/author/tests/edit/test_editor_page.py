@@ -231,12 +231,39 @@ def test_a_tree_is_tried_by_clicks(page: Browser, editor: Editor) -> None:
     page.click("#panel button")
     page.until("app.told")
     page.js("app.tried('tick', { times: 3 })")
-    page.until("app.told.moves === 1 && document.querySelectorAll('.box.S').length > 1")
+    page.until("app.told.moves > 1 && document.querySelectorAll('.box.S').length > 1")
     assert "object" not in page.js("return document.getElementById('panel').innerText")
     page.js("app.tried('keep')")
     page.until("app.told.kept")
     kept = editor.session.workspace.root / page.js("return app.told.kept")
     assert "def test_main_as_it_was_played" in kept.read_text()
+
+
+def test_the_time_line_of_a_trial_leads_back_and_shows_two_branches(page: Browser) -> None:
+    """By keys and the line's controls: back, another entry's value, and the branch that was left beside it."""
+    guarded = TREE.replace("{a:", "{c: {type: boolean, default: false}, a:").replace(
+        "wait: 1", "wait: {seconds: 1, unless: c}"
+    )
+    page.js("app.act('text', { text: arguments[0] })", guarded)
+    page.until("app.state.text.includes('unless: c')")
+    page.click("[data-tab='try']")
+    page.click("#do-begin")
+    page.until("app.told")
+    page.click("#do-tick")
+    page.until("app.told.moves === 1")
+    page.click("#do-on")
+    page.until("app.told.moves > 1 && !document.getElementById('moves').hidden")
+    moves = page.js("return app.told.moves")
+    page.js("document.getElementById('tree').focus()")
+    page.keys("[" * moves)
+    page.until("app.told.moves === 0 && document.getElementById('when').textContent.startsWith('0 of')")
+    page.keys("]")
+    page.until("app.told.moves === 1")
+    page.click("#try-c")
+    page.until("app.told.line.branch === 1 && document.querySelector('.box.differs')")
+    assert "wait 1: idle, there success" in page.js("return document.getElementById('panel').innerText")
+    page.js("const box = document.getElementById('branch'); box.value = '0'; box.dispatchEvent(new Event('change'))")
+    page.until("app.told.line.branch === 0 && app.told.line.steps.length > 1")
 
 
 def test_another_writer_does_not_lead_an_answer_to_another_node(page: Browser, editor: Editor) -> None:
@@ -263,7 +290,7 @@ def test_nodes_in_brackets_show_what_was_tried_too(page: Browser) -> None:
     page.until("app.state.text.includes('fail: no')")
     page.click("[data-tab='try']")
     page.js("app.tried('begin').then(() => app.tried('tick', { times: 9 }))")
-    page.until("app.told && app.told.moves === 1")
+    page.until("app.told && app.told.moves")
     found = page.js("return app.state.nodes.map((n) => [n.kind, app.fold.nodes.get(n.id).status])")
     assert ["fail", "F"] in found and [status for kind, status in found if kind == "succeed"] == ["S", "S"]
 
@@ -284,13 +311,23 @@ def test_a_counterexample_is_played_in_the_page(browser: Browser, editor: Editor
 
 
 def test_the_page_fits_a_phone(editor: Editor) -> None:
-    """At 390 pixels nothing of the bars is out of reach."""
+    """At 390 pixels nothing of the bars is out of reach; a trial goes on, and nothing is edited."""
     with Browser(width=390, height=800) as phone:
         phone.open(editor.url())
         phone.until("window.app && app.state")
         outside = phone.js("return [...document.querySelectorAll('header > *')].filter((e) => e.offsetParent && "
                            "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.id);")  # fmt: skip
         assert outside == []
+        assert "not for phones" in phone.js("return document.body.innerText")
+        before = phone.js("return app.state.version")
+        phone.js("app.act('format')")
+        phone.until("document.getElementById('notice').textContent.includes('nothing was changed')")
+        phone.click("[data-tab='try']")
+        phone.click("#do-begin")
+        phone.until("app.told")
+        phone.click("#do-tick")
+        phone.until("app.told.moves === 1")
+        assert phone.js("return app.state.version") == before
         assert not phone.console()
 
 

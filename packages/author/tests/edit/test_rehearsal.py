@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,21 +61,23 @@ def test_clicks_decide_and_no_skill_is_imported(played: Rehearsal) -> None:
     assert played.over and played.told()["status"] == "success"
 
 
+def kept_passes(played: Rehearsal, project: Path) -> Path:
+    """The story as a test, which pytest passes."""
+    file = project / "test_story.py"
+    file.write_text(played.as_test())
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=project)
+    assert done.returncode == 0, done.stdout
+    return file
+
+
 def test_the_story_is_a_test_that_pytest_runs(played: Rehearsal, project: Path) -> None:
     played.tick()
     played.answer(played.asking()[0], "success")
     played.tick(3)
     played.answer(played.asking()[0], "failure")
     assert played.told()["status"] == "failure"
-    file = project / "test_story.py"
-    file.write_text(played.as_test())
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)],
-        capture_output=True,
-        text=True,
-        cwd=project,
-    )
-    assert done.returncode == 0, done.stdout
+    file = kept_passes(played, project)
     file.write_text(played.as_test().replace("is FAILURE", "is SUCCESS"))
     assert (
         subprocess.run([sys.executable, "-m", "pytest", "-q", str(file)], capture_output=True, cwd=project).returncode
@@ -91,12 +94,81 @@ def test_chance_is_the_same_by_the_same_seed(project: Path) -> None:
     assert ends[0] == ends[1] and ends[0]["moves"] > 2
 
 
-def test_a_move_can_be_taken_back(played: Rehearsal) -> None:
-    played.tick()
-    before = played.told()
-    played.answer(played.asking()[0], "failure")
+def state(played: Rehearsal) -> dict[str, Any]:
+    """What stands at this step, without the line of steps."""
+    return {name: value for name, value in played.told().items() if name not in ("line", "beside")}
+
+
+def test_each_step_of_the_time_line_shows_the_state_that_was(played: Rehearsal) -> None:
+    """There and back, by one step or by many, at random; the line keeps all steps."""
+    states = [state(played)]
+    for n, move in enumerate((played.tick, lambda: played.answer("/work/0/0", "failure"), played.tick, played.halt)):
+        move()
+        states.append(state(played))
+        assert played.told()["line"]["at"] == n + 1
+    for at in (0, 4, 2, 3, 1, 1, 4, 0, 3):
+        played.go(at)
+        assert state(played) == states[at]
     played.back()
-    assert played.told() == before
+    assert state(played) == states[2] and len(played.told()["line"]["steps"]) == 4
+
+
+def test_a_change_in_the_past_begins_a_branch_and_the_left_one_stays(played: Rehearsal) -> None:
+    """The same tick again goes along the branch; another answer leaves it; both can be seen, with what differs."""
+    pick = "/work/0/0"
+    played.tick()
+    played.answer(pick, "success")
+    played.tick()
+    after_success = state(played)
+    played.go(0)
+    played.tick()
+    assert len(played.branches) == 1 and played.at == 1
+    played.answer(pick, "failure")
+    told = played.told()
+    assert (told["line"]["branch"], told["line"]["branches"]) == (1, [3, 2])
+    beside = told["beside"]
+    assert (beside["branch"], beside["at"], beside["board"]) == (0, 2, [])
+    assert [row[2:] for row in beside["nodes"]] != [] and all(here != there for *_, here, there in beside["nodes"])
+    played.go(3, 0)
+    assert state(played) == after_success
+    played.beside(None)
+    assert played.told()["beside"] is None
+    for _ in range(10):
+        played.go(0, 0)
+        played.set("count", len(played.branches))
+    assert len(played.branches) <= 6
+
+
+def test_a_skill_answers_next_as_it_was_told(played: Rehearsal, project: Path) -> None:
+    """After so many ticks, by itself; *To the next change* stops where it has; the kept test plays the same."""
+    pick = "/work/0/0"
+    played.next(pick, "failure", 3)
+    assert played.told()["stands"][0] == [pick, "failure", 3]
+    played.tick(3)
+    assert played.asking() == [pick] and played.told()["stands"][0] == [pick, "", 0]
+    played.on()
+    assert "FAILURE" in {node.status for node in played.shown.values()}
+    played.on()
+    played.answer(pick, "success")
+    played.on()
+    kept_passes(played, project)
+
+
+def test_a_start_that_was_halted_has_no_answer_in_the_kept_test(project: Path) -> None:
+    """The answer of the second start is not given to the first."""
+    text = (
+        TREE.partition("root:")[0]
+        + "blackboard: {stop: {type: boolean, default: false}}\nroot:\n  reactive_fallback:\n"
+    )
+    text += "    - wait: {seconds: 9, when: stop}\n    - pick: {}\n"
+    played = Rehearsal(text, project / "trees" / "work.yaml", project)
+    played.tick()
+    played.set("stop", True)
+    assert played.asking() == []
+    played.set("stop", False)
+    played.answer("/work/1", "success")
+    assert played.told()["status"] == "success"
+    kept_passes(played, project)
 
 
 def test_what_does_not_run_cannot_be_answered(played: Rehearsal) -> None:

@@ -2,6 +2,7 @@
 // The page of `btr edit`: what is chosen, what is asked of the server, and what stands on the screen.
 
 const $ = (id) => document.getElementById(id);
+const SMALL = matchMedia("(max-width: 560px)"); // a phone: it looks, tries and runs
 const DRAFT = "btr-edit-draft:", UNSAVED = "btr-edit-unsaved:", UNSENT = "btr-edit-unsent:"; // kept in the browser
 
 class App {
@@ -118,6 +119,7 @@ class App {
   // A gesture: the answer is the file as it is afterwards.
   async act(what, given = {}) {
     if (!this.state) return null;
+    if (SMALL.matches) { this.notice("Editing is not for phones: nothing was changed."); return null; }
     const node = this.node ? { node: this.node.path } : {};
     const before = this.state;
     this.unsent = false;
@@ -155,11 +157,13 @@ class App {
     this.view.byHand.clear(); // what was folded stays so, wherever its number went
     for (const [at, open] of folded) { const same = state.nodes.find((n) => n.path.join() === at); if (same) this.view.byHand.set(same.id, open); }
     this.fold = new EditFold(state, ++this.version);
-    const found = (foreign && old && this.found(node, old)) || (state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0]);
+    const none = this.view.chosen === null && old?.path === state.path && path === undefined;
+    const found = none ? null : (foreign && old && this.found(node, old)) || (state.nodes.find((n) => n.path.join() === chosen.join()) ?? state.nodes[0]);
     if (this.told && before !== state.text) this.told = null; // another text: the story begins anew
     this.marked();
     this.picked.clear();
     this.view.chosen = found ? found.id : null;
+    this.tabs();
     this.head();
     this.panel(foreign && node?.kind === found?.kind);
     this.typing.show(state);
@@ -197,11 +201,12 @@ class App {
     for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-selected", String(tab.dataset.tab === this.shownTab));
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
-    if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
+    if (this.shownTab === "text") { $("panel").inert = SMALL.matches; if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
     const active = document.activeElement, focused = active?.id, held = $("panel").contains(active), top = $("panel").scrollTop, { at, value } = this.began ?? {};
     const half = typing && at === active && held && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
+    $("panel").inert = SMALL.matches && ["node", "head"].includes(this.shownTab);
     $("panel").scrollTop = top;
     if (held && focused) $(focused)?.focus(); // what has the focus keeps it, so that the next key goes there, too
     const same = half && (focused ? $(focused) : [...$("panel").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === half.name));
@@ -224,6 +229,7 @@ class App {
       if (!this.fold) return;
       for (const id of this.picked) this.view.marks.set(id, "picked");
       this.view.draw(this.fold, 0, null);
+      this.placeBar();
       if (this.view.moved || this.view.stale) this.frame();
     });
   }
@@ -243,6 +249,7 @@ class App {
       for (const each of all.slice(Math.min(one, other), Math.max(one, other) + 1)) this.picked.add(each);
     }
     this.view.chosen = id;
+    this.opened.set(this.state.path, this.node.path);
     if (!this.view.places.has(id) && this.view.places.size) { this.view.reveal(this.fold, id); this.view.draw(this.fold, 0, null); }
     if (far) this.view.show(id);
     this.head();
@@ -382,15 +389,6 @@ class App {
     const made = await this.send("own", { path: this.state.path, line: this.node.line, column: this.node.column });
     if (made?.link) location.href = made.link;
     else if (made) this.notice(`${made.started} was started.`);
-  }
-
-  toolbar() {
-    $("toolbar").hidden = false;
-    for (const [name, [title, key, act, , about]] of Object.entries(GESTURES)) {
-      if (!$(name)?.matches("header button")) $("toolbar").append(el("button", { "data-gesture": name, title: `${about} (${key})`, on: { click: () => act(this) } }, title));
-      $("all-keys").append(el("dt", {}, key), el("dd", {}, `${title}: ${about}`));
-    }
-    $("all-keys").append(el("dt", {}, "↑ ↓ ← →"), el("dd", {}, "move in the tree; with Shift: choose several"), el("dt", {}, "1 2 3 4 5"), el("dd", {}, "node, tree, text, faults, try"));
   }
 }
 

@@ -5,6 +5,8 @@ const TEXTS = new Set(["string", "text", "word", "expression", "key"]);
 
 function fieldRow(app, node, field) {
   if (["assignments", "inputs"].includes(field.type)) return mapRow(app, node, field);
+  const options = { actions: () => ["world", ...app.kinds.filter((kind) => kind.family === "skill").map((kind) => kind.name)], moves: () => ["think", "act", "expand", "ask"] }[field.name];
+  if (options && field.type === "list" && /^(\[[\w\s,]*\])?$/.test(node.fields[field.name] ?? "")) return checksRow(app, node, field, options());
   const given = node.fields[field.name], text = node.texts[field.name];
   const id = `field-${field.name}`;
   let input;
@@ -31,6 +33,17 @@ function fieldRow(app, node, field) {
   const bounds = field.minimum !== null || field.maximum !== null ? ` (${field.minimum ?? "…"} to ${field.maximum ?? "…"})` : "";
   const row = el("div", { class: "field" }, el("label", { for: id }, field.name + (field.required ? " *" : "")), input, el("div", { class: "about" }, field.about + bounds));
   return row;
+}
+
+// A list of names as check boxes; none: the field's default.
+function checksRow(app, node, field, names) {
+  const held = (node.fields[field.name] ?? "").replace(/[[\]\s]/g, "").split(",").filter(Boolean);
+  const boxes = [...new Set([...names, ...held])].map((name) => {
+    const box = el("input", { type: "checkbox", id: `field-${field.name}-${name}`, on: { change: () => { const made = box.checked ? [...held, name] : held.filter((each) => each !== name); app.act("set", { field: field.name, value: made.length ? `[${made.join(", ")}]` : "" }); } } });
+    box.checked = held.includes(name);
+    return el("label", { class: "check" }, box, ` ${name}`);
+  });
+  return el("div", { class: "field", role: "group", "aria-label": field.name }, el("b", {}, field.name), el("div", { class: "chips" }, boxes), el("div", { class: "about" }, field.about + (field.default ? ` Without a choice: ${field.default.replace(/[[\]']/g, "")}.` : "")));
 }
 
 // A value as somebody says it, as YAML: numbers, truth and brackets as they are, all else as text.
@@ -60,7 +73,7 @@ function mapRow(app, node, field) {
 
 function nodeForm(app) {
   const node = app.node;
-  if (!node) return [el("p", { class: "dim" }, "Choose a node, or press a to add one.")];
+  if (!node) return wholeForm(app);
   const kind = app.kindOf(node.kind);
   const head = [el("h2", {}, node.name ? `${node.name} ` : "", el("span", { class: "dim" }, node.kind)), el("p", { class: "dim" }, kind ? kind.about : "There is no kind of this name. ", kind ? "" : el("button", { id: "make-skill", on: { click: () => app.makeSkill() } }, "Make this skill"))];
   const faults = app.state.faults.filter((f) => f.node === node.id).map((f) => faultBox(app, f));

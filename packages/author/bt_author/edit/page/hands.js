@@ -15,6 +15,7 @@ App.prototype.listen = function () {
   $("out").addEventListener("click", () => app.view.step(0.8));
   $("turn").addEventListener("click", () => { app.view.turn(!app.view.down); $("turn").setAttribute("aria-pressed", String(app.view.down)); app.view.fit(); });
   $("picturing").addEventListener("close", () => { $("tree").focus(); if ($("picturing").returnValue) app.picture($("picturing").returnValue); });
+  app.listenToLine();
   for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => app.tab(tab.dataset.tab));
   $("find").addEventListener("input", () => app.list());
   $("find").addEventListener("keydown", (e) => {
@@ -34,7 +35,9 @@ App.prototype.listen = function () {
   document.addEventListener("keyup", (e) => (app.adding = e.shiftKey));
   document.addEventListener("pointerdown", (e) => (app.adding = e.shiftKey || app.several), true);
   $("several").addEventListener("click", () => { app.several = !app.several; $("several").setAttribute("aria-pressed", String(app.several)); });
-  $("tree").addEventListener("pointerdown", (e) => app.grab(e), true);
+  $("tree").addEventListener("pointerdown", (e) => { app.press = e; app.grab(e); }, true);
+  $("tree").addEventListener("click", (e) => { if (!e.target.closest("[data-id]") && Math.hypot(e.clientX - app.press?.clientX, e.clientY - app.press?.clientY) < 4) app.unpick(); });
+  $("tree").addEventListener("dblclick", (e) => { if (e.target.closest("[data-id]") && app.node?.opens) app.into(); });
   $("kinds").addEventListener("pointerdown", (e) => app.grabKind(e));
   $("kinds").addEventListener("dblclick", (e) => { const row = e.target.closest("[data-kind]"); if (row) app.add(row.dataset.kind); });
 };
@@ -43,7 +46,7 @@ App.prototype.key = function (e) {
   const typing = e.target.closest("input, textarea, select, dialog");
   if (["Enter", " "].includes(e.key) && e.target.closest("button, summary, a")) return; // presses what has the focus
   const gesture = gestureOf(e);
-  if (typing && !["save", "saveall", "run"].includes(gesture)) return;
+  if (typing && (e.target.closest("dialog") || !["save", "saveall", "run", "commands"].includes(gesture))) return;
   if (gesture && GESTURES[gesture][3](this)) { e.preventDefault(); GESTURES[gesture][2](this); return; }
   if (gesture) return;
   if (e.key === "?") { $("keys").showModal(); return; }
@@ -55,6 +58,8 @@ App.prototype.key = function (e) {
     const next = this.view.neighbour(e.key);
     if (next !== null) this.pick(next, true);
   } else if (e.key === "Enter") { this.tab("node"); $("panel").querySelector("input, select, textarea")?.focus(); e.preventDefault(); }
+  else if (e.key === "[" || e.key === "]") this.seek(e.key === "[" ? -1 : 1);
+  else if (e.key === "Escape") this.unpick();
   else if (e.key === "t") $("turn").click();
   else if (e.key === "z") this.view.fit();
   else if (e.key === "+") this.view.step(1.25);
@@ -92,7 +97,7 @@ App.prototype.drag = function (start, label, node, done, tapped = () => {}) {
   const kinds = new Map(this.kinds.map((k) => [k.name, k])), ghost = $("ghost"), mark = svg("path", { class: "drop" });
   const going = (e) => {
     if (!far && Math.hypot(e.clientX - start.clientX, e.clientY - start.clientY) < 6) return;
-    if (!far) { far = true; ghost.hidden = false; ghost.textContent = label; this.view.drawing.append(mark); }
+    if (!far) { far = this.dragging = true; this.placeBar(); ghost.hidden = false; ghost.textContent = label; this.view.drawing.append(mark); }
     ghost.style.left = `${e.clientX + 12}px`; ghost.style.top = `${e.clientY + 8}px`;
     if (seen !== this.state) { seen = this.state; moved = this.found(node, before); this.view.drawing.append(mark); }
     const frame = $("tree").getBoundingClientRect();
@@ -105,6 +110,7 @@ App.prototype.drag = function (start, label, node, done, tapped = () => {}) {
   const over = (e) => {
     document.removeEventListener("pointermove", going); document.removeEventListener("pointerup", over); document.removeEventListener("pointercancel", over);
     ghost.hidden = true; mark.remove();
+    this.dragging = false; this.frame();
     if (e.type !== "pointerup") return;
     if (!far) { tapped(); return; }
     going(e); // where it is let go, of the text as it now stands

@@ -7,18 +7,19 @@ function tryForm(app) {
   const story = app.story ? [el("div", { class: "box-note" }, el("p", { class: "said" }, app.story), move("Play this story", "begin", { story: true }))] : [];
   if (app.asking) return [el("p", {}, "This tree imports Python of this folder. Playing it runs that code:"), el("ul", {}, app.asking.names.map((name) => el("li", { class: "code" }, name))), row(el("button", { id: "run-it", on: { click: () => app.tried("begin", { ...app.asking.given, run: true }) } }, "Run it"), el("button", { on: { click: () => { app.asking = null; app.panel(); } } }, "No"))];
   if (!told) return [el("p", {}, "The tree is played on a clock of its own. No skill's code runs: each skill that starts waits for your click."), row(move("Begin", "begin")), ...story, ...checkForm(app, move)];
-  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status === "invalid" ? "not begun" : told.status), ` ${told.seconds} s, ${told.moves} move${told.moves === 1 ? "" : "s"}`)];
+  const made = [el("p", {}, el("span", { class: `pill ${{ success: "S", failure: "F", running: "R" }[told.status] ?? "I"}` }, told.status === "invalid" ? "not begun" : told.status), ` ${told.seconds} s`)];
   if (told.story) made.push(...storyForm(told.story, row, move));
-  else made.push(row(move("Tick", "tick"), move("10 ticks", "tick", { times: 10 }), el("button", { id: "do-chance", on: { click: () => app.tried("chance", { seed: (app.seed = (app.seed ?? 0) + 1) }) } }, "At random"), move("Halt", "halt"), move("Back", "back"), move("Again", "again"), move("Keep as a test", "keep")));
+  else made.push(row(move("Tick", "tick"), move("To the next change", "on"), el("button", { id: "do-play", title: "Ticks as they are due, until a skill waits", on: { click: () => app.play() } }, app.playing ? "Stop" : "Play"), el("button", { id: "do-chance", on: { click: () => app.tried("chance", { seed: (app.seed = (app.seed ?? 0) + 1) }) } }, "At random"), move("Halt", "halt"), move("Again", "again"), move("Keep as a test", "keep")));
   if (told.kept) made.push(el("p", { class: "made" }, `Written: ${told.kept}`));
   for (const [line, column, , , asks, path] of told.nodes) {
     if (!asks) continue;
     const node = app.state.nodes.find((n) => n.line === line && n.column === column);
-    made.push(el("div", { class: "box-note" }, el("b", {}, node ? node.name || node.kind : path), " runs: ", move("Success", "answer", { node: path, result: "success" }), " ", move("Failure", "answer", { node: path, result: "failure" })));
+    made.push(el("div", { class: "box-note" }, el("b", {}, node ? node.name || node.kind : path), " runs: ", move("Success", "answer", { node: path, result: "success" }), " ", move("Failure", "answer", { node: path, result: "failure" }), givesForm(app, told, node)));
   }
   const never = told.nodes.filter((n) => !n[3]).length;
   made.push(el("p", { class: "dim" }, never ? `${never} of ${told.nodes.length} nodes were never reached.` : "Every node was reached."));
   made.push(...boardForm(app, told));
+  if (told.line) made.push(...nextForm(app), ...besideForm(app));
   made.push(...checkForm(app, move));
   if (told.lines.length) made.push(el("h2", {}, "Log"), ...told.lines.map((line) => el("p", { class: "said" }, line)));
   return made;
@@ -42,6 +43,12 @@ function checkForm(app, move) {
   return [el("h2", {}, el("label", { for: "never" }, "Must never hold")), el("div", { class: "rows one" }, never, el("button", { id: "do-check", ...(app.checking ? { disabled: "" } : {}), title: "Looks at every run, with skills that may end in any way", on: { click: check } }, app.checking ? "Checking…" : "Check")), ...old, ...rows];
 }
 
+// What a running skill gives: the entries that its node names for it.
+function givesForm(app, told, node) {
+  const given = (node ? app.kindOf(node.kind)?.fields ?? [] : []).filter((f) => f.writes).map((f) => node.texts[f.name]).filter((name) => name in told.board);
+  return given.map((name) => el("div", {}, `gives ${name}: `, entryControl(app, name, told.board[name], told.ports.find((port) => port[0] === name), "gives")));
+}
+
 // The entries, those from outside first: each is set by a control of its type, and the tree is ticked to see it.
 function boardForm(app, told) {
   const known = new Map(told.ports.map((port) => [port[0], port])), names = Object.keys(told.board);
@@ -51,8 +58,8 @@ function boardForm(app, told) {
   return [el("h2", {}, "Entries"), el("table", {}, names.map((name) => el("tr", {}, el("td", { title: known.get(name)?.[6] ?? "" }, name), el("td", {}, told.story ? el("span", { class: "code" }, told.board[name]) : entryControl(app, name, told.board[name], known.get(name))))))];
 }
 
-function entryControl(app, name, value, [, type, least, most, choices] = [name, "any", null, null, []]) {
-  const given = { id: `try-${name}`, "aria-label": name }, set = (text) => app.tried("set", { entry: name, value: text });
+function entryControl(app, name, value, [, type, least, most, choices] = [name, "any", null, null, []], lead = "try") {
+  const given = { id: `${lead}-${name}`, "aria-label": name }, set = (text) => app.tried("set", { entry: name, value: text });
   if (choices.length) {
     const list = el("select", { ...given, on: { change: (e) => set(e.target.value) } }, choices.map((choice) => el("option", { value: choice }, choice)));
     list.value = value;
@@ -104,6 +111,9 @@ App.prototype.painted = function () {
     this.view.marks.delete(node.id);
     if (told) this.view.marks.set(node.id, told[4] ? "asking" : told[3] ? "" : "never");
   }
+  const others = found.size ? this.told.beside?.nodes ?? [] : [];
+  for (const [line, column] of others) { const node = this.state.nodes.find((n) => n.line === line && n.column === column); if (node) this.view.marks.set(node.id, "differs"); }
+  this.timeLine();
   if (!found.size) this.marked();
   this.view.moved = true;
   this.frame();
