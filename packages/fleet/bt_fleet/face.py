@@ -20,13 +20,13 @@ from bt_fleet.server import forms, messages, names
 from bt_fleet.server.buckets import snapshot
 from bt_fleet.server.keys import Key
 from bt_fleet.server.link import Address, Link, library
+from bt_fleet.shared.traffic import places
+from bt_fleet.shared.traffic.claims import Holding
 from bt_fleet.store import record
 from bt_fleet.store.record import DONE, Record
 from bt_fleet.store.replica import restored
 from bt_fleet.store.store import Store
 from bt_fleet.store.task import Task, new_id, placed
-from bt_fleet.traffic import places
-from bt_fleet.traffic.claims import Seen
 from bt_fleet.versions import bundle as bundles
 from bt_fleet.versions import deployment
 from bt_fleet.versions.bundle import Bundle, Terms
@@ -207,7 +207,7 @@ class Fleet:
         await subscription.unsubscribe()
         return sorted(answered)
 
-    def places(self) -> dict[str, Seen]:
+    def places(self) -> dict[str, Holding]:
         """Returns the last message about each place of the map: who holds it, and what its holder waits for."""
         return places.all_places(self.call(snapshot(self.link, places.BUCKET)))
 

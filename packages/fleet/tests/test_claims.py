@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bt_fleet.traffic.claims import FREE, Claims, Seen, Write, circle
+from bt_fleet.shared.traffic.claims import FREE, Claims, Holding, Write, circle
 
 
 class Vehicle(NamedTuple):
@@ -22,7 +22,7 @@ class Vehicle(NamedTuple):
     routes: tuple[tuple[str, ...], ...]  # what it still has to drive
     process: int = 0  # how often it was killed
     doing: str = ""  # "", "waits", "drives"
-    seen: tuple[tuple[str, Seen], ...] = ()
+    seen: tuple[tuple[str, Holding], ...] = ()
     written: tuple[tuple[str, int], ...] = ()
     clear: frozenset[str] = frozenset()
 
@@ -49,7 +49,7 @@ class Vehicle(NamedTuple):
 
 
 class State(NamedTuple):
-    store: tuple[tuple[str, Seen], ...]
+    store: tuple[tuple[str, Holding], ...]
     vehicles: tuple[Vehicle, ...]
     late: tuple[tuple[str, str, Write], ...] = ()  # writes that nobody has heard of: robot, process, write
     kills: int = 0
@@ -62,13 +62,13 @@ class State(NamedTuple):
         )
 
 
-def taken(store: dict[str, Seen], robot: str, process: str, write: Write) -> int:
+def taken(store: dict[str, Holding], robot: str, process: str, write: Write) -> int:
     """Returns the revision of a write that the store takes; 0: it was refused."""
     before = store.get(write.place, FREE)
     if before.revision != write.base:
         return 0
     revision = max(each.revision for each in store.values()) + 1
-    store[write.place] = Seen("" if write.gives_back else robot, revision, process, write.wants)
+    store[write.place] = Holding("" if write.gives_back else robot, revision, process, write.wants)
     return revision
 
 
@@ -81,7 +81,7 @@ def ranked(state: State) -> State:
     if rank == {number: number for number in rank}:
         return state
 
-    def of(found: tuple[tuple[str, Seen], ...]) -> tuple[tuple[str, Seen], ...]:
+    def of(found: tuple[tuple[str, Holding], ...]) -> tuple[tuple[str, Holding], ...]:
         return tuple((place, each._replace(revision=rank[each.revision])) for place, each in found)
 
     vehicles = tuple(
@@ -220,7 +220,7 @@ def scene(*routes: tuple[tuple[str, ...], ...]) -> State:
     vehicles, store = [], {}
     for number, each in enumerate(routes):
         name, place = f"r{number}", each[0][0]
-        store[place] = Seen(name, number + 1, f"{name}0")
+        store[place] = Holding(name, number + 1, f"{name}0")
         claims = Claims(name, f"{name}0")
         claims.observe(place, store[place])
         claims.written[place] = number + 1
@@ -254,7 +254,7 @@ def test_two_that_face_each_other_are_told_in_every_order_of_events() -> None:
 class Hasty(Claims):
     """Counts a claim of an earlier process as granted, without writing it anew."""
 
-    def observe(self, place: str, seen: Seen) -> None:
+    def observe(self, place: str, seen: Holding) -> None:
         super().observe(place, seen)
         if seen.robot == self.robot:
             self.written[place] = seen.revision

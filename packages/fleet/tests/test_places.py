@@ -11,8 +11,8 @@ import bt_runtime as bt
 from bt_fleet.face import Fleet
 from bt_fleet.server.server import Server
 from bt_fleet.shared.member import Member
-from bt_fleet.traffic import map as maps
-from bt_fleet.traffic.places import Driving
+from bt_fleet.shared.traffic import map as maps
+from bt_fleet.shared.traffic.places import Driving
 from bt_runtime.cli import main
 from bt_runtime.events import Line
 from bt_runtime.language.faults.diagnostic import Faults

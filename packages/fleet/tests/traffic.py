@@ -8,8 +8,8 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from bt_fleet.traffic.claims import FREE, Claims, Seen, Write, circle
-from bt_fleet.traffic.map import Map
+from bt_fleet.shared.traffic.claims import FREE, Claims, Holding, Write, circle
+from bt_fleet.shared.traffic.map import Map
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ class Store:
     """What the server keeps: messages in one order. A write is taken when its base is the last revision."""
 
     def __init__(self) -> None:
-        self.log: list[tuple[str, Seen]] = []
-        self.last: dict[str, Seen] = {}
+        self.log: list[tuple[str, Holding]] = []
+        self.last: dict[str, Holding] = {}
 
     def take(self, robot: str, process: str, write: Write) -> int:
         if self.last.get(write.place, FREE).revision != write.base:
             return 0
-        self.put(write.place, Seen("" if write.gives_back else robot, len(self.log) + 1, process, write.wants))
+        self.put(write.place, Holding("" if write.gives_back else robot, len(self.log) + 1, process, write.wants))
         return len(self.log)
 
-    def put(self, place: str, seen: Seen) -> None:
+    def put(self, place: str, seen: Holding) -> None:
         self.log.append((place, seen))
         self.last[place] = seen
 
@@ -98,7 +98,7 @@ class Traffic:
         starts = self.dice.sample(sorted(self.map.waiting), plan.vehicles)
         for number, place in enumerate(starts):
             car = Car(f"r{number:02}", place)
-            self.store.put(place, Seen(car.name, len(self.store.log) + 1, car.claims.process))
+            self.store.put(place, Holding(car.name, len(self.store.log) + 1, car.claims.process))
             self.cars.append(car)
 
     def run(self) -> Found:
@@ -219,7 +219,7 @@ class Traffic:
         self.late = [each for each in self.late if each[0] != car.name]
         for place, seen in list(self.store.last.items()):
             if seen.robot == car.name:
-                self.store.put(place, Seen("", len(self.store.log) + 1, "ann", (), "ann: towed away"))
+                self.store.put(place, Holding("", len(self.store.log) + 1, "ann", (), "ann: towed away"))
 
     def watch(self) -> None:
         """Finds the true circles of vehicles that are alive and wait; one that stands too long was not told."""

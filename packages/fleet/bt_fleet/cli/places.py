@@ -15,8 +15,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from bt_fleet.traffic import claims
-    from bt_fleet.traffic.places import told
+    from bt_fleet.shared.traffic import claims
+    from bt_fleet.shared.traffic.places import told
 
     with opened(args) as fleet:
         for place in args.free:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from bt_fleet.server.link import Address, Link
 from bt_fleet.shared.board import Board
 from bt_fleet.shared.locks import LEASE, Locks
-from bt_fleet.traffic.places import Places
+from bt_fleet.shared.traffic.places import Places
 
 T = TypeVar("T")
 

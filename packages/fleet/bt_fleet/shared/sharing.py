@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bt_fleet.shared.board import RefusedWrite, SharedEntry
 from bt_fleet.shared.member import Member
 from bt_fleet.shared.surroundings import from_environment
-from bt_fleet.traffic.drive import Traffic, driving
+from bt_fleet.shared.traffic.drive import Traffic, driving
 from bt_runtime.events import Line, Notice, Tick, Written
 from bt_runtime.language.entry import FLEET
 from bt_runtime.language.faults.diagnostic import BtError

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Seen(NamedTuple):
+class Holding(NamedTuple):
     """The last message about a place."""
 
     robot: str = ""  # who holds it; "": nobody
@@ -30,7 +30,7 @@ class Write(NamedTuple):
     gives_back: bool = False
 
 
-FREE = Seen()
+FREE = Holding()
 
 
 class Claims:
@@ -39,7 +39,7 @@ class Claims:
 
     def __init__(self, robot: str, process: str) -> None:
         self.robot, self.process = robot, process
-        self.seen: dict[str, Seen] = {}
+        self.seen: dict[str, Holding] = {}
         self.written: dict[str, int] = {}  # our claims: revisions of this process, with no give-back under way
         self.clear: set[str] = set()  # where the vehicle cannot be, though a claim may say that we hold the place
         self.route: tuple[str, ...] = ()  # the stretch that is wanted, or was granted
@@ -63,7 +63,7 @@ class Claims:
 
     # What the store says -----------------------------------------------------------------------
 
-    def observe(self, place: str, seen: Seen) -> None:
+    def observe(self, place: str, seen: Holding) -> None:
         """Takes what the store has, unless something later is known. Where an earlier process has claimed a place, the
         vehicle may stand, whatever this process has tried there meanwhile."""
         if seen.revision <= self.seen.get(place, FREE).revision:
@@ -78,7 +78,7 @@ class Claims:
         """The store has taken a write."""
         if not write.gives_back:
             self.written[write.place] = revision
-        self.observe(write.place, Seen("" if write.gives_back else self.robot, revision, self.process, write.wants))
+        self.observe(write.place, Holding("" if write.gives_back else self.robot, revision, self.process, write.wants))
 
     # What follows ------------------------------------------------------------------------------
 
@@ -134,9 +134,9 @@ class Claims:
         return Write(latest, self.seen[latest].revision, wants)
 
 
-def waits(seen: Mapping[str, Seen]) -> dict[str, set[str]]:
+def waits(seen: Mapping[str, Holding]) -> dict[str, set[str]]:
     """Returns who waits for whom, by the latest claim of each robot."""
-    latest: dict[str, Seen] = {}
+    latest: dict[str, Holding] = {}
     for each in seen.values():
         if each.robot and each.revision > latest.get(each.robot, FREE).revision:
             latest[each.robot] = each
@@ -146,7 +146,7 @@ def waits(seen: Mapping[str, Seen]) -> dict[str, set[str]]:
     }
 
 
-def circle(seen: Mapping[str, Seen], robot: str) -> tuple[str, ...]:
+def circle(seen: Mapping[str, Holding], robot: str) -> tuple[str, ...]:
     """Returns the shortest circle of robots that wait for each other, from this robot on; () when there is none. A
     vehicle waits for every place of its stretch, so that none in a circle can go on by itself."""
     graph = waits(seen)

@@ -37,9 +37,8 @@ class Map:
     def objection(self, route: Sequence[str]) -> str:
         """Returns why this is no stretch of the map; "" when it is one."""
         for place in route:
-            if place not in self.ways:
-                close = nearest(str(place), self.ways)
-                return f"the map has no place `{place}`" + (f"; did you mean `{close}`?" if close else "")
+            if why := self._unknown(place):
+                return why
         if not route:
             return "the stretch is empty"
         if len({*route}) < len(route):
@@ -49,12 +48,16 @@ class Map:
                 return f"no lane leads from `{here}` to `{there}`"
         return "" if route[-1] in self.waiting else f"nobody may wait at `{route[-1]}`, where the stretch ends"
 
+    def _unknown(self, place: str) -> str:
+        close = "" if place in self.ways else nearest(place, self.ways)
+        did = f"; did you mean `{close}`?" if close else ""
+        return "" if place in self.ways else f"the map has no place `{place}`{did}"
+
     def stretch(self, here: str, to: str, taken: Container[str] = ()) -> list[str]:
         """Returns the way from here up to the next place where a vehicle may wait, on a shortest way to `to` that
         avoids what is taken if it can. `[here]`: it is there. Raises when no lane leads there."""
-        for place in (here, to):
-            if why := self.objection([place]):
-                raise BtError(why, f"see {FILE}")
+        if why := self.objection([to]) or self._unknown(here):
+            raise BtError(why, f"see {FILE}")
         way = self._shortest(here, to, taken) or self._shortest(here, to, ())
         if not way:
             raise BtError(f"no lanes lead from `{here}` to `{to}`", f"see {FILE}")

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_fleet.traffic import map as maps
-from bt_fleet.traffic.places import Driving, Places
+from bt_fleet.shared.traffic import map as maps
+from bt_fleet.shared.traffic.places import Driving, Places
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.project import find_root
@@ -17,7 +17,7 @@ from bt_runtime.skills.activity import Activity, refused
 from bt_runtime.types import Observation
 
 if TYPE_CHECKING:
-    from bt_fleet.traffic.map import Map
+    from bt_fleet.shared.traffic.map import Map
     from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.tree.action import Action
     from bt_runtime.tree.context import Context
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 IMPLEMENTATIONS = {
     "stretch": Implementation(
         "Finds the next stretch of a way over the map: up to the next place where a vehicle may wait.",
-        "bt_fleet.traffic.drive:stretch",
+        "bt_fleet.shared.traffic.drive:stretch",
         instant=True,
-        check="bt_fleet.traffic.drive:check",
+        check="bt_fleet.shared.traffic.drive:check",
     )
 }
 

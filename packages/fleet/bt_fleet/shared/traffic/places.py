@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from bt_fleet.server import buckets, forms, messages, names
 from bt_fleet.server.buckets import Kept
-from bt_fleet.traffic.claims import FREE, Claims, Seen, Write, circle
+from bt_fleet.shared.traffic.claims import FREE, Claims, Holding, Write, circle
 from bt_runtime.events import Line
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.activity import Pending, Wrapping
@@ -246,7 +246,7 @@ async def freed(link: Link, place: str, revision: int, reason: str) -> None:
         raise BtError(f"the claim on `{place}` has changed meanwhile", "look again: btr fleet places") from error
 
 
-def place_of(each: Kept) -> tuple[str, Seen] | None:
+def place_of(each: Kept) -> tuple[str, Holding] | None:
     """Reads a message of the bucket; None when it is about no place. A claim that cannot be read is a claim."""
     key, _, writer = each.key.partition(".")
     if not key.startswith(PREFIX) or not writer:
@@ -255,14 +255,14 @@ def place_of(each: Kept) -> tuple[str, Seen] | None:
         body = messages.read(forms.PLACED, each.value) if each.value else {}
     except messages.Malformed:
         body = {}
-    seen = Seen("" if each.gone else writer, each.revision, body.get("process", ""), tuple(body.get("wants", ())))
+    seen = Holding("" if each.gone else writer, each.revision, body.get("process", ""), tuple(body.get("wants", ())))
     note = f"{writer}: {body['note']}" if each.gone and body.get("note") else ""
     return key.removeprefix(PREFIX), seen._replace(note=note)
 
 
-def all_places(found: Iterable[Kept]) -> dict[str, Seen]:
+def all_places(found: Iterable[Kept]) -> dict[str, Holding]:
     """Returns the last message about each place."""
-    last: dict[str, Seen] = {}
+    last: dict[str, Holding] = {}
     for each in found:
         read = place_of(each)
         if read is not None and read[1].revision > last.get(read[0], FREE).revision:
@@ -270,7 +270,7 @@ def all_places(found: Iterable[Kept]) -> dict[str, Seen]:
     return last
 
 
-def told(robots: tuple[str, ...], seen: Mapping[str, Seen]) -> str:
+def told(robots: tuple[str, ...], seen: Mapping[str, Holding]) -> str:
     """Says who waits for whom: "r1 waits for `a` (r2), r2 for `b` (r1)"."""
     parts: list[str] = []
     for robot, after in zip(robots, (*robots[1:], robots[0]), strict=True):
