@@ -2,6 +2,7 @@
 // The page of `btr edit`: what is chosen, what is asked of the server, and what stands on the screen.
 
 const $ = (id) => document.getElementById(id);
+const SMALL = matchMedia("(max-width: 560px)"); // a phone: it looks, tries and runs
 const DRAFT = "btr-edit-draft:", UNSAVED = "btr-edit-unsaved:", UNSENT = "btr-edit-unsent:"; // kept in the browser
 
 class App {
@@ -118,6 +119,7 @@ class App {
   // A gesture: the answer is the file as it is afterwards.
   async act(what, given = {}) {
     if (!this.state) return null;
+    if (SMALL.matches) { this.notice("Editing is not for phones: nothing was changed."); return null; }
     const node = this.node ? { node: this.node.path } : {};
     const before = this.state;
     this.unsent = false;
@@ -199,11 +201,12 @@ class App {
     for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-selected", String(tab.dataset.tab === this.shownTab));
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
-    if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
+    if (this.shownTab === "text") { $("panel").inert = SMALL.matches; if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
     const active = document.activeElement, focused = active?.id, held = $("panel").contains(active), top = $("panel").scrollTop, { at, value } = this.began ?? {};
     const half = typing && at === active && held && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
+    $("panel").inert = SMALL.matches && ["node", "head"].includes(this.shownTab);
     $("panel").scrollTop = top;
     if (held && focused) $(focused)?.focus(); // what has the focus keeps it, so that the next key goes there, too
     const same = half && (focused ? $(focused) : [...$("panel").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === half.name));
