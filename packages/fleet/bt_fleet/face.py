@@ -157,7 +157,7 @@ class Fleet:
             raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
         by = self.sender or self.link.me
         after = self.call(
-            self.store.change(task, lambda r: r.cancelled(self.store.wall(), by) if r.state != DONE else None)
+            self.store.change(task, lambda r: r.cancelled(self.store.wall(), by, reason) if r.state != DONE else None)
         )
         if after is not None and after.robot is not None:
             order = {"stop": "cancel", "task": task, "term": after.term, "reason": reason}
