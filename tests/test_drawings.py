@@ -10,7 +10,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FIRST = ["index", "start-author", "start-model", "start-robot", "own-skills", "patterns", "language"]
+FIRST = [
+    "index",
+    "start-author",
+    "start-model",
+    "start-robot",
+    "start-research",
+    "start-operator",
+    "own-skills",
+    "patterns",
+    "language",
+]
 
 
 def test_what_is_drawn_is_what_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:
