@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FIRST = [
+WAYS_IN = [f"start-{reader}" for reader in ("author", "model", "robot", "research", "operator")]
+FIRST = ["index", *WAYS_IN, "own-skills", "patterns", "language"]
     "index",
     "start-author",
     "start-model",
