@@ -44,7 +44,7 @@ help:
 	@echo "make shapes     memory and speed of files with made-up weights in the shapes of five models, one at a time (12 GB; SHAPES=Gemma-3-4B)"
 	@echo "make results    measure the papers' claims with the starter model, and write docs/results.md (EPISODES=20, SEED=7: trials; with PAGE=docs/results.md: the page)"
 	@echo "make results-tuned  … with the second model, smollm2-tuned, beside it on that page (TASKS=100 ROWS=... FINISHED=1)"
-	@echo "make autoplan   measure how far a written plan improves, and write docs/autoplan-results.md (SEEDS=0 HOUSES=0 TASKS=10: a trial)"
+	@echo "make autoplan   measure how far a written plan improves, and write build/autoplan-clean/results.md; docs/results/autoplan.yaml keeps it (SEEDS=0 HOUSES=0 TASKS=10: a trial)"
 	@echo "make gestures   10,000 sequences of the editor's gestures (ROUNDS=)"
 	@echo "make fuzz       a guided search for a text that breaks the loader (SECONDS=60)"
 	@echo "make llama      compile llama.cpp once (LLAMA_CMAKE='-DGGML_CUDA=ON' for a GPU, see docs/models.md)"
