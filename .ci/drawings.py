@@ -113,7 +113,7 @@ def played(program: str) -> tuple[Sketch, list[Placed], list[Frame]]:
         def __init__(self, tree: bt.Tree, *rest: Any, **named: Any) -> None:
             super().__init__(tree, *rest, **named)
             runs.append(self)
-            note(self.engine.standing())
+            note(self.parts.engine.standing())
             frames.clear()
             self.listen(note, Tick)
             self.listen(lambda heard: words.append(heard.text), Feedback)
@@ -137,7 +137,7 @@ def played(program: str) -> tuple[Sketch, list[Placed], list[Frame]]:
         exec(compile(program, "README.md", "exec"), {"__name__": "readme", "print": lambda *_: None})
     finally:
         bt.Run = own  # type: ignore[misc]
-    return sketch(runs[0].tree.spec, None, False), nodes, frames
+    return sketch(runs[0].parts.tree.spec, None, False), nodes, frames
 
 
 EACH = 1.1  # seconds that a tick is shown

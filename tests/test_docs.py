@@ -23,6 +23,19 @@ BLOCK = re.compile(r"^```(yaml|python)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | r
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 
 
+GENERATED = ("api", "faults")  # and docs/nodes/
+MOST_WORDS = 49_900
+# Blocks of code, and the table that `bt_author.edit.table` writes.
+FENCE = re.compile(
+    r"^( *)(```|~~~).*?^\1\2 *$|^<!-- gestures -->.*?^<!-- end of gestures -->$", re.MULTILINE | re.DOTALL
+)
+
+
+def words(text: str) -> int:
+    """The words of a page outside its blocks of code and generated parts, tables included."""
+    return sum(any(sign.isalnum() for sign in word) for word in FENCE.sub("", text).split())
+
+
 def blocks(language: str, *notes: str) -> list[tuple[str, str]]:
     """(page, text) of the blocks with one of these notes; a note with a slash stands for any path."""
     return [
@@ -116,3 +129,13 @@ def test_every_file_that_the_architecture_page_names_is_there() -> None:
     assert len(named) > 15
     rooms = [name.removeprefix("bt_runtime/") for name in named]
     assert [name for name in rooms if not any((home / name).exists() for home in homes)] == []
+
+
+def test_the_pages_that_people_write_stay_short() -> None:
+    """All together, and the page of results and the README of each package take one page."""
+    pages = {path.stem: words(path.read_text("utf-8")) for path in DOCS.glob("*.md") if path.stem not in GENERATED}
+    assert sum(pages.values()) <= MOST_WORDS
+    assert pages["results"] <= 1_600
+    wheels = [DOCS.parent / "envs" / "README.md", *DOCS.parent.glob("packages/*/README.md")]
+    assert len(wheels) == 6
+    assert [path for path in wheels if words(path.read_text("utf-8")) > 400] == []

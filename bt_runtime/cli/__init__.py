@@ -250,7 +250,8 @@ def parser(words: list[str]) -> argparse.ArgumentParser:
             from bt_runtime.cli.failure import unknown_command
 
             raise unknown_command(asked, listed, EARLIER)
-    for name, text in listed.items():
+    for name in listed if asked is None else [asked]:
+        text = listed[name]
         sub = commands.add_parser(name, description=text, allow_abbrev=False, formatter_class=formatter)
         if name == asked:
             command = found(name)

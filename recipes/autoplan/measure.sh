@@ -24,4 +24,4 @@ for seed in ${SEEDS:-0 1 2 3 4}; do
 		[ -z "$ABLATE" ] || optimise "$((seed * 100 + house))" "summary-rules-$house-seed-$seed" --batch 4 --no-flaw --no-revision
 	done
 done
-"$python" -m bt_runtime.cli lab optimise curve "$plans"/* --page "${PAGE:-docs/autoplan-results.md}"
+"$python" -m bt_runtime.cli lab optimise curve "$plans"/* --page "${PAGE:-$plans/results.md}"

@@ -25,17 +25,19 @@ from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.color import add_color
 from bt_runtime.cli.failure import told
 from bt_runtime.journal.sources import versions
+from bt_runtime.language import source
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.settings import Settings
 from bt_runtime.llm.settings import usable_cores
 from bt_runtime.types import Json
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, read_claims
-from recipes.results.page import lines, page, value
+from recipes.results.page import lines, page, value, whole
 from recipes.results.rows import Row, only, row
 from recipes.results.study import Measured, Study
 
 EPISODES, OUT = 100, Path("evals/claims")
+SHIPPED = Path("docs/results.md")
 MOST_PARTS = 64  # processes side by side
 
 
@@ -57,6 +59,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--rows", nargs="+", type=_row, default=[], metavar="EVALUATION/STRATEGY[:TASKS]",
         help="only these rows of the worlds' tables, such as webshop/react:40")  # fmt: skip
     add("--beside", metavar="NAME", help="with --rows: another model's figures, kept as NAME.json beside the page")
+    add("--show", action="store_true", help="measure nothing: print all that the summary holds of these claims")
     add("--rewrite", action="store_true", help="measure nothing: write the page again from the summary beside it")
     add("--finished", action="store_true", help="run nothing, take what has ended")
     add("--part", type=_part, metavar="K/N", help="the K-th of N processes side by side; it writes no page")
@@ -96,6 +99,11 @@ def claims(args: argparse.Namespace) -> int:
         place = args.page or args.out / "results.md"
         rewrite(place, every)
         print(f"wrote {place}")
+        return Exit.SUCCESS
+    if args.show:
+        kept = record.read(summary(args.page or SHIPPED))
+        for claim in every.chosen(args.claims or list(kept["claims"])):
+            print("\n".join(whole(claim, every, kept)))
         return Exit.SUCCESS
     if bool(args.rows) != bool(args.beside):
         raise BtError("--rows and --beside go together", "name both, or neither")
@@ -216,15 +224,16 @@ def write(
 
 
 def rewrite(place: Path, every: Claims) -> None:
-    """Writes the page of the summary and of other models' summaries beside it; a claim that is newer than the summary
-    waits until it is measured."""
+    """Writes the page of the summary, of other models' summaries and of other studies (YAML) beside it; a claim that is
+    newer than the summary waits until it is measured."""
     folder = place.with_suffix("")
     found = record.read(folder / "summary.json")
     every = every._replace(claims={name: claim for name, claim in every.claims.items() if name in found["claims"]})
     drawn = {name: f"{folder.name}/{name}.png" for name in every.claims if (folder / f"{name}.png").is_file()}
     files = sorted(file for file in folder.glob("*.json") if file.name != "summary.json")
     others = {file.stem: record.read(file) for file in files}
-    ledger.write(place, page(every, found, drawn, others))
+    studies = [str(source.read(file).sound().data()["page"]) for file in sorted(folder.glob("*.yaml"))]
+    ledger.write(place, page(every, found, drawn, others, studies))
 
 
 def _lines(claim: Claim, measured: Mapping[str, Measured], seed: int) -> list[Any]:

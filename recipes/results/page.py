@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from bt_lab.report.table import number, signed
@@ -15,53 +14,44 @@ from recipes.results.claims import Claim, Claims, Evaluation
 from recipes.results.finding import SHARES, Finding
 
 _WAYS = {"at_least": "at least", "at_most": "at most", "above": "above", "below": "below", "p_below": "p below"}
-SEVEN = (
-    "The same model, tasks and budget of decisions for each strategy of a world; n tells on how many tasks. A world "
-    "whose extra or data was not there is told as not measured. The papers' figures are of general models that are "
-    "prompted, on tasks of their own: they tell which way a comparison should fall, not how high. The arm example is "
-    "a project with tasks of its own: `btr init my_arm --example arm`, there `btr lab eval tasks.yaml --strategy tidy`."
-)
 CARD = settings.starter().with_name("README.md")
-TRADES = Path(__file__).parents[1] / "facts/results.md"  # of models that know none of the skills
-_COSTS = ("steps", "decisions", "calls", "written", "invalid", "refused", "seconds")
+# Short names of the strategies, in the order of the columns.
+STRATEGIES = ("ReAct", "ReAcTree", "ADaPT", "Plan-and-Execute", "Try Again", "Reflexion", "LoTa-Bench")
 
 
 def page(
-    claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str], others: Mapping[str, Mapping[str, Any]] = {}
+    claims: Claims,
+    found: Mapping[str, Any],
+    pictures: Mapping[str, str],
+    others: Mapping[str, Mapping[str, Any]] = {},
+    studies: Sequence[str] = (),
 ) -> str:
-    """`pictures`: claim → where its picture lies, seen from the page; `others`: records of other models by name."""
+    """Returns the one page of results.
+
+    `pictures`: claim → where its picture lies, seen from the page; `others`: records of other models by name;
+    `studies`: the sections of other measurements, as they stand in their files.
+    """
     parts = [
         "# Results",
         _opening(found["made"]),
         _compared(claims, found["made"]),
-        "## In short",
+        "## What the papers claim",
         _overview(claims, found),
+        *(f"![{claims.claims[name].claim}]({where})" for name, where in pictures.items()),
+        *_worlds(claims, found),
         *(_beside(claims, found, name, other) for name, other in others.items()),
-        *_worlds(claims, found, pictures),
-        TRADES.read_text("utf-8").strip(),
-        *(_section(claim, found, pictures.get(name, "")) for name, claim in claims.claims.items() if not claim.world),
-        "## Why goals were missed",
-        "ReAcTree's ten types, given by a rule where the journal tells, else `unlabelled`; `error` is what broke.",
-        _failures(found),
-        "## What it took",
-        "Means of an episode. `saved` is the share of all prompts' tokens that was in the cache already.",
-        _costs(found),
-        "## How it was made",
-        _making(claims, found),
+        *(text.strip() for text in studies),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _opening(made: Mapping[str, Any]) -> str:
     return (
-        f"What the papers claim, measured with a small model. Made by `{made['command']}` on {made['date']}, "
-        f"{_model(made)}, {made['episodes']} tasks an evaluation or a share of them (n tells how many), "
-        f"seed {made['seed']}. `summary.json` beside the pictures holds every figure; `--check` holds another run "
-        "against it."
-        "\n\n"
-        "Intervals are at 95 %: Wilson's for rates, drawn with replacement over tasks for all else. Two strategies on "
-        "the same tasks are compared in pairs: McNemar's exact test for goals, sign flips for other numbers. A target "
-        "is met by the number itself (and by its p where it names one), not by its interval."
+        f"Made by `{made['command']}` on {made['date']}: {_model(made)}. "
+        "Intervals are at 95 %: Wilson's for rates, bootstrap over tasks for the rest. Strategies are "
+        "compared on the same tasks: goals by McNemar's exact test, the rest by sign flips.\n\n"
+        "`results/summary.json` holds every figure, failure and cost: `python -m recipes.results --show` prints them, "
+        "`--show reactree` those of one claim, and `--check` compares another run with them."
     )
 
 
@@ -70,19 +60,16 @@ def _compared(claims: Claims, made: Mapping[str, Any]) -> str:
     file = str(made["model"].get("file", ""))
     trained = trained_on(file)
     ours = (
-        f"**Our model is trained on these worlds**: `{file}` has read {trained} of lessons by these worlds' own "
-        "teachers, in the forms of these very prompts, and its acts are constrained "
-        "([its card](../packages/starter/bt_starter/starter/README.md))."
+        f"**Our model is trained on these worlds**: `{file}` has read {trained} of lessons in them "
+        "([its card](../packages/starter/bt_starter/starter/README.md)), and its acts are constrained. "
         if trained
-        else "Our model is the one that is named above; its acts are constrained."
+        else ""
     )
-    rows = ", ".join(f"[{each.world or each.claim}](#{each.name})" for each in claims.claims.values() if each.chose)
-    chosen = f" The shipped weights were chosen by tasks of these rows: {rows}." if rows and trained else ""
+    rows = ", ".join(each.world or each.claim for each in claims.claims.values() if each.chose)
+    chosen = f" Its weights were chosen by tasks of: {rows}." if rows and trained else ""
     return (
-        f"{ours} **The papers' models are general ones, hundreds of times as large, and prompted.** So no figure here "
-        "says that a small model is as good as theirs: it says what a strategy does with one model. Beside each of the "
-        "papers' figures stands whether ours is of the same tasks (`comparable`) or not, and why, in a few words; the "
-        f"models never are of one kind.{chosen}"
+        f"{ours}**The papers' models are general ones, hundreds of times as large, and prompted.** The figures compare "
+        f"strategies with one model; they do not compare models.{chosen}"
     )
 
 
@@ -100,23 +87,30 @@ def _model(made: Mapping[str, Any]) -> str:
 
 
 def _overview(claims: Claims, found: Mapping[str, Any]) -> str:
-    rows = []
+    """A row a claim that was measured; the others by name, with the reason."""
+    rows, missing = [], []
     for name, claim in claims.claims.items():
         if claim.world:
             continue
         key = _key(record.of(found, name))
-        here = "<br>".join(map(_figure, key)) or "not measured"
+        told = found["claims"].get(name, {})
+        if not key:
+            why = told.get("missing", "not asked for")
+            missing.append(f"`{name}`" + ("" if claim.named_only else f": {why}"))
+            continue
+        here = "<br>".join(map(_figure, key))
+        if "missing" in told:
+            here += f"<br>of {told['made']['date']}, not part of this run: {told['missing']}"
         paper = claim.paper + (f"<br>**{claim.beside}**" if claim.beside else "")
-        if claim.comparable:
-            there = [f for f in _key(record.of(found, claim.comparable)) if not f.difference]
-            here += "".join(f"<br>comparable, [{claim.comparable}](#{claim.comparable}): {_figure(f)}" for f in there)
-        targets = "<br>".join(filter(None, (target(f) for f in key))) or "none set"
-        rows.append((f"[{claim.claim}](#{name})", paper, here, targets))
-    return _table(("claim of the papers", "what the paper has", "here", "target"), rows)
+        targets = "<br>".join(filter(None, (target(f) for f in key)))
+        rows.append((f'<a id="{name}"></a>{claim.claim}', paper, here, targets))
+    left_out = f"\n\nNot measured in this run: {'; '.join(missing)}." if missing else ""
+    return _table(("claim", "paper", "here", "target"), rows) + left_out
 
 
 def _figure(found: Finding) -> str:
-    return f"{found.name}: **{value(found)}** {interval(found)}"
+    tested = f", {test(found).partition(' (')[0]}" if test(found) else ""
+    return f"{found.name}: **{value(found)}** {interval(found)}, n {found.n}{tested}"
 
 
 def _beside(claims: Claims, found: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
@@ -132,8 +126,7 @@ def _beside(claims: Claims, found: Mapping[str, Any], name: str, other: Mapping[
     made = other["made"]
     return "\n\n".join((
         f'<a id="both"></a>\n## Both models: `{first}` and `{name}`',
-        f"Goals reached, of the first tasks of each row, by `{made['command']}` on {made['date']}, {_model(made)}. It "
-        "decides many times as slowly, so fewer strategies and tasks were measured: n tells how many.",
+        f"Goals reached of each row's first tasks: `{made['command']}`, {made['date']}, {_model(made)}.",
         _table(("world", "strategy", f"`{first}`", "n", f"`{name}`", "n"), rows),
     ))  # fmt: skip
 
@@ -143,50 +136,35 @@ def _key(own: Sequence[Finding]) -> list[Finding]:
     return [f for f in own if f.target] or [f for f in own if f.difference] or list(own)
 
 
-def _worlds(claims: Claims, found: Mapping[str, Any], pictures: Mapping[str, str]) -> Iterable[str]:
-    """A table a world, of every strategy."""
+def _worlds(claims: Claims, found: Mapping[str, Any]) -> Iterable[str]:
+    """One table: a row a world, a column a strategy; then the worlds' targets that were missed."""
     own = [claim for claim in claims.claims.values() if claim.world]
-    if own:
-        yield "## Seven strategies"
-        yield SEVEN
-    yield from (_section(claim, found, pictures.get(claim.name, "")) for claim in own)
-
-
-def _section(claim: Claim, found: Mapping[str, Any], picture: str) -> str:
-    told = found["claims"].get(claim.name, {})
-    own = record.of(found, claim.name)
-    heading = f'<a id="{claim.name}"></a>\n' + (f"### {claim.world}" if claim.world else f"## Claim: {claim.claim}")
-    there = f" Our figures that stand beside it: [{claim.comparable}](#{claim.comparable})." if claim.comparable else ""
-    beside = f" **{claim.beside[:1].upper()}{claim.beside[1:]}.**{there}" if claim.beside else ""
-    parts = [heading, f"In the paper: {claim.paper}.{beside}" if claim.paper else "", claim.about.strip()]
-    if claim.chose:
-        parts.append(
-            "The shipped weights were chosen by tasks of these rows, among some ten trainings and their means."
-        )
-    if "missing" in told:
-        parts.append(_missing(told, bool(own)))
-    if own:
-        column = [f"paper, {claim.beside.partition(':')[0]}" if claim.beside else "paper"]
-        column = column if any(f.paper is not None for f in own) else []
-        rows = [
-            (f.name, *([_of_paper(f)] if column else []), value(f), interval(f), f.n, test(f), target(f)) for f in own
+    if not own:
+        return
+    yield "## Strategies in worlds"
+    yield "Goals reached in percent (95 % interval); a row has the same model, tasks and budget of decisions."
+    rows, missed = [], []
+    for claim in own:
+        figures = {f.name: f for f in record.of(found, claim.name)}
+        told = found["claims"].get(claim.name, {})
+        cells = [_cell(figures[name]) if name in figures else "" for name in STRATEGIES]
+        most = str(max((f.n for name, f in figures.items() if name in STRATEGIES), default=""))
+        name = f'<a id="{claim.name}"></a>{claim.world}'
+        note = f" (not measured: {told['missing']})" if "missing" in told and not figures else ""
+        rows.append((name + note, most, *cells))
+        missed += [
+            f"- {claim.world}: {f.name} {value(f)}; {target(f)}" for f in figures.values() if f.target and not f.met
         ]
-        parts.append(_table(("", *column, "here", "95 %", "n", "paired test", "target"), rows))
-    if picture:
-        parts.append(f"![{claim.claim}]({picture})")
-    return "\n\n".join(part for part in parts if part)
+    yield _table(("world", "n", *STRATEGIES), rows)
+    if missed:
+        yield "Targets missed here:\n\n" + "\n".join(missed)
 
 
-def _missing(told: Mapping[str, Any], known: bool) -> str:
-    """Earlier figures are shown, and it is said that they are earlier ones."""
-    if not known:
-        return f"**Not measured**: {told['missing']}."
-    made = told["made"]
-    return f"**Not part of this run**: {told['missing']}. The figures are of {made['date']}, {_model(made)}."
-
-
-def _of_paper(found: Finding) -> str:
-    return "" if found.paper is None else f"{found.paper:.1f} %"
+def _cell(found: Finding) -> str:
+    """Whole percents: a table of so many worlds and strategies is read for its large differences."""
+    if math.isnan(found.value):
+        return "-"
+    return f"{100 * found.value:.0f} ({100 * found.low:.0f}–{100 * found.high:.0f})"
 
 
 def value(found: Finding) -> str:
@@ -237,61 +215,33 @@ def lines(claim: Claim, found: Mapping[str, Any]) -> Iterable[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _failures(found: Mapping[str, Any]) -> str:
-    whole = list(_whole(found))
-    labels = list(dict.fromkeys(label for _, group in whole for label in group["failures"]))
-    rows = [
-        (
-            name, f"{group['goals']}/{group['episodes']}",
-            *(str(group["failures"].get(label) or "") for label in labels), str(group["errors"] or ""),
-        )
-        for name, group in whole
-    ]  # fmt: skip
-    return _table(("evaluation", "reached", *labels, "error"), rows)
+def whole(claim: Claim, claims: Claims, found: Mapping[str, Any]) -> Iterable[str]:
+    """Yields all that the record holds of a claim: what was done, its figures, why goals were missed, the costs."""
+    yield claim.about.strip()
+    yield from lines(claim, found)
+    names = dict.fromkeys(side[0] for figure in claim.figures for side in (figure.of, figure.against) if side)
+    for name in names:
+        each = found["evaluations"].get(name)
+        for group in each["groups"] if each else ():
+            if group["by"] == "all":
+                yield f"  {name}/{group['strategy']}: {_reasons(group)}"
+                yield f"    means: {_means(group)}"
+        if each:
+            wanted = claims.evaluations[name]
+            yield f"    {wanted.suite}, {_settings(wanted)}; set-up {each['digest'][:12]}, {each['made']['date']}"
 
 
-def _costs(found: Mapping[str, Any]) -> str:
-    rows = []
-    for name, group in _whole(found):
-        means = (number(_finite(group["means"][each]["value"])) for each in _COSTS)
-        rows.append((name, str(group["episodes"]), *means, f"{100 * group['saved']:.0f} %"))
-    return _table(("evaluation", "episodes", *_COSTS, "saved"), rows)
+def _reasons(group: Mapping[str, Any]) -> str:
+    reached = f"{group['goals']} of {group['episodes']} reached"
+    failures = [f"{label} {count}" for label, count in group["failures"].items()]
+    broken = [f"error {group['errors']}"] if group["errors"] else []
+    return "; ".join([reached, *failures, *broken])
 
 
-def _finite(found: float | None) -> float:
-    return math.nan if found is None else found
-
-
-def _whole(found: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """Every strategy of every evaluation, over all its tasks."""
-    for name, each in found["evaluations"].items():
-        yield from ((f"{name}/{group['strategy']}", group) for group in each["groups"] if group["by"] == "all")
-
-
-def _making(claims: Claims, found: Mapping[str, Any]) -> str:
-    rows = []
-    for name, each in found["evaluations"].items():
-        made, wanted = each["made"], claims.evaluations[name]
-        rows.append((
-            name, wanted.suite, ", ".join(_strategies(wanted)), _settings(wanted), str(each["tasks"]),
-            f"{each['minutes']:.1f}", made["date"], each["digest"][:12],
-        ))  # fmt: skip
-    head = ("evaluation", "world", "strategies", "settings", "tasks", "minutes", "date", "set-up")
-    made = found["made"]
-    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    return "\n\n".join((
-        _table(head, rows),
-        f"{made['jobs']} episodes at once on {made['cores']} cores; {versions}. The set-up's digest covers trees, "
-        "prompts, tasks, budgets, seed and model. "
-        "The claims and their evaluations are data, in `recipes/results/claims.yaml`; "
-        "`python -m recipes.results --model FILE.gguf` measures them with another model.",
-    ))  # fmt: skip
-
-
-def _strategies(wanted: Evaluation) -> Iterable[str]:
-    for each in wanted.strategies:
-        inputs = ", ".join(f"{name}={given}" for name, given in each.inputs.items())
-        yield f"{each.tree} ({inputs})" if inputs else each.tree
+def _means(group: Mapping[str, Any]) -> str:
+    means = {name: each["value"] for name, each in group["means"].items()}
+    told = [f"{name} {number(math.nan if mean is None else mean)}" for name, mean in means.items()]
+    return ", ".join([*told, f"cached {100 * group['saved']:.0f} %"])
 
 
 def _settings(wanted: Evaluation) -> str:

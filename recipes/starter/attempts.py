@@ -20,6 +20,7 @@ from py_trees.common import Status
 from bt_envs.alfworld.world import AlfWorld
 from bt_lab.report.statistics import mcnemar, wilson
 from bt_runtime.agents.agent import Agent
+from bt_runtime.agents.surroundings import RECALL
 from bt_runtime.events import Acting, Tick
 from bt_runtime.llm import open_model
 from bt_runtime.run.run import Run, load
@@ -45,6 +46,9 @@ class Attempts(NamedTuple):
 def attempted(tree: Any, world: World, task: Task, model: Any, inputs: dict[str, Any]) -> Attempts:
     acts, failed = Counter[str](), list[str]()
 
+    def acted(acting: Acting) -> None:
+        acts.update([] if acting.sentence.startswith(RECALL) else [acting.path])  # it looks up, and changes nothing
+
     def ended(tick: Tick) -> None:
         failed.extend(n.path for n, status in tick.changes if isinstance(n, Agent) and status is Status.FAILURE)
 
@@ -53,7 +57,7 @@ def attempted(tree: Any, world: World, task: Task, model: Any, inputs: dict[str,
         tree, inputs={"goal": task.goal, **inputs}, world=world, task=task,
         services={"model": model, "budget": Budget(decisions=DECISIONS)},
     ) as run:  # fmt: skip
-        run.parts.context.stream.listen(lambda acting: acts.update([acting.path]), Acting)
+        run.parts.context.stream.listen(acted, Acting)
         run.parts.context.stream.listen(ended, Tick)
         status = run.spin()
         spent = run.parts.context.services.spending(run.parts.context.clock.now()).decisions

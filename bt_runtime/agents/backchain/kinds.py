@@ -47,7 +47,8 @@ WANT = Kind(
     (
         "The goal is taken apart at `and`, `then` and between sentences. For each part the model chooses the action "
         "that is meant; what that action brings shall be true. An order in an action's own words means that action: "
-        "`put a hot cup in the sink`; so does a part with the verb of one action alone: `the wall shall be painted`.",
+        "`put a hot cup in the sink`; so does a part with the verb of one action alone: `the wall shall be painted`, "
+        "`start it`.",
         "A part that names things offers their actions alone. A thing is named in full, or by a word that no other of "
         "its slot has. `It` and `them` are what the part before was taken for. `All`, `every`, `each`, `both` and a "
         "plural mean every thing of the slot, but those behind `except`. A part that begins with `do not` asks for "

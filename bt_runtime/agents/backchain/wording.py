@@ -30,7 +30,9 @@ _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b|\b({'|'.join(_COUNTED)})\s+\w+", re.IGNORECASE)
 _THEM = re.compile(r"\bthem\b", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
-_ARTICLES = ("the", "a", "an", "of", "no", "some")
+_ARTICLES = {"the", "a", "an", "of", "no", "some", "all", "every", "each", "both"}
+_PARTICLES = {"on", "off", "up", "down", "in", "out", "away", "back"}  # directly behind a verb, or at the end
+_PLAIN_VERBS = {"switch": "turn", "shut": "close", "start": "turn on", "run": "turn on", "stop": "turn off"}
 STEM = 4  # letters that two forms of a word share at least
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" \d+$")
@@ -86,11 +88,14 @@ class GoalPart(NamedTuple):
         return len(words) if begins and words <= {"the", "a", "an", *said} else 0
 
     def says_verb(self, action: str, values: Iterable[Json]) -> bool:
-        """True when it says the verb of an action, whatever its ending: `the crane shall be towed`. A word behind an
-        article is a noun: `the paint` says nothing of `paint {wall}`."""
+        """True when it says the verb of an action with its particle, whatever the ending: `the crane shall be towed`,
+        `switch it on`. A word behind an article or `every` is a noun: `the paint` says nothing of `paint {wall}`."""
         told = {word for value in values for word in _words(value)}
         said = [word for before, word in pairwise(["", *_words(self.text)]) if before not in _ARTICLES]
-        return any(same_stem(_words(action)[0], word) for word in said if word not in told)
+        own = _words(action)
+        verb, *particles = (*_plain(own[0]), *(word for word in (*own[1:2], *own[-1:]) if word in _PARTICLES))
+        forms = [form for word in said if word not in told for form in _plain(word)]
+        return any(same_stem(verb, form) for form in forms) and {*particles} <= {*forms}
 
     def only_names(self, values: Iterable[Json]) -> bool:
         """True when nothing but these values stands in it: `the fern`."""
@@ -208,10 +213,18 @@ def plural_of(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun[-1:] == "y" and noun[-2:-1] not in "aeiou" else f"{noun}s"
 
 
+def _plain(word: str) -> list[str]:
+    """A verb by the one that stands for all of its kind."""
+    return _PLAIN_VERBS.get(word, word).split()
+
+
 def same_stem(one: str, other: str) -> bool:
-    """True of equal words, and of those of four letters and more that differ by an ending of two letters."""
-    stem = max(STEM, min(len(one), len(other)) - 2)
-    return one == other or (min(len(one), len(other)) >= STEM and one[:stem] == other[:stem])
+    """True of equal words, of those of four letters and more that differ by an ending of two letters, and of a short
+    one with an ending: `peg` and `pegged`."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < STEM:
+        return long == short or re.fullmatch(rf"{short}{short[-1:]}?(?:s|d|ed|ing)", long) is not None
+    return long[: max(STEM, len(short) - 2)] == short[: max(STEM, len(short) - 2)]
 
 
 def _words(value: Json) -> list[str]:

@@ -20,6 +20,8 @@ from bt_fleet.server import forms, messages, names
 from bt_fleet.server.buckets import snapshot
 from bt_fleet.server.keys import Key
 from bt_fleet.server.link import Address, Link, library
+from bt_fleet.shared.traffic import places
+from bt_fleet.shared.traffic.claims import Holding
 from bt_fleet.store import record
 from bt_fleet.store.record import DONE, Record
 from bt_fleet.store.replica import restored
@@ -155,7 +157,7 @@ class Fleet:
             raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
         by = self.sender or self.link.me
         after = self.call(
-            self.store.change(task, lambda r: r.cancelled(self.store.wall(), by) if r.state != DONE else None)
+            self.store.change(task, lambda r: r.cancelled(self.store.wall(), by, reason) if r.state != DONE else None)
         )
         if after is not None and after.robot is not None:
             order = {"stop": "cancel", "task": task, "term": after.term, "reason": reason}
@@ -204,6 +206,19 @@ class Fleet:
         await asyncio.sleep(SOON)
         await subscription.unsubscribe()
         return sorted(answered)
+
+    def places(self) -> dict[str, Holding]:
+        """Returns the last message about each place of the map: who holds it, and what its holder waits for."""
+        return places.all_places(self.call(snapshot(self.link, places.BUCKET)))
+
+    def free(self, place: str, reason: str) -> str:
+        """Ends a robot's claim on a place, under the name that this connection's key has; returns that robot. Call it
+        only where a person sees that no vehicle is there."""
+        found = self.places().get(place)
+        if found is None or not found.robot:
+            raise BtError(f"no robot holds the place `{place}`", "btr fleet places")
+        self.call(places.freed(self.link, place, found.revision, reason))
+        return found.robot
 
     def answer(self, robot: str, body: Mapping[str, Json]) -> None:
         """Answers a question of a robot's run, under the name that this connection's key has."""

@@ -120,8 +120,9 @@ def test_a_cancel_whose_order_was_lost_reaches_the_robot_all_the_same(
         await made.store.add(Task("t", "stays"))
         await made.until("t", STARTED)
         await runner.begun.wait()
-        await made.store.change("t", lambda held: held.cancelled(0.0))
-        assert (await made.until("t", DONE)).verdict == record.CANCELLED
+        await made.store.change("t", lambda held: held.cancelled(0.0, "ann", "the shelf is wet"))
+        held = await made.until("t", DONE)
+        assert (held.verdict, held.reason) == (record.CANCELLED, "the shelf is wet")
         assert runner.ran == ["t"]
 
     played(tmp_path, story)
@@ -137,7 +138,7 @@ def test_a_cancelled_task_that_its_robot_never_got_is_not_ordered_again(
         given.append("do" if "do" in body else body["stop"])
         if not lost:  # the first order is lost on its way; the task is cancelled before it is given again
             lost.append(robot)
-            await store.change("t", lambda held: held.cancelled(0.0))
+            await store.change("t", lambda held: held.cancelled(0.0, "ann", "the shelf is wet"))
         else:
             await order(store, robot, task, body)
 
@@ -146,7 +147,8 @@ def test_a_cancelled_task_that_its_robot_never_got_is_not_ordered_again(
         runner = Instant(made.clock)
         await made.join("r1", runner)
         await made.store.add(Task("t", "repeat"))
-        assert (await made.until("t", DONE)).verdict == record.CANCELLED
+        held = await made.until("t", DONE)
+        assert (held.verdict, held.reason) == (record.CANCELLED, "the shelf is wet")
         assert runner.ran == [] and given.count("do") == 1
 
     played(tmp_path, story)

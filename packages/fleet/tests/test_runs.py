@@ -140,6 +140,42 @@ def test_a_journal_that_has_lost_its_head_is_damaged_and_its_run_is_not_begun_an
     played(tmp_path, monkeypatch, story)
 
 
+@pytest.mark.parametrize("what", ["nothing", "failure", "another version", "new python", "a thread", "a child", "stop"])
+def test_a_worker_runs_the_next_task_unless_something_is_left_of_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A process that may not be as it was is not used again, and the next task does not see it."""
+    left = {
+        "a thread": "import threading; threading.Thread(target=time.sleep, args=[60], daemon=True).start()",
+        "a child": "import subprocess; subprocess.Popen(['sleep', '60'])",
+        "failure": "raise ValueError",
+    }
+
+    async def story(robot: Robot) -> None:
+        cell, runs = robot.folder / "skills" / "cell.py", robot.runs
+        text = cell.read_text().replace("['BTR_FLEET_ROBOT']", "['BTR_FLEET_ROBOT'] + ' ' + str(os.getpid())")
+        cell.write_text(text.replace("    while", f"    {left.get(what, 'pass')}\n    while"))
+        going = asyncio.create_task(runs.run(robot.own("slow" if what == "stop" else "one"), False))
+        if what == "stop":
+            while len(robot.lines()) < 2:
+                await asyncio.sleep(0.02)
+            runs.stop("t")
+        verdicts = {"failure": record.FAILURE, "stop": None}
+        assert (await going).verdict == verdicts.get(what, record.SUCCESS)
+        if what == "another version":
+            assert runs._warm is not None
+            runs._warm.version = "1234"
+        if what == "new python":
+            cell.write_text(text.replace('f"{what}', 'f"new-{what}'))
+        following = robot.own("one")._replace(task=Task("u", "one"))
+        await runs.run(following, False)
+        words = [each.split() for each in robot.lines()]
+        assert (words[0][2] == words[-1][2]) == (what == "nothing")
+        assert words[-1][0] == ("new-a" if what == "new python" else "a")
+
+    played(tmp_path, monkeypatch, story)
+
+
 def test_a_run_that_cannot_begin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing input, and a tree that is not there: the command's own words."""
 

@@ -210,7 +210,7 @@ class Agent(Thinks):
         and hands on the rest: the plan begins with what is held."""
         if whole.how != "two":
             return (yield from self._flat(whole))
-        if (yield from self._find("take", whole.thing, "", None)):
+        if (yield from self._find("take", whole.thing, "", None, lead="The first of two: ")):
             yield from self._think(f"I have {self.held}, the first of two.")
         return False
 

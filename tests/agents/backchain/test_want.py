@@ -336,18 +336,49 @@ def test_the_verb_of_one_action_alone_means_that_action_whatever_its_ending() ->
     facts = [
         GroundFact(f"{wall} is {done}", f"{verb} {wall}", f"{{wall}} is {done}", (("wall", wall),), verb)
         for wall in ("north wall", "south wall")
-        for verb, done in (("paint", "painted"), ("scrape", "bare"), ("scrape down", "smooth"))
+        for verb, done in (("paint", "painted"), ("scrape", "bare"), ("scrape bare", "smooth"), ("wax", "smooth"))
     ]
     for goal, verbs in {
         "The north wall shall be painted.": {"paint"},
         "I would like you to paint the north wall.": {"paint"},
         "Could you see to painting the north wall?": {"paint"},
-        "The paint of the north wall comes off.": {"paint", "scrape", "scrape down"},
-        "The north wall has to be scraped.": {"paint", "scrape", "scrape down"},
-        "The north wall looks ugly.": {"paint", "scrape", "scrape down"},
+        "I would like the north wall waxed.": {"wax"},
+        "The paint of the north wall comes off.": {"paint", "scrape", "scrape bare", "wax"},
+        "Wax every paint of the north wall.": {"wax"},
+        "The north wall has to be scraped.": {"paint", "scrape", "scrape bare", "wax"},
+        "The north wall looks ugly.": {"paint", "scrape", "scrape bare", "wax"},
     }.items():
         (part,) = parts(goal)
         assert {fact.skill for fact in in_own_words(part, fitting(part, facts))} == verbs, goal
+
+
+@pytest.mark.rule("want", 1)
+def test_a_verb_has_its_particle_and_starting_a_machine_is_said_in_several_ways() -> None:
+    """`Start it` and `switch it on` are `turn on`. `Turn it off` does not mean the one action that turns it on."""
+    values = (("machine", "washer"),)
+    on, off, shut, fill = (
+        GroundFact(f"washer is {done}", act, f"{{machine}} is {done}", values, act)
+        for act, done in (
+            ("turn on washer", "on"),
+            ("turn off washer", "off"),
+            ("close washer", "closed"),
+            ("fill up washer", "full"),
+        )
+    )
+    for goal, expected in {
+        "Start the washer.": [on],
+        "Let the washer run.": [on],
+        "Switch the washer on.": [on],
+        "Switch the washer off.": [off],
+        "Stop the washer.": [off],
+        "Shut the washer.": [shut],
+        "The washer shall be filled up.": [fill],
+        "Turn the washer around.": [on, off, shut, fill],
+    }.items():
+        (part,) = parts(goal)
+        assert in_own_words(part, [on, off, shut, fill]) == expected, goal
+    (part,) = parts("Turn the washer off.")
+    assert in_own_words(part, [on, shut]) == [on, shut]
 
 
 def test_it_is_the_very_thing_that_the_part_before_was_taken_for_and_them_all_of_those() -> None:

@@ -69,6 +69,8 @@ def test_a_page_is_made_once_and_comes_back_to_its_own_figures(
     assert f"`python -m recipes.results adapt --model {model.name} --episodes 2 --seed 0`" in text
     assert "![ADaPT reaches more goals" in text
     assert (here / "docs/page/adapt.png").read_bytes().startswith(b"\x89PNG")
+    shown = measure("adapt", "--show", "--page", "docs/page.md")
+    assert shown.code == Exit.SUCCESS and "ADaPT, depth 2" in shown.out and "set-up" in shown.out
     assert str(here) not in text + (here / "docs/page/summary.json").read_text("utf-8")
     kept = (here / "docs/page/summary.json").read_text("utf-8")
     again = measure(*words, "--check", "docs/page/summary.json")
@@ -92,7 +94,7 @@ def test_what_parts_have_measured_is_put_together(measure: Measure, here: Path, 
     assert ended.code == Exit.SUCCESS and "textcraft-eval-0-0000" not in ended.err
     whole = measure(*words)
     assert whole.code == Exit.SUCCESS and "textcraft-eval-0-0000" not in whole.err
-    assert "### TextCraft" in (here / "build/results.md").read_text("utf-8")
+    assert "</a>TextCraft | 1 | 0 (0–" in (here / "build/results.md").read_text("utf-8")
     assert measure(*words, "--part", "3/2").code == Exit.USAGE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from bt_runtime import BtError
 from recipes.results import record
 from recipes.results.claims import Claim, Claims, Evaluation, Figure
 from recipes.results.finding import Finding
-from recipes.results.page import page, target
+from recipes.results.page import page, target, whole
 from recipes.results.rows import Row, first_ended, only, row
 from recipes.results.study import Measured
 
@@ -64,13 +65,12 @@ def line(text: str, beginning: str) -> str:
 
 
 def test_a_target_that_is_missed_is_said_to_be_missed_by_its_number() -> None:
-    text = page(CLAIMS, made(8), {})
-    assert "| 80.0 % |" in line(text, "| two |")
-    assert "at least 85 %: **missed**" in line(text, "| two |")
-    assert "at least 25 points: met" in line(text, "| two over one |")
-    assert "+40.0 points" in line(text, "| two over one |")
-    assert "(McNemar)" in line(text, "| two over one |")
-    assert "at least 85 %: met" in line(page(CLAIMS, made(9), {}), "| two |")
+    row = line(page(CLAIMS, made(8), {}), '| <a id="better"></a>Two is better than one.')
+    assert "two: **80.0 %** (49.0 to 94.3), n 10" in row
+    assert "at least 85 %: **missed**<br>at least 25 points: met" in row
+    assert "two over one: **+40.0 points**" in row and "p = 0.125" in row
+    assert "steps" not in row
+    assert "at least 85 %: met" in line(page(CLAIMS, made(9), {}), '| <a id="better"></a>')
 
 
 def test_a_share_of_misses_is_not_missed_where_nothing_was_missed() -> None:
@@ -78,26 +78,11 @@ def test_a_share_of_misses_is_not_missed_where_nothing_was_missed() -> None:
     assert target(nothing) == "at most 25 %: none to count"
 
 
-def test_what_a_claim_hangs_on_stands_in_the_first_table() -> None:
-    row = line(page(CLAIMS, made(8), {}), "| [Two is better than one.](#better)")
-    assert "two: **80.0 %**" in row
-    assert "two over one: **+40.0 points**" in row
-    assert "steps" not in row
-
-
 def test_a_papers_figure_says_whether_ours_is_of_the_same_tasks() -> None:
-    """In the first table, in the section, and in the head of its column; another claim's row stands where it is."""
-    better = CLAIMS.claims["better"]
-    figures = (better.figures[0], better.figures[1]._replace(paper=63.0))
-    other = better._replace(name="other", figures=figures, beside="not comparable: made-up homes", comparable="better")
-    claims = CLAIMS._replace(claims={**CLAIMS.claims, "other": other._replace(chose=True)})
+    other = CLAIMS.claims["better"]._replace(name="other", beside="not comparable: made-up homes")
+    claims = CLAIMS._replace(claims={**CLAIMS.claims, "other": other})
     text = page(claims, record.make(claims, measured(8), {"outside": "there is no data"}, MADE, {}), {})
-    row = line(text, "| [Two is better than one.](#other)")
-    assert "by far<br>**not comparable: made-up homes**" in row
-    assert "comparable, [better](#better): two: **80.0 %**" in row
-    assert "In the paper: by far. **Not comparable: made-up homes.**" in text
-    assert "|  | paper, not comparable | here |" in text
-    assert "The shipped weights were chosen by tasks of these rows, among" in text
+    assert "by far<br>**not comparable: made-up homes**" in line(text, '| <a id="other"></a>')
 
 
 def test_the_head_says_what_the_compared_models_are() -> None:
@@ -109,39 +94,42 @@ def test_the_head_says_what_the_compared_models_are() -> None:
     assert "**The papers' models are general ones, hundreds of times as large, and prompted.**" in other
 
 
-def test_why_goals_were_missed_is_counted_for_each_strategy() -> None:
-    text = page(CLAIMS, made(8), {})
-    assert "| evaluation | reached | max step | error |" in text
-    assert "| house/two | 8/10 | 2 |  |" in text
+def test_all_that_the_record_holds_of_a_claim_can_be_printed() -> None:
+    text = "\n".join(whole(CLAIMS.claims["better"], CLAIMS, made(8)))
+    assert text.startswith("On made-up tasks.\nbetter: Two is better than one.")
+    assert re.search(r"two +80.0 % +\(49.0 to 94.3\)", text)
+    assert "house/two: 8 of 10 reached; max step 2" in text
+    assert "means: steps 12.5" in text and "house, 200 decisions; set-up eeeeeeeeeeee, 2030-01-02" in text
 
 
-def test_a_world_has_a_table_of_its_strategies_before_the_claims_and_no_row_among_them() -> None:
+def test_the_worlds_stand_in_one_table_with_a_column_for_each_strategy() -> None:
+    """A world that was not measured says why; a target that was missed is listed below."""
+    figures = (Figure("ReAct", ONE, "goal"), Figure("ReAcTree", TWO, "goal", target={"at_least": 85}))
     tables = CLAIMS._replace(claims={
         "abroad": CLAIMS.claims["abroad"]._replace(world="Flats"),
-        "better": CLAIMS.claims["better"],
-        "at_home": CLAIMS.claims["better"]._replace(name="at_home", world="The house"),
+        "at_home": CLAIMS.claims["better"]._replace(name="at_home", world="The house", figures=figures),
     })  # fmt: skip
-    found = record.make(tables, measured(8), {"outside": "the extra `flats` is not installed"}, MADE, {})
-    text = page(tables, found, {})
-    parts = ["## In short", "## Seven strategies", "### Flats", "### The house", "## Claim: Two is better than one."]
-    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
-    table = text.partition("### The house")[2].partition("## Claim")[0]
-    assert "| two | 80.0 % | (49.0 to 94.3) | 10 |" in table and "(McNemar)" in table
-    assert "**Not measured**: the extra `flats` is not installed." in text
-    assert "#abroad" not in text and "#at_home" not in text
+    text = page(tables, record.make(tables, measured(8), {"outside": "the extra `flats` is absent"}, MADE, {}), {})
+    assert "Flats (not measured: the extra `flats` is absent)" in text
+    assert line(text, '| <a id="at_home"></a>The house').startswith(
+        '| <a id="at_home"></a>The house | 10 | 40 (17–69) | 80 (49–94) |'
+    )
+    assert "- The house: ReAcTree 80.0 %; at least 85 %: **missed**" in text
+
+
+def test_other_studies_stand_at_the_end_as_their_files_have_them() -> None:
+    assert page(CLAIMS, made(8), {}, studies=["## Forks\n\nNone.\n"]).endswith("\n\n## Forks\n\nNone.\n")
 
 
 def test_a_target_names_the_p_that_it_asks_for() -> None:
     figure = Figure("two over one", TWO, "goal", ONE, target={"at_least": 25, "p_below": 0.01})
     claims = CLAIMS._replace(claims={"better": CLAIMS.claims["better"]._replace(figures=(figure,))})
     text = page(claims, record.make(claims, measured(8), {}, MADE, {}), {})
-    assert "at least 25 points and p below 0.01: **missed**" in line(text, "| two over one |")
+    assert "at least 25 points and p below 0.01: **missed**" in line(text, '| <a id="better"></a>')
 
 
 def test_a_claim_that_was_never_measured_says_why() -> None:
-    text = page(CLAIMS, made(8), {})
-    assert "**Not measured**: there is no data." in text
-    assert "not measured" in line(text, "| [It holds abroad.](#abroad)")
+    assert "Not measured in this run: `abroad`: there is no data." in page(CLAIMS, made(8), {})
 
 
 def test_a_claim_that_cannot_be_measured_now_keeps_the_figures_of_then_with_their_date() -> None:
@@ -150,8 +138,8 @@ def test_a_claim_that_cannot_be_measured_now_keeps_the_figures_of_then_with_thei
     before = record.make(CLAIMS, {**measured(8), "outside": outside}, {}, then, {})
     found = made(9, before)
     text = page(CLAIMS, found, {})
-    assert "**Not part of this run**: there is no data. The figures are of 2029-12-31" in text
-    assert "| 75.0 % |" in line(text, "| abroad |")
+    row = line(text, '| <a id="abroad"></a>')
+    assert "abroad: **75.0 %**" in row and "of 2029-12-31, not part of this run: there is no data" in row
     assert found["evaluations"]["outside"]["made"]["date"] == "2029-12-31"
     assert found["evaluations"]["house"]["made"]["date"] == "2030-01-02"
     assert made(9, found)["claims"]["abroad"] == found["claims"]["abroad"]  # and so on, from run to run

@@ -26,8 +26,8 @@ const fleet = {
   ask({ id, robot, text }) {
     const other = el("input", { placeholder: "another answer", "aria-label": `Answer ${robot}` });
     const answer = (said) => this.tell({ do: "answer", id, text: said, robot }).then((done) => { if (done) form.replaceChildren(el("b", {}, robot), el("span", {}, shown(`${text} ${done.by}: ${said}`))); });
-    const button = (said) => el("button", { type: "button", on: { click: () => answer(said) } }, said);
-    const form = el("form", { "data-robot": robot, on: { submit: (e) => { e.preventDefault(); if (other.value.trim()) answer(other.value.trim()); } } }, el("b", {}, robot), el("span", {}, shown(text)), button("yes"), button("no"), other);
+    const button = (said) => el("button", { type: "button", on: { click: () => answer(said.toLowerCase()) } }, said);
+    const form = el("form", { "data-robot": robot, on: { submit: (e) => { e.preventDefault(); if (other.value.trim()) answer(other.value.trim()); } } }, el("b", {}, robot), el("span", {}, shown(text)), button("Yes"), button("No"), other);
     this.asked.set(id, form);
     $("inbox").append(form);
   },

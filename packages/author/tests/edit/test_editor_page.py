@@ -311,13 +311,23 @@ def test_a_counterexample_is_played_in_the_page(browser: Browser, editor: Editor
 
 
 def test_the_page_fits_a_phone(editor: Editor) -> None:
-    """At 390 pixels nothing of the bars is out of reach."""
+    """At 390 pixels nothing of the bars is out of reach; a trial goes on, and nothing is edited."""
     with Browser(width=390, height=800) as phone:
         phone.open(editor.url())
         phone.until("window.app && app.state")
         outside = phone.js("return [...document.querySelectorAll('header > *')].filter((e) => e.offsetParent && "
                            "e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.id);")  # fmt: skip
         assert outside == []
+        assert "not for phones" in phone.js("return document.body.innerText")
+        before = phone.js("return app.state.version")
+        phone.js("app.act('format')")
+        phone.until("document.getElementById('notice').textContent.includes('nothing was changed')")
+        phone.click("[data-tab='try']")
+        phone.click("#do-begin")
+        phone.until("app.told")
+        phone.click("#do-tick")
+        phone.until("app.told.moves === 1")
+        assert phone.js("return app.state.version") == before
         assert not phone.console()
 
 

@@ -18,6 +18,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "halt": ("halt robots, and keep them so", "halt"),
     "release": ("let halted robots go on", "release"),
     "drain": ("let a robot finish, and give it no more tasks", "drain"),
+    "places": ("list who holds which place of the map, or free one", "places"),
     "deploy": ("give robots a new version of a tree, some of them first", "deploy"),
     "versions": ("list the versions of trees, and who runs which", "versions"),
     "keys": ("say who may connect: robots, operators, viewers", "keys"),

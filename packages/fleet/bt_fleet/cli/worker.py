@@ -1,4 +1,5 @@
-"""A process that has imported what a run needs, and waits: it answers what trees take, and then runs one task.
+"""A process that has imported what a run needs, and waits: it answers what trees take, and runs one task after the
+other while each one succeeds and leaves nothing behind.
 
 A line of JSON on standard input asks; a line on the first standard output answers. Whatever a run prints goes to
 standard error, so that it never reads as an answer.
@@ -10,13 +11,18 @@ import json
 import os
 import re
 import select
+import signal
 import sys
+import sysconfig
+import threading
+import time
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
+import bt_runtime
 from bt_fleet.robot.hand_in import AGAIN
 from bt_fleet.robot.relocate import relocate
 from bt_runtime.cli import _guard, call
@@ -33,7 +39,10 @@ from bt_runtime.language.loader import Loader
 from bt_runtime.language.project import orphan, system, trust
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.run.run import load
+from bt_runtime.skills.pool import POOL
 
+_PLACES = ("stdlib", "purelib", "platlib")
+_INSTALLED = (*map(sysconfig.get_path, _PLACES), str(Path(bt_runtime.__file__).parent))
 _ERROR = re.compile(r"(?:\x1b\[[\d;]*m)?error(?:\[\w+\])?(?:\x1b\[[\d;]*m)*: (.*?)(?:\x1b\[[\d;]*m)?\Z")
 
 
@@ -42,6 +51,7 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     trust.guard = _guard(True)  # what a tree names is imported from a trusted folder only
+    imported: dict[str, int] = {}
     for line in sys.stdin:
         question = json.loads(line)
         if "known" in question:
@@ -49,14 +59,65 @@ def main() -> int:
         elif "moved" in question:
             _tell(answers, moved(Path(question["moved"]), question["tree"]))
         else:
+            if not fresh(imported):  # somebody has changed the project's Python since
+                _tell(answers, {"stale": True})
+                return 0
             if question.get("copies"):
                 writer.elsewhere = Elsewhere(answers)
+            before, trusted = surroundings(), os.environ.get(trust.VARIABLE)
             # the agent's own folder: what a run there imports is still the project's, and asked of its trust
-            known_folders = [os.environ.get(trust.VARIABLE, ""), question["folder"]]
-            os.environ[trust.VARIABLE] = os.pathsep.join(filter(None, known_folders))
-            _tell(answers, _alone(question["words"], Path(question["folder"])))
-            return 0
+            os.environ[trust.VARIABLE] = os.pathsep.join(filter(None, [trusted, question["folder"]]))
+            answer = _alone(question["words"], Path(question["folder"]))
+            os.environ.pop(trust.VARIABLE)
+            if trusted is not None:
+                os.environ[trust.VARIABLE] = trusted
+            ends = bool(answer["exit"] != 0 or question.get("copies")) or surroundings() != before
+            imported = sources(imported)
+            _tell(answers, {**answer, "ends": ends})
+            if ends:
+                return 0
     return 0
+
+
+def sources(known: dict[str, int]) -> dict[str, int]:
+    """Adds when each Python file of the project that has been imported since was last written."""
+    files = {getattr(module, "__file__", None) or _INSTALLED[0] for module in list(sys.modules.values())}
+    return known | {file: _written(file) for file in files - known.keys() if not file.startswith(_INSTALLED)}
+
+
+def fresh(imported: dict[str, int]) -> bool:
+    """True while no file that has been imported was written since."""
+    return all(_written(file) == at for file, at in imported.items())
+
+
+def _written(file: str) -> int:
+    try:
+        return Path(file).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def surroundings() -> object:
+    """Returns what a task must leave as it was, if the next one is to run in this process: threads, child processes,
+    the folder, the environment. Where there is a child, or none can be asked for, no two are equal."""
+    if not hasattr(os, "waitid"):
+        return object()
+    with suppress(ChildProcessError):
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return object()  # there is a child
+    handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    threads = {each for each in threading.enumerate() if each.name != "bt-skill"}
+    return threads, _at_work(), Path.cwd(), dict(os.environ), handlers
+
+
+def _at_work() -> int:
+    """Returns how many threads of the pool for skills still do something, after a moment in which they may end."""
+    for _ in range(20):
+        at_work = sum(each.name == "bt-skill" for each in threading.enumerate()) - len(POOL._idle)
+        if at_work <= 0:
+            break
+        time.sleep(0.005)
+    return max(at_work, 0)
 
 
 class Elsewhere:

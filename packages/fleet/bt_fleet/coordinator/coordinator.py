@@ -194,7 +194,7 @@ class Coordinator:
         task = held.task.id
         for_ = self.mono() - self._shown.get(task, self.mono())  # no wall clock: those of two coordinators may differ
         if held.state == ASSIGNED and for_ > AGAIN and held.cancel:
-            await self.reported(self._ended(held, record.CANCELLED, "cancelled before it began"))
+            await self.reported(self._ended(held, record.CANCELLED, held.reason or "cancelled before it began"))
         elif held.state == ASSIGNED and for_ > AGAIN:
             await self._order(held)
         if held.state == STARTED and for_ > 10.0:
@@ -359,7 +359,7 @@ class Coordinator:
             settled = self.mono() - self._since > self.lease
             for held, _ in list(self.open.values()):
                 if held.cancel and held.state == WAITING:
-                    await self.reported(self._ended(held, record.CANCELLED, "cancelled before it began"))
+                    await self.reported(self._ended(held, record.CANCELLED, held.reason or "cancelled before it began"))
                 elif held.state == WAITING and held.task.by is not None and held.task.by < now:
                     await self.reported(
                         self._ended(held, record.EXPIRED, self._why.get(held.task.id, "nobody was free in time"))
@@ -375,7 +375,7 @@ class Coordinator:
     async def _stop(self, held: Record) -> None:
         """Tells a robot again that its task was cancelled: an order to stop may be lost, as the record of it is not."""
         self._shown[held.task.id] = self.mono()
-        order = {"stop": "cancel", "task": held.task.id, "term": held.term, "reason": ""}
+        order = {"stop": "cancel", "task": held.task.id, "term": held.term, "reason": held.reason}
         await self.store.order(held.robot or "", held.task.id, order)
 
     def _ended(self, held: Record, verdict: str, reason: str) -> dict[str, Any]:

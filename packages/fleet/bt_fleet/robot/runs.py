@@ -1,4 +1,5 @@
-"""Runs of a robot's tasks as child processes: a worker that waits is handed a task, and the next one is started."""
+"""Runs of a robot's tasks as child processes: a worker that waits is handed a task. It takes the next one too
+while each succeeds and leaves nothing behind; else another worker does."""
 
 from __future__ import annotations
 
@@ -33,12 +34,14 @@ _GUESS = 60.0  # seconds that a task of an unknown tree is expected to take
 ANEW = 3.0  # seconds after which a tree that could not be run here is looked at again: somebody may have mended it
 _TRIES = 3  # times that a run which was killed is gone on with
 _INTERRUPTED = 130
+_MOST = 200  # tasks of one worker: what leaks in a process stays small
 
 
 class Worker:
-    """One process. It answers questions, then runs one task."""
+    """One process. It answers questions, and runs tasks of one version, one after the other."""
 
     def __init__(self, folder: Path, fleet: Mapping[str, str] | None = None) -> None:
+        self.version, self.tasks = "", 0  # whose Python it has imported, and how many tasks it has run
         self._log = (folder / "worker.log").open("ab")
         words = [*child.python(_WORKER)]
         self.process = child.start(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log,
@@ -126,6 +129,7 @@ class Runs:
         self.fleet = fleet  # variables by which a run finds the fleet, for shared entries and locks
         self.copied: Callable[[Own], Awaitable[str]] = _nowhere  # the agent's: has the store the run's journal?
         self._spare: Worker | None = None
+        self._warm: Worker | None = None  # has run a task, and may run the next one of its version
         self._known: dict[str, dict[str, Any]] = {}
         self._refused: dict[str, float] = {}  # when a tree was last found to be impossible here
         self._at_work: dict[str, Worker] = {}
@@ -186,8 +190,19 @@ class Runs:
                 return outcome
         return Outcome(record.FAILURE, f"its process was killed {_TRIES} times")
 
-    async def _once(self, own: Own, words: list[str]) -> Outcome | None:
+    def _taken(self, version: str) -> Worker:
+        """Returns the worker for the next task: the warm one of this version, else one that has run none."""
+        worker, self._warm = self._warm, None
+        if worker is not None and worker.version == version and worker.process.poll() is None:
+            return worker
+        if worker is not None:
+            worker.close()
         worker, self._spare = self.spare(), None
+        worker.version = version
+        return worker
+
+    async def _once(self, own: Own, words: list[str]) -> Outcome | None:
+        worker, answer = self._taken(own.task.digest or ""), None
         self._at_work[own.task.id] = worker
         try:
             moves = own.policy == record.MOVES
@@ -195,8 +210,15 @@ class Runs:
             answer = await worker.ask(question, (lambda: self.copied(own)) if moves else None)
         finally:
             del self._at_work[own.task.id]
-            worker.close()
-            self.spare()
+            worker.tasks += 1
+            ends = answer is None or answer.get("ends", True) or own.task.id in self._stopping
+            if ends or worker.tasks >= _MOST:
+                worker.close()
+                self.spare()
+            else:
+                self._warm = worker
+        if answer is not None and "stale" in answer:
+            return await self._once(own, words)
         if answer is None or answer["exit"] is None:
             return None
         said = answer["result"] or {}
@@ -224,6 +246,6 @@ class Runs:
             moved.rename(moved.with_name("moved.btr"))
 
     async def close(self) -> None:
-        for worker in (*self._at_work.values(), self._spare):
+        for worker in (*self._at_work.values(), self._spare, self._warm):
             if worker is not None:
                 worker.close()

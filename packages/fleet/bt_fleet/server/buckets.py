@@ -45,6 +45,27 @@ def compared(bucket: str, name: str, base: int) -> dict[str, str]:
             "Nats-Expected-Last-Subject-Sequence-Subject": names.kept(bucket, own_key(name, "*"))}  # fmt: skip
 
 
+async def write(
+    link: Link, bucket: str, key: str, base: int, body: bytes, seconds: float, ends: float | None = None,
+    gone: bool = False, id: str = "",
+) -> int:  # fmt: skip
+    """Writes a key `NAME.WRITER` if `base` is the last revision of the name by any writer; returns the new revision.
+    `gone`: takes the value back. `ends`: the seconds after which the server forgets the message."""
+    headers = compared(bucket, key.rpartition(".")[0], base)
+    headers |= {"KV-Operation": "DEL"} if gone else {}
+    headers |= {"Nats-Msg-Id": id} if id else {}
+    subject = names.kept(bucket, key)
+    ack = await link.js.publish(subject, body, timeout=seconds, headers=headers, msg_ttl=ends)
+    return int(ack.seq)
+
+
+def conflict(error: Exception) -> bool:
+    """True when the server says that another revision is there."""
+    from nats.js.errors import KeyWrongLastSequenceError
+
+    return isinstance(error, KeyWrongLastSequenceError) or getattr(error, "err_code", None) == 10071
+
+
 def latest(found: Iterable[Kept]) -> dict[str, Kept]:
     """Returns the latest value of each name, by any writer. Keys without a writer are those of an earlier version."""
     last: dict[str, Kept] = {}

@@ -100,6 +100,7 @@ ASKS = Form("question", mapping(
     {"tree": LINE, "confirms": FLAG},
 ))  # fmt: skip
 ENTRY = Form("shared entry", mapping({"value": ANY}, {"id": LINE}), MB)
+PLACED = Form("claim on a place", mapping({}, {"process": NAME, "wants": listed(NAME, 1000), "note": LINE}))
 CLAIM = Form("claim", mapping({"by": {"type": "string", "maxLength": 64}}))
 
 # What a coordinator sends.

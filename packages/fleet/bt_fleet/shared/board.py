@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from bt_fleet.server import forms, messages, names
-from bt_fleet.server.buckets import Kept, compared, kept, latest, own_key, snapshot
+from bt_fleet.server.buckets import Kept, conflict, kept, latest, own_key, snapshot, write
 from bt_fleet.server.messages import Malformed
 from bt_runtime.types import Json
 
@@ -212,13 +212,9 @@ class Board:
             self._writing.discard(name)
 
     async def _put(self, name: str, pending: _Pending) -> int:
-        headers = {**compared(BUCKET, name, pending.base), "Nats-Msg-Id": pending.id}
-        body = json.dumps({"value": pending.value, "id": pending.id}).encode()
-        if pending.gone:
-            headers, body = {**headers, "KV-Operation": "DEL"}, b""
-        subject = names.kept(BUCKET, own_key(name, self.robot))
-        ack = await self.link.js.publish(subject, body, timeout=ASK, headers=headers)
-        return int(ack.seq)
+        body = b"" if pending.gone else json.dumps({"value": pending.value, "id": pending.id}).encode()
+        key = own_key(name, self.robot)
+        return await write(self.link, BUCKET, key, pending.base, body, ASK, gone=pending.gone, id=pending.id)
 
     def _done(self, name: str, pending: _Pending, revision: int) -> None:
         known = None if pending.gone else SharedEntry(pending.value, revision, self.robot, pending.id)
@@ -262,10 +258,3 @@ def _known(each: Kept) -> SharedEntry | None:
         return SharedEntry(body["value"], each.revision, by, body.get("id", ""))
     except Malformed:  # written by a stranger, as `nats kv put` does
         return SharedEntry(each.value[: forms.KB].decode("utf-8", "replace"), each.revision, by)
-
-
-def conflict(error: Exception) -> bool:
-    """True when the server says that another revision is there."""
-    from nats.js.errors import KeyWrongLastSequenceError
-
-    return isinstance(error, KeyWrongLastSequenceError) or getattr(error, "err_code", None) == 10071

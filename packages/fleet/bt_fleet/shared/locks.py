@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bt_fleet.server import buckets, names
-from bt_fleet.shared.board import ASK, conflict
+from bt_fleet.shared.board import ASK
 
 if TYPE_CHECKING:
     from bt_fleet.server.link import Link
@@ -142,7 +142,7 @@ class Locks:
         try:
             lease.revision = await self._put(lease.name, free)
         except Exception as error:
-            if not conflict(error):
+            if not buckets.conflict(error):
                 raise
             self._held_by(lease, (await self._last(lease.name))[1])
             return
@@ -155,25 +155,21 @@ class Locks:
             lease.revision = await self._put(lease.name, lease.revision)
             lease.until = now + self.lease * (1 - MARGIN)
         except Exception as error:
-            if not conflict(error):
+            if not buckets.conflict(error):
                 raise
             lease.until = now  # another robot's, or an operator has ended it
             self._held_by(lease, (await self._last(lease.name))[1])
 
     async def _give_back(self, lease: Lease) -> None:
         revision, lease.until = lease.revision, 0.0
-        headers = {"KV-Operation": "DEL", **buckets.compared(BUCKET, lease.name, revision)}
         with suppress(Exception):  # then the server ends it
-            await self.link.js.publish(self._subject(lease.name), b"", timeout=ASK, headers=headers, msg_ttl=60.0)
+            key = buckets.own_key(lease.name, self.robot)
+            await buckets.write(self.link, BUCKET, key, revision, b"", ASK, ends=60.0, gone=True)
 
     async def _put(self, name: str, base: int) -> int:
         """Writes our lease if the last revision is this one; 0: if there is none."""
-        headers = buckets.compared(BUCKET, name, base)
-        ack = await self.link.js.publish(self._subject(name), b"1", timeout=ASK, headers=headers, msg_ttl=self.lease)
-        return int(ack.seq)
-
-    def _subject(self, name: str) -> str:
-        return names.kept(BUCKET, buckets.own_key(name, self.robot))
+        key = buckets.own_key(name, self.robot)
+        return await buckets.write(self.link, BUCKET, key, base, b"1", ASK, ends=self.lease)
 
     async def _last(self, name: str) -> tuple[int, str]:
         """Returns the last revision of a lock and who holds it; "" when nobody does."""

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from bt_fleet.server.link import Address, Link
 from bt_fleet.shared.board import Board
 from bt_fleet.shared.locks import LEASE, Locks
+from bt_fleet.shared.traffic.places import Places
 
 T = TypeVar("T")
 
@@ -29,6 +30,7 @@ class Member:
         self.link = Link(address, robot)
         self.board = Board(self.link, robot)
         self.locks = Locks(self.link, robot, lease)
+        self.places = Places(self.link, robot)
         self.ready = threading.Event()  # set when the fleet's entries are here
         self._thread = threading.Thread(target=self._serve, name="fleet", daemon=True)
         self._thread.start()
@@ -47,6 +49,7 @@ class Member:
             except Exception:  # no coordinator has made the buckets yet
                 await asyncio.sleep(0.5)
         await self.locks.start()
+        await self.places.start()
         self.ready.set()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
@@ -54,7 +57,7 @@ class Member:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def close(self) -> None:
-        """Gives back every lock and leaves; a second call does nothing."""
+        """Gives back every lease and leaves; claims on places stay; a second call does nothing."""
         if self.loop.is_closed():
             return
         self._joining.cancel()
@@ -65,7 +68,7 @@ class Member:
         self.loop.close()
 
     async def _leave(self) -> None:
-        for part in (self.locks.stop, self.board.stop, self.link.close):
+        for part in (self.places.stop, self.locks.stop, self.board.stop, self.link.close):
             with suppress(Exception):
                 await asyncio.wait_for(part(), 1)  # a server that is gone answers nothing
         rest = asyncio.all_tasks() - {asyncio.current_task()}  # of the library

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bt_fleet.shared.board import RefusedWrite, SharedEntry
 from bt_fleet.shared.member import Member
 from bt_fleet.shared.surroundings import from_environment
+from bt_fleet.shared.traffic.drive import Traffic, driving
 from bt_runtime.events import Line, Notice, Tick, Written
 from bt_runtime.language.entry import FLEET
 from bt_runtime.language.faults.diagnostic import BtError
@@ -55,15 +56,13 @@ class Sharing(Gate):
     """The shared entries and locks of one run."""
 
     def __init__(self, run: Run, member: Member) -> None:
-        self.run, self.board = run, member.board
+        self.run, self.board, self.places = run, member.board, member.places
         self.ports: dict[str, Port] = {
             n: port for n, port in run.parts.tree.spec.shared.items() if port is not None and not _tells(n, run)
         }
-        self.locks = (
-            FleetLocks(self, member.locks)
-            if any(name.startswith(FLEET) for name in run.parts.tree.spec.shared)
-            else None
-        )
+        shared = run.parts.tree.spec.shared
+        self.locks = FleetLocks(self, member.locks) if any(name.startswith(FLEET) for name in shared) else None
+        run.parts.context.services.part(Traffic).places = member.places
         self.stale: dict[str, bool] = {}
         self.begun = False
         limits = [port.shared.stale_after for port in self.ports.values() if port.shared.stale_after is not None]
@@ -132,11 +131,14 @@ class Sharing(Gate):
         return tick._replace(due=min(tick.due, self.run.parts.context.clock.now() + left + 0.001))
 
     def start(self, action: Action, start: Start) -> Activity:
-        """Starts a skill that has leases; it ends when one of them is lost."""
-        names = _shared(action.entry.uses) if action.entry is not None else []
-        if not names or self.locks is None or not self.live:
+        """Starts a skill that has leases, and ends it when one of them is lost; or one that claims places first."""
+        entry = action.entry
+        if entry is None or self.locks is None or not self.live:
             return start()
-        return Leased(start(), self.locks.locks, names)
+        names, routes = _shared(entry.uses), _routes(entry.uses)
+        if routes:
+            return driving(self.places, action, start, routes, bool(names))
+        return Leased(start(), self.locks.locks, names) if names else start()
 
     # In any thread -----------------------------------------------------------------------------
 
@@ -179,7 +181,8 @@ class FleetLocks(ResourceLocks):
     def __init__(self, sharing: Sharing, locks: Locks) -> None:
         super().__init__()
         self.sharing, self.locks = sharing, locks
-        locks.listeners.append(sharing.run.parts.context.wake)
+        for listeners in (locks.listeners, sharing.places.listeners):
+            listeners.append(sharing.run.parts.context.wake)
         sharing.run.parts.context.resources = self
 
     def blocker(self, names: Iterable[Hashable]) -> Hold | None:
@@ -229,7 +232,13 @@ class Leased(Wrapping):
 
 def _shared(names: Iterable[Hashable]) -> list[str]:
     """Returns the names of locks that the fleet shares, in the order in which all robots ask for them."""
-    return sorted(name.removeprefix(FLEET) for name in names if isinstance(name, str) and name.startswith(FLEET))
+    shared = (name.removeprefix(FLEET) for name in names if isinstance(name, str) and name.startswith(FLEET))
+    return sorted(name for name in shared if not name.startswith("{"))
+
+
+def _routes(names: Iterable[str]) -> list[str]:
+    """Returns the parameters that name places: `{route}` of what a skill uses."""
+    return [name.removeprefix(FLEET)[1:-1] for name in names if name.startswith(FLEET + "{") and name.endswith("}")]
 
 
 def _tells(name: str, run: Run) -> bool:

@@ -88,13 +88,14 @@ class Record:
 
     def waits(self, why: str) -> Record:
         """Nobody can do it at present."""
-        return replace(self, reason=why)
+        return self if self.cancel else replace(self, reason=why)
 
     def doubted(self, now: float, why: str) -> Record:
         return self._now(DOUBT, now, why)
 
-    def cancelled(self, now: float, by: str = "somebody") -> Record:
-        return self._now(self.state, now, f"{by} cancelled it", cancel=True)
+    def cancelled(self, now: float, by: str = "somebody", reason: str = "") -> Record:
+        reason = reason[:500] or (self.reason if self.cancel else "")
+        return self._now(self.state, now, f"{by} cancelled it{reason and f': {reason}'}", cancel=True, reason=reason)
 
     def done(self, verdict: str, now: float, reason: str = "", outputs: Json = None, by: str | None = None) -> Record:
         return self._now(DONE, now, f"{verdict}{f' ({by})' if by else ''}", verdict=verdict, reason=reason,

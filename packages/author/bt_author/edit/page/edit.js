@@ -1,7 +1,9 @@
 "use strict";
 // The page of `btr edit`: what is chosen, what is asked of the server, and what stands on the screen.
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
+const SMALL = matchMedia("(max-width: 560px)"); // a phone: it looks, tries and runs
 const DRAFT = "btr-edit-draft:", UNSAVED = "btr-edit-unsaved:", UNSENT = "btr-edit-unsent:"; // kept in the browser
 
 class App {
@@ -70,8 +72,14 @@ class App {
 
   events() {
     new Stream(this.token, null, async ({ events }) => {
-      for (const event of events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) setTimeout(() => { if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true); }, 120); // one's own gesture answers by itself
+      for (const event of events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) this.news(event);
     }, () => {}); // a gesture tells when the server is gone
+  }
+
+  // One's own gesture answers by itself, and is waited for.
+  news(event) {
+    if (this.acting) { setTimeout(() => this.news(event), 60); return; }
+    if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true);
   }
 
   async learn(path) {
@@ -118,10 +126,13 @@ class App {
   // A gesture: the answer is the file as it is afterwards.
   async act(what, given = {}) {
     if (!this.state) return null;
+    if (SMALL.matches) { this.notice("Editing is not for phones: nothing was changed."); return null; }
     const node = this.node ? { node: this.node.path } : {};
     const before = this.state;
     this.unsent = false;
+    this.acting = (this.acting ?? 0) + 1;
     const state = await this.send(what, { path: before.path, version: before.version, ...node, ...given });
+    this.acting -= 1;
     if (!state) {
       if (this.unsent && what !== "text") localStorage.setItem(UNSENT + before.path, JSON.stringify({ what, given: { ...node, ...given } }));
       return null;
@@ -199,11 +210,12 @@ class App {
     for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-selected", String(tab.dataset.tab === this.shownTab));
     document.querySelector('[data-tab="faults"]').textContent = this.state?.faults.length ? `Faults ${this.state.faults.length}` : "Faults";
     if (!this.state) return;
-    if (this.shownTab === "text") { if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
+    if (this.shownTab === "text") { $("panel").inert = SMALL.matches; if (!$("panel").contains(this.typing.box)) $("panel").replaceChildren(this.typing.box); return; }
     const active = document.activeElement, focused = active?.id, held = $("panel").contains(active), top = $("panel").scrollTop, { at, value } = this.began ?? {};
     const half = typing && at === active && held && active.value !== value ? { text: active.value, where: active.selectionStart, name: active.getAttribute("aria-label") } : null;
     const made = { node: nodeForm, head: headForm, faults: faultList, try: tryForm }[this.shownTab](this);
     $("panel").replaceChildren(...made);
+    $("panel").inert = SMALL.matches && ["node", "head"].includes(this.shownTab);
     $("panel").scrollTop = top;
     if (held && focused) $(focused)?.focus(); // what has the focus keeps it, so that the next key goes there, too
     const same = half && (focused ? $(focused) : [...$("panel").querySelectorAll("input")].find((each) => each.getAttribute("aria-label") === half.name));
@@ -379,13 +391,6 @@ class App {
     if (!list) { list = el("datalist", { id: "names" }); $("ask").append(list); }
     list.replaceChildren(...names.map((n) => el("option", { value: n })));
     $("answer").setAttribute("list", "names");
-  }
-
-  // The person's own editor at the chosen node.
-  async own() {
-    const made = await this.send("own", { path: this.state.path, line: this.node.line, column: this.node.column });
-    if (made?.link) location.href = made.link;
-    else if (made) this.notice(`${made.started} was started.`);
   }
 }
 

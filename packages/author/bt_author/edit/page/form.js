@@ -43,7 +43,7 @@ function checksRow(app, node, field, names) {
     box.checked = held.includes(name);
     return el("label", { class: "check" }, box, ` ${name}`);
   });
-  return el("div", { class: "field", role: "group", "aria-label": field.name }, el("b", {}, field.name), el("div", { class: "chips" }, boxes), el("div", { class: "about" }, field.about + (field.default ? ` Without a choice: ${field.default}.` : "")));
+  return el("div", { class: "field", role: "group", "aria-label": field.name }, el("b", {}, field.name), el("div", { class: "chips" }, boxes), el("div", { class: "about" }, field.about + (field.default ? ` Without a choice: ${field.default.replace(/[[\]']/g, "")}.` : "")));
 }
 
 // A value as somebody says it, as YAML: numbers, truth and brackets as they are, all else as text.
