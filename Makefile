@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor extension wheel check clean llama llama-wheels results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
+.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor scripts extension wheel check clean llama llama-wheels results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -74,6 +74,7 @@ help:
 	@echo "make types      mypy, strict; a user's program by pyright too"
 	@echo "make generated  write schemas/, docs/nodes/ and docs/faults.md again"
 	@echo "make editor     fetch the YAML language server (npm), in which make test then tries the schemas"
+	@echo "make scripts    the types of the pages' scripts, by tsc (npm)"
 	@echo "make extension  pack the extension for VS Code (npm): build/bt-runtime.vsix"
 	@echo "make wheel      build the wheel and try it away from here"
 	@echo "make pythons    install the wheels in empty environments of each Python that is here (EXTRAS='llm fleet')"
@@ -377,6 +378,17 @@ $(EDITOR_SERVER): .ci/editor/package-lock.json
 	@mkdir -p .cache/npm
 	cp .ci/editor/package.json .ci/editor/package-lock.json .ci/editor/.npmrc .cache/npm/
 	npm ci --prefix .cache/npm --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
+# the types of the pages' scripts. The compiler is fetched once, needs Node.js
+TSC := .cache/pages/node_modules/.bin/tsc
+scripts: setup $(TSC)
+	$(PY) .ci/pages/check.py $(TSC)
+
+$(TSC): .ci/pages/package-lock.json
+	@mkdir -p .cache/pages
+	cp .ci/pages/package.json .ci/pages/package-lock.json .ci/pages/.npmrc .cache/pages/
+	npm ci --prefix .cache/pages --ignore-scripts --no-audit --no-fund --silent
 	@touch $@
 
 # the extension for VS Code: build/bt-runtime.vsix. Fetched once, needs Node.js; nothing that comes with it is executed

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FIRST = ["index", "start-author", "start-model", "start-robot", "own-skills", "patterns", "language"]
+WAYS_IN = [f"start-{reader}" for reader in ("author", "model", "robot", "research", "operator")]
+FIRST = ["index", *WAYS_IN, "own-skills", "patterns", "language"]
 
 
 def test_what_is_drawn_is_what_the_pages_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The three ways in and the patterns are run as they stand: their files, their commands, and what they show."""
+"""The five ways in and the patterns are run as they stand: their files, their commands, and what they show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.page_reader import ROOT, Reader, blocks
 
-PAGES = {name: (ROOT / "docs" / f"start-{name}.md").read_text("utf-8") for name in ("author", "model", "robot")}
+NAMES = ("author", "model", "robot", "research", "operator")
+PAGES = {name: (ROOT / "docs" / f"start-{name}.md").read_text("utf-8") for name in NAMES}
 MOST_WORDS = 1500
 
 
@@ -39,6 +40,21 @@ def test_the_user_of_a_local_model_gets_from_a_check_to_an_agent_with_skills_of_
     pytest.importorskip("llguidance")
     monkeypatch.chdir(tmp_path)
     Reader(capfd, monkeypatch).read(PAGES["model"])
+
+
+def test_the_researcher_gets_from_a_strategy_to_a_comparison_in_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("llama_cpp")
+    monkeypatch.chdir(tmp_path)
+    Reader(capfd, monkeypatch).read(PAGES["research"])
+
+
+def test_the_operator_gets_from_a_failed_run_to_its_reason_and_its_seal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Reader(capfd, monkeypatch).read(PAGES["operator"])
 
 
 def test_a_command_that_is_only_shown_is_one_of_ours() -> None:

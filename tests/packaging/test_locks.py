@@ -73,7 +73,7 @@ def test_no_lock_names_where_it_was_fetched() -> None:
 
 
 def test_what_node_fetches_is_locked_and_executes_nothing() -> None:
-    for folder in (ROOT / ".ci" / "editor", ROOT / "editors" / "vscode"):
+    for folder in (ROOT / ".ci" / "editor", ROOT / ".ci" / "pages", ROOT / "editors" / "vscode"):
         packages = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))["packages"]
         assert all(each.get("integrity") for path, each in packages.items() if path)
         assert not any("resolved" in each for each in packages.values())

@@ -1,5 +1,6 @@
 """Tasks, while robots, coordinators and the server are killed, connections are cut and clocks are wrong. Then what
-became of every task is compared with a ledger that the fleet knows nothing of."""
+became of every task is compared with a ledger that the fleet knows nothing of. With `forged`, everybody has a key, and
+two whose keys let them in send forged, malformed, repeated and late messages all the while."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bt_fleet.server import forms
+from bt_fleet.server import forms, names
+from bt_fleet.server.buckets import snapshot
+from bt_fleet.server.keys import COORDINATOR, Keys
 from bt_fleet.server.link import Address, Link
 from bt_fleet.server.server import free_port
 from bt_fleet.store.record import DONE, SUCCESS
@@ -22,6 +25,7 @@ from bt_fleet.store.store import Store
 from bt_fleet.store.task import Task
 from bt_runtime.language.project import child
 from packages.fleet.tests import field_project
+from packages.fleet.tests.forger import PEOPLE, WORD, Forger, Heard
 from packages.fleet.tests.light_robot import Ledger
 from packages.fleet.tests.namespace import Namespace
 from packages.fleet.tests.proxy import Proxy
@@ -47,6 +51,7 @@ class Plan:
     limit: float = 600.0
     cables: bool = False  # each robot in a network namespace of its own, whose cable is pulled out
     field: bool = False  # robots of the field, by `btr fleet join`, instead of those without physics
+    forged: int = 0  # messages, at least, of those who mean harm
 
 
 @dataclass
@@ -56,6 +61,8 @@ class Found:
     tasks: int = 0
     kills: int = 0
     cuts: int = 0
+    hostile: int = 0  # messages of those who mean harm
+    forged: list[str] = field(default_factory=list)  # what of them stands in the store
     lost: list[str] = field(default_factory=list)
     two_verdicts: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
@@ -66,7 +73,7 @@ class Found:
 
     @property
     def sound(self) -> bool:
-        return not (self.lost or self.two_verdicts or self.doubled or self.unfounded)
+        return not (self.lost or self.forged or self.two_verdicts or self.doubled or self.unfounded)
 
 
 class Chaos:
@@ -82,6 +89,15 @@ class Chaos:
         self.seen: dict[str, set[str]] = {}  # task → verdicts that a watcher has ever been told
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.proxies: dict[str, Proxy | Namespace] = {}
+        self.over = False
+        if plan.forged:
+            keys, server = Keys(folder / "server"), folder / "server"
+            for role, name in (*PEOPLE, ("operator", "watcher"), *(("robot", f"r{n}") for n in range(plan.robots))):
+                keys.add(role, name, folder / f"{name}.key")
+            self.environment["BTR_TRUST"] += f"{os.pathsep}{server}"
+
+    def creds(self, name: str) -> Path | None:
+        return self.folder / f"{name}.key" if self.plan.forged else None
 
     def start(self, name: str) -> None:
         if name == "up":
@@ -89,6 +105,7 @@ class Chaos:
             words += ["--host", "0.0.0.0", "--anyone"] if self.plan.cables else []
         elif name == "second":
             words = ["up", "--server", self.url]
+            words += ["--creds", str(self.folder / "server" / COORDINATOR)] if self.plan.forged else []
         else:
             if self.plan.field:
                 words = ["join", "--robot", name, "--project", str(self.project), "--server", self.proxies[name].url,
@@ -98,7 +115,7 @@ class Chaos:
             shift = self.dice.uniform(-self.plan.shift, self.plan.shift)
             proxy = self.proxies[name]
             command = [sys.executable, "-P", str(HERE / "light_robot.py"), proxy.url, "r", str(self.folder),
-                       str(self.ledger.path), str(shift), name[1:], "1"]  # fmt: skip
+                       str(self.ledger.path), str(shift), name[1:], "1", str(self.creds(name) or "")]  # fmt: skip
             self.processes[name] = self._begun(name, command)
             return
         self.processes[name] = self._begun(name, self._btr([*words, "--lease", str(self.plan.lease)]))
@@ -135,12 +152,15 @@ class Chaos:
             self.start("second")
             for name in self.proxies:
                 self.start(name)
-            async with await Link(Address(self.url), "watcher").opened(60) as link:
+            async with await Link(Address(self.url, creds=self.creds("watcher")), "watcher").opened(60) as link:
                 watcher = asyncio.create_task(link.always(lambda: self._watched(link)))
+                forgers = await self._forgers(link)
                 await asyncio.wait_for(asyncio.gather(self._sent(link), self._misfortune()), self.plan.limit)
                 for proxy in self.proxies.values():
                     proxy.mend()
                 await asyncio.wait_for(self._ended(link), self.plan.limit)
+                self.over = True
+                await asyncio.gather(*forgers)
                 watcher.cancel()
                 await asyncio.gather(watcher, return_exceptions=True)
                 await self._compared(link)
@@ -151,6 +171,18 @@ class Chaos:
                 await proxy.close()
         self.found.seconds = time.monotonic() - begun
         return self.found
+
+    async def _forgers(self, link: Link) -> list[asyncio.Task[None]]:
+        """Starts those who mean harm; they go on until all tasks have ended."""
+        heard, plan = Heard(), self.plan
+        people = [name for _, name in PEOPLE] if plan.forged else []
+        if people:
+            await heard.listen(link)
+        robots = list(self.proxies)
+        self.hostile = [Forger(self.url, self.folder / f"{name}.key", robots, plan.tasks, plan.seed, heard)
+                        for name in people]  # fmt: skip
+        each = plan.forged // max(len(people), 1)
+        return [asyncio.create_task(one.work(each, 0.02, lambda: not self.over)) for one in self.hostile]
 
     async def _watched(self, link: Link) -> None:
         await self._prepared(link)
@@ -219,12 +251,19 @@ class Chaos:
         store, found = Store(link), self.found
         effects = Counter(task for what, task, *_ in self.ledger.lines() if what == "effect")
         held = {each.task.id: each for each in await store.records()}
+        found.hostile = sum(each.sent for each in self.hostile)
+        known = {f"t{number}" for number in range(self.plan.tasks)}
+        found.forged = [name for name, each in held.items() if name not in known or WORD in str(each)]
+        found.forged += [" ".join(line) for line in self.ledger.lines() if line[1] not in known]
+        found.forged += [each.key for each in await snapshot(link, names.SETTINGS)]
         for number in range(self.plan.tasks):
             task = f"t{number}"
             if task not in held or held[task].state != DONE:
                 found.lost.append(task)
                 continue
             said = await store.only("fleet_verdicts", f"fleet.verdict.{task}", forms.VERDICT)
+            if said is not None and WORD in str(said):
+                found.forged.append(f"the verdict of {task}")
             verdicts = {str(held[task].verdict), *self.seen.get(task, ()), *([said["verdict"]] if said else ["none"])}
             if len(verdicts) > 1:
                 found.two_verdicts.append(f"{task}: {verdicts}")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from packages.fleet.tests.chaos import Chaos, Found, Plan
 from packages.fleet.tests.optimum import case, listed, makespan, nearest, optimum
-from packages.fleet.tests.speed import Speed, measured
+from packages.fleet.tests.speed import Speed, light, measured
 
 
 class Row(NamedTuple):
@@ -45,6 +45,19 @@ def chaos(args: argparse.Namespace, field: bool) -> Iterator[Row]:
     yield Row(f"  verdicts ({found.seconds:.0f} s)", verdicts, "", True)
     for reason, count in found.reasons.most_common(8):
         yield Row(f"    {reason}", str(count), "", True)
+
+
+def forged(args: argparse.Namespace) -> Iterator[Row]:
+    """Everybody has a key; two of them send forged, malformed, repeated and late messages between kills and cuts."""
+    plan = Plan(robots=8, tasks=args.tasks, kills=args.kills, cuts=args.kills // 4, lease=4.0, seconds=0.3,
+                seed=args.seed, limit=7200.0, forged=10 * args.tasks)  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
+        found = asyncio.run(Chaos(plan, Path(folder)).run())
+    wrong = {"lost": found.lost, "two verdicts": found.two_verdicts, "doubled": found.doubled,
+             "unfounded": found.unfounded, "forged": found.forged}  # fmt: skip
+    work = f"{found.tasks:,} tasks, {found.hostile:,} hostile messages, {found.kills} kills, {found.cuts} cuts"
+    said = ", ".join(f"{len(each)} {name}" for name, each in wrong.items() if each) or "0"
+    yield Row(f"{work}: wrong ({found.seconds:.0f} s)", said, "0", found.sound)
 
 
 def partition(args: argparse.Namespace) -> Iterator[Row]:
@@ -102,6 +115,20 @@ def speed(args: argparse.Namespace, robots: int, processes: int, most: float) ->
     yield Row(
         "  tasks of the robot with the fewest, the most", f"{found.fewest}, {found.most}", "> 0", found.fewest > 0
     )
+
+
+def burst(args: argparse.Namespace) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
+        found: Speed = asyncio.run(measured(Path(folder), 200, 4, 10, 500, args.sync))
+    yield Row("a burst of 500 tasks, 200 robots: all assigned", f"{found.burst:.1f} s", "<= 10 s", found.burst <= 10.0)
+
+
+def short(args: argparse.Namespace) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
+        found = asyncio.run(light(Path(folder), 100, 200, args.sync))
+    work = f"a short task sent to its skill, a real robot, p50 (p99 {found.p99 * 1000:.0f} ms)"
+    yield Row(work, f"{found.p50 * 1000:.0f} ms", "<= 50 ms", found.p50 <= 0.05)
+    yield Row("  short tasks a second of one robot", f"{found.rate:.1f}", ">= 20", found.rate >= 20.0)
 
 
 def alone(args: argparse.Namespace) -> Iterator[Row]:
@@ -178,6 +205,8 @@ ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "plans": plans,
     "speed": lambda args: speed(args, 20, 20, 0.05),
     "speed200": lambda args: speed(args, 200, 4, 0.15),
+    "burst": burst,
+    "short": short,
     "alone": alone,
     "overhead": overhead,
     "page": page,
@@ -185,6 +214,7 @@ ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "vehicle": vehicle,
     "traffic": traffic,
     "partition": partition,
+    "forged": forged,
     "chaos": lambda args: chaos(args, field=False),
     "field": lambda args: chaos(args, field=True),
 }

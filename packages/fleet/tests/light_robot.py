@@ -1,7 +1,7 @@
 """A robot without physics: a real agent process whose runs are waits. What it does to the world is a line in a ledger,
 a file that nobody of the fleet reads or writes.
 
-python light_robot.py URL NAME FOLDER LEDGER SHIFT FIRST COUNT: COUNT robots in one process, NAME0, NAME1, …
+python light_robot.py URL NAME FOLDER LEDGER SHIFT FIRST COUNT [KEY]: COUNT robots in one process, NAME0, NAME1, …
 """
 
 from __future__ import annotations
@@ -75,11 +75,13 @@ class Waits(Still):
             self._stops[task].set()
 
 
-async def main(url: str, name: str, folder: Path, ledger: Ledger, shift: float, first: int, count: int) -> None:
+async def main(
+    url: str, name: str, folder: Path, ledger: Ledger, shift: float, first: int, count: int, key: str = ""
+) -> None:
     async with asyncio.TaskGroup() as group:
         for number in range(first, first + count):
             own = f"{name}{number}"
-            link = Link(Address(url), own)
+            link = Link(Address(url, creds=Path(key) if key else None), own)
             held = Held(folder / own / "held.db")
             agent = Agent(Card(own, {"level": number % 4}), link, held, Waits(own, ledger), lambda: time.time() + shift)
             group.create_task(agent.work())
@@ -88,5 +90,14 @@ async def main(url: str, name: str, folder: Path, ledger: Ledger, shift: float, 
 if __name__ == "__main__":
     words = sys.argv[1:]
     asyncio.run(
-        main(words[0], words[1], Path(words[2]), Ledger(Path(words[3])), float(words[4]), int(words[5]), int(words[6]))
+        main(
+            words[0],
+            words[1],
+            Path(words[2]),
+            Ledger(Path(words[3])),
+            float(words[4]),
+            int(words[5]),
+            int(words[6]),
+            *words[7:],
+        )
     )

@@ -88,6 +88,72 @@ async def measured(folder: Path, robots: int, processes: int, sends: int, burst:
     return found
 
 
+SKILLS = """\
+version: 1
+skills: cell
+about: Tells when it was done.
+kinds:
+  note: {sentence: "note {what}", params: {what: {type: string}}, on_resume: repeat, impl: "cell.py:note"}
+"""
+PYTHON = """\
+import os
+import time
+
+
+def note(what):
+    file = os.open(os.environ["LEDGER"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(file, f"tick {what} r0 {time.time():.6f}\\n".encode())
+    os.close(file)
+"""
+TREE = "version: 1\ntree: noted\nskills: [cell]\ninputs: {what: string}\nroot: {note: '{what}'}\n"
+
+
+@dataclass
+class Light:
+    p50: float  # seconds from sending a task to its skill's first line, with a real robot at rest
+    p99: float
+    rate: float  # tasks a second that one robot does, of many that wait
+
+
+async def light(folder: Path, sends: int, many: int, sync: str) -> Light:
+    """A robot by `btr fleet join`, with journals, and short tasks: one at a time, then many at once."""
+    project, ledger = folder / "project", Ledger(folder / "ledger")
+    for name, text in (("btr.yaml", "version: 1\n"), ("skills/cell.yaml", SKILLS), ("skills/cell.py", PYTHON),
+                       ("trees/noted.yaml", TREE)):  # fmt: skip
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    port = free_port("127.0.0.1")
+    address = Address(f"nats://127.0.0.1:{port}")
+    fleet = [sys.executable, "-P", "-m", "bt_runtime.cli", "fleet"]
+    up = [*fleet, "up", "--data", str(folder / "server"), "--port", str(port), "--sync", sync]
+    join = [*fleet, "join", "--robot", "r0", "--project", str(project), "--server", address.url,
+            "--state", str(folder / "r0")]  # fmt: skip
+    around = child.environment(LEDGER=str(ledger.path), BTR_TRUST=str(project))
+    with (folder / "log").open("ab") as log:
+        started = [child.start(words, around, stdout=log, stderr=log, stdin=subprocess.DEVNULL) for words in (up, join)]
+    try:
+        async with await Link(address).opened(20) as link:
+            await _joined(link, 1)
+            store = Store(link)
+            sent: dict[str, float] = {}
+            for number in range(sends + 1):  # the first one warms up
+                task = f"one{number}"
+                sent[task] = time.time()
+                await store.add(Task(task, "noted", {"what": task}))
+                while (held := await store.get(task)) is not None and held[0].state != DONE:
+                    await asyncio.sleep(0.02)
+                await asyncio.sleep(0.1)
+            await asyncio.gather(*(store.add(Task(f"many{n}", "noted", {"what": f"many{n}"})) for n in range(many)))
+            while len(ticks := {task: float(at) for _, task, _, at in ledger.lines()}) < sends + 1 + many:
+                await asyncio.sleep(0.1)
+            took = sorted(ticks[task] - at for task, at in sent.items() if task != "one0")
+            done = sorted(at for task, at in ticks.items() if task.startswith("many"))
+            return Light(took[len(took) // 2], took[int(len(took) * 0.99)], (many - 1) / (done[-1] - done[0]))
+    finally:
+        for process in started:
+            child.end(process)
+
+
 async def _joined(link: Link, robots: int) -> None:
     while True:
         try:

@@ -47,7 +47,7 @@ class BoardPanel {
     const { fold } = this, age = Math.max(0, this.page.now - event.t);
     const fresh = event.t > fold.before && event.t > 0 && !fold.latest.over;
     const long = event.value !== null && typeof event.value === "object";
-    const read = (this.readers.get(key) ?? []).map((id) => fold.nodes.get(id)).filter((n) => n && n.begun).sort((a, b) => (b.status === "R") - (a.status === "R") || b.tick - a.tick)[0];
+    const read = (this.readers.get(key) ?? []).map((id) => fold.nodes.get(id)).filter((n) => n && n.begun).sort((a, b) => Number(b.status === "R") - Number(a.status === "R") || b.tick - a.tick)[0];
     return el("div", { class: `slot${fresh ? " fresh" : ""}` },
       el("div", { class: "slot-head" }, el("b", { class: "said" }, event.name), this.plot(key), el("span", { class: "spring" }), el("span", { class: "dim", title: "for how long it has had this value" }, ago(age)), this.page.commands ? el("button", { class: "small", "data-write": key, title: "Write this entry" }, "Write") : ""),
       long ? this.long(key, pretty(event.value)) : el("div", { class: "slot-value code" }, short(event.value)),

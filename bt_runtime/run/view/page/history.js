@@ -4,7 +4,7 @@
 const EVERY = 1500; // events between two kept states
 const MOST_EVENTS = 40000; // of a live run
 
-class History {
+class RunHistory {
   constructor() { this.reset(); }
 
   reset() {

@@ -34,6 +34,7 @@ function fitted(text, most) {
 }
 
 // The words in a node's box: what it is, and what it is about.
+/** @returns {[string, string]} */
 function words(fold, node, widest) {
   const goal = fold.goals.get(node.id);
   const said = (node.family === "agent" && goal ? goal.goal : "") || node.name || node.label || node.gist || (node.family === "skill" ? node.feedback : "");

@@ -1,11 +1,12 @@
 "use strict";
 // Puts it together: where events come from, what time is shown, buttons and keys.
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 
 class Page {
   constructor() {
-    this.history = new History();
+    this.history = new RunHistory();
     this.moment = null; // null: the latest
     this.past = null; // the state at `moment`
     this.chosen = null;

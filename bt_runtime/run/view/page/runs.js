@@ -1,6 +1,7 @@
 "use strict";
 // The list of runs: rows as they change, alarms, filters, search, and two of them to be compared.
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 const STATES = { running: ["running", "R"], SUCCESS: ["succeeded", "S"], FAILURE: ["failed", "F"], crashed: ["crashed", "F"], broken: ["broken", "F"], damaged: ["damaged", "F"], stopped: ["stopped", "I"], "not begun": ["not begun", "I"] };
 const BADGES = { asks: "asks", stuck: "stuck" }; // the other alarms are states
@@ -174,14 +175,14 @@ class List {
       put(button, `${name} ${count}`); button.setAttribute("aria-pressed", String(this.filter === button.dataset.filter));
       button.classList.toggle("bad", button.dataset.filter === "alarm" && count > 0);
     }
-    const order = runs.sort((a, b) => (b.alarm !== "") - (a.alarm !== "") || b.started - a.started || Number(b.id) - Number(a.id));
+    const order = runs.sort((a, b) => Number(b.alarm !== "") - Number(a.alarm !== "") || b.started - a.started || Number(b.id) - Number(a.id));
     const key = order.map((run) => run.id).join();
     if (key !== this.ordered || [...this.rows.values()].some(({ tr }) => !tr.isConnected)) { this.ordered = key; this.place(order); }
     let shownNow = 0;
     for (const { id } of order) {
       const { tr, words } = this.rows.get(id), hidden = !FILTERS[this.filter][1](this.runs.get(id)) || !wanted.every((word) => words.includes(word));
       if (tr.hidden !== hidden) tr.hidden = hidden;
-      shownNow += !hidden;
+      shownNow += Number(!hidden);
     }
     const more = this.about.left_out ? ` · ${amount(this.about.left_out)} older ones are left out` : "";
     put($("figures"), `${shownNow === runs.length ? runs.length : `${shownNow} of ${runs.length}`}${more}`);

@@ -12,7 +12,7 @@ class Stream {
   }
 
   connect() {
-    const query = new URLSearchParams({ token: this.token, ...(this.run === null ? {} : { run: this.run }), ...(this.cursor === null ? {} : { after: this.cursor }) });
+    const query = new URLSearchParams({ token: this.token, ...(this.run === null ? {} : { run: this.run }), ...(this.cursor === null ? {} : { after: String(this.cursor) }) });
     const socket = (this.socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/events?${query}`));
     socket.onopen = () => this.state("");
     socket.onmessage = ({ data }) => {

@@ -8,6 +8,7 @@ function shown(text) {
   return String(text ?? "").replace(/\r\n?/g, "\n").replace(ODD, (c) => `‹U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`);
 }
 
+/** @param {string} tag @param {Record<string, any>} [options] @param {...any} children @returns {any} */
 function el(tag, options = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(options)) {
@@ -22,6 +23,7 @@ function el(tag, options = {}, ...children) {
   return made;
 }
 
+/** @param {string} tag @param {Record<string, any>} [options] @param {string | null} [text] @returns {any} */
 function svg(tag, options = {}, text = null) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(options)) made.setAttribute(name, value);

@@ -1,6 +1,7 @@
 "use strict";
 // Two runs side by side: one time line moves both, and what differs at the moment is marked in both trees.
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 const MOST_SHOWN = 40; // differences in the list
 const AGAIN = 5000; // milliseconds between two comparisons of runs that go on
@@ -9,7 +10,7 @@ const STATUS = { R: "running", S: "success", F: "failure", I: "idle" };
 // One of the two: its events, its tree, and the state that is shown.
 class Side {
   constructor(page, run) {
-    Object.assign(this, { page, run, history: new History(), closed: false, past: null, at: null, name: run });
+    Object.assign(this, { page, run, history: new RunHistory(), closed: false, past: null, at: null, name: run });
     this.link = el("a"); this.pill = el("span", { class: "pill" }); this.when = el("span", { class: "dim" }); this.said = el("div", { class: "said" });
     const stage = svg("svg", { role: "tree", tabindex: 0 });
     stage.append(svg("g"));
@@ -150,7 +151,7 @@ class Two {
   }
 
   parting({ lines, live }) {
-    const told = [...lines].sort((a, b) => (a.tick === null) - (b.tick === null) || a.tick - b.tick);
+    const told = [...lines].sort((a, b) => Number(a.tick === null) - Number(b.tick === null) || a.tick - b.tick);
     const first = told.find((line) => line.tick !== null);
     this.first = first?.tick ?? undefined;
     $("parted").disabled = !first;

@@ -7,13 +7,15 @@ const YAML_PART = /(#.*$)|("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)|([\w./-]+(?=:(?:\
 const YAML_NAMES = ["comment", "string", "key", "value", "sign"];
 
 class YamlField {
+  static count = 0;
+
   // `complete({row, column})` returns what may stand there; `changed()` and `moved()` are told of typing and of the caret.
   constructor({ label, complete, changed = () => {}, moved = () => {}, rows = 0 }) {
     this.complete = complete; this.changed = changed;
     this.marks = new Map(); this.items = []; this.asked = 0; this.leaving = false;
     this.gutter = el("div", { class: "gutter", "aria-hidden": "true" });
     this.back = el("pre", { class: "back", "aria-hidden": "true" });
-    this.list = el("ul", { class: "offered", role: "listbox", id: `offered-${YamlField.count = (YamlField.count ?? 0) + 1}`, hidden: "" });
+    this.list = el("ul", { class: "offered", role: "listbox", id: `offered-${YamlField.count += 1}`, hidden: "" });
     this.area = el("textarea", { spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": label, "aria-autocomplete": "list", "aria-controls": this.list.id, on: {
       input: (e) => this.typed(e), scroll: () => { this.list.hidden = true; this.draw(); }, keydown: (e) => this.key(e), click: () => { this.close(); moved(); }, blur: () => this.close(),
       keyup: (e) => { if (/^(Arrow|Page|Home|End)/.test(e.key)) moved(); },

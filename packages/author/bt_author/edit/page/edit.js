@@ -1,6 +1,7 @@
 "use strict";
 // The page of `btr edit`: what is chosen, what is asked of the server, and what stands on the screen.
 
+/** @type {(id: string) => any} */
 const $ = (id) => document.getElementById(id);
 const SMALL = matchMedia("(max-width: 560px)"); // a phone: it looks, tries and runs
 const DRAFT = "btr-edit-draft:", UNSAVED = "btr-edit-unsaved:", UNSENT = "btr-edit-unsent:"; // kept in the browser
@@ -71,8 +72,14 @@ class App {
 
   events() {
     new Stream(this.token, null, async ({ events }) => {
-      for (const event of events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) setTimeout(() => { if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true); }, 120); // one's own gesture answers by itself
+      for (const event of events) if (event.k === "edited" && this.state && event.path === this.state.path && event.version !== this.state.version) this.news(event);
     }, () => {}); // a gesture tells when the server is gone
+  }
+
+  // One's own gesture answers by itself, and is waited for.
+  news(event) {
+    if (this.acting) { setTimeout(() => this.news(event), 60); return; }
+    if (this.state.path === event.path && event.version > this.state.version) this.open(event.path, true);
   }
 
   async learn(path) {
@@ -123,7 +130,9 @@ class App {
     const node = this.node ? { node: this.node.path } : {};
     const before = this.state;
     this.unsent = false;
+    this.acting = (this.acting ?? 0) + 1;
     const state = await this.send(what, { path: before.path, version: before.version, ...node, ...given });
+    this.acting -= 1;
     if (!state) {
       if (this.unsent && what !== "text") localStorage.setItem(UNSENT + before.path, JSON.stringify({ what, given: { ...node, ...given } }));
       return null;
@@ -382,13 +391,6 @@ class App {
     if (!list) { list = el("datalist", { id: "names" }); $("ask").append(list); }
     list.replaceChildren(...names.map((n) => el("option", { value: n })));
     $("answer").setAttribute("list", "names");
-  }
-
-  // The person's own editor at the chosen node.
-  async own() {
-    const made = await this.send("own", { path: this.state.path, line: this.node.line, column: this.node.column });
-    if (made?.link) location.href = made.link;
-    else if (made) this.notice(`${made.started} was started.`);
   }
 }
 

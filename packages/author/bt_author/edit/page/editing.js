@@ -29,6 +29,7 @@ class EditFold {
 }
 
 // name → [title, key, what it does, when it can be done]. `app` is the page.
+/** @type {Record<string, [string, string, (app: App) => any, (app: App) => any, string]>} */
 const GESTURES = {
   add: ["Add", "a", (app) => app.palette(), () => true, "a node from the palette, behind the chosen one or into it"],
   wrap: ["Wrap", "w", (app) => app.choose("Wrap in", app.around(), (kind) => app.wrap(kind)), (app) => app.node, "the chosen nodes in a control node or a decorator"],

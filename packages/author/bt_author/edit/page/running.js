@@ -34,3 +34,10 @@ App.prototype.watch = async function (made) {
   if (made.untrusted) this.sure("This folder is not trusted yet", [made.lines.join("\n")], "Trust it for this run", true);
   else this.notice(`The run could not begin. ${made.lines.slice(-4).join(" ")}`);
 };
+
+// The person's own editor at the chosen node.
+App.prototype.own = async function () {
+  const made = await this.send("own", { path: this.state.path, line: this.node.line, column: this.node.column });
+  if (made?.link) location.href = made.link;
+  else if (made) this.notice(`${made.started} was started.`);
+};
