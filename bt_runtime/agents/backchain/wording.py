@@ -30,7 +30,7 @@ _COUNTS = {form: number for number, word in enumerate(_COUNTED, 2) for form in (
 _COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?:\s+\w+)?\s+\w+s\b|\b({'|'.join(_COUNTED)})\s+\w+", re.IGNORECASE)
 _THEM = re.compile(r"\bthem\b", re.IGNORECASE)
 _REFERS = re.compile(r"\b(?:it|them)\b(?! (?:is|was|has|will)\b)", re.IGNORECASE)
-_ARTICLES = {"the", "a", "an", "of", "no", "some"}
+_ARTICLES = {"the", "a", "an", "of", "no", "some", "all", "every", "each", "both"}
 _PARTICLES = {"on", "off", "up", "down", "in", "out", "away", "back"}  # directly behind a verb, or at the end
 _PLAIN_VERBS = {"switch": "turn", "shut": "close", "start": "turn on", "run": "turn on", "stop": "turn off"}
 STEM = 4  # letters that two forms of a word share at least
@@ -89,7 +89,7 @@ class GoalPart(NamedTuple):
 
     def says_verb(self, action: str, values: Iterable[Json]) -> bool:
         """True when it says the verb of an action with its particle, whatever the ending: `the crane shall be towed`,
-        `switch it on`. A word behind an article is a noun: `the paint` says nothing of `paint {wall}`."""
+        `switch it on`. A word behind an article or `every` is a noun: `the paint` says nothing of `paint {wall}`."""
         told = {word for value in values for word in _words(value)}
         said = [word for before, word in pairwise(["", *_words(self.text)]) if before not in _ARTICLES]
         own = _words(action)

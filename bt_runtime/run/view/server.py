@@ -189,6 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "bt_runtime"
     sys_version = ""
     timeout = GUEST
+    disable_nagle_algorithm = True  # else the body of an answer waits 40 ms for the reader's word on its head
     server: _Http
     unread = True  # has the body of this request, if there is one, not been taken
 

@@ -344,6 +344,7 @@ def test_the_verb_of_one_action_alone_means_that_action_whatever_its_ending() ->
         "Could you see to painting the north wall?": {"paint"},
         "I would like the north wall waxed.": {"wax"},
         "The paint of the north wall comes off.": {"paint", "scrape", "scrape bare", "wax"},
+        "Wax every paint of the north wall.": {"wax"},
         "The north wall has to be scraped.": {"paint", "scrape", "scrape bare", "wax"},
         "The north wall looks ugly.": {"paint", "scrape", "scrape bare", "wax"},
     }.items():
