@@ -153,7 +153,7 @@ class _Reader:
             durable if isinstance(durable, bool) else on_resume != REPEAT,
             bool(said),
             agent_options.read(node, node.get("params"), {f.name for f in fields}, self.fault),
-            _used(node.get("uses")),
+            self.used(node.get("uses"), [f.name for f in inputs]),
             follow,
             instant,
             options=options,
@@ -244,6 +244,20 @@ class _Reader:
                 self.fault(f"`follow` names `{name}`, which is not a parameter", span, help, label)
         return found
 
+    def used(self, node: Node | None, params: list[str]) -> tuple[str, ...]:
+        """Reads `uses: [gripper]`, or `uses: {gripper: robot, lift: fleet}` with one lift for all robots of a fleet.
+        `{route}` names the parameter that names places of the fleet's map."""
+        if not isinstance(node, YamlMap):
+            items = node.items if isinstance(node, YamlList) else ()
+            return tuple(str(item.data()) for item in items if isinstance(item, Scalar))
+        for name, scope in node:
+            if name.text.startswith("{") and (name.text[1:-1] not in params or scope.data() != "fleet"):
+                close = nearest(name.text[1:-1], params)
+                help = 'name a parameter whose value names places: uses: {"{route}": fleet}'
+                label = f"did you mean `{{{close}}}`?" if close and close != name.text[1:-1] else ""
+                self.fault(f"`uses` cannot have `{name.text}` here", name.span, help, label)
+        return tuple(FLEET * (scope.data() == "fleet") + name.text for name, scope in node)
+
     def required(self, node: Node | None) -> Expression | None:
         """Reads the condition that holds at each start and while the skill runs. The schema reports a wrong type."""
         if not isinstance(node, Scalar):
@@ -256,14 +270,6 @@ class _Reader:
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:
         self.found.append(Diagnostic(FAULT, message, self.document.name, span, label, help))
-
-
-def _used(node: Node | None) -> tuple[str, ...]:
-    """Reads `uses: [gripper]`, or `uses: {gripper: robot, lift: fleet}` with one lift for all robots of a fleet."""
-    if isinstance(node, YamlMap):
-        return tuple(FLEET * (scope.data() == "fleet") + name.text for name, scope in node)
-    items = node.items if isinstance(node, YamlList) else ()
-    return tuple(str(item.data()) for item in items if isinstance(item, Scalar))
 
 
 def _text(node: YamlMap | None, key: str) -> str:

@@ -59,7 +59,7 @@ def begin():
         model = ScriptedModel(script)
         services = {"model": model, **named.pop("services", {})}
         run = Run(load(text, skills=skills), services=services, clock=named.pop("clock", None), **named)
-        run.model = model  # type: ignore[attr-defined]
+        run.parts.model = model  # type: ignore[attr-defined]
         runs.append(run)
         return run
 
@@ -137,7 +137,7 @@ def test_only_a_condition_is_described_as_true_or_false(begin):
     text = AGENT.replace("agent: {", "agent: {actions: [ring, door_open], ")
     run = begin(["Act: done"], [ring, door_open], text)
     assert run.spin(ticks=50) is SUCCESS
-    assert "- ring the bell\n- the door is open (true or false)" in run.model.asked[0].prompt
+    assert "- ring the bell\n- the door is open (true or false)" in run.parts.model.asked[0].prompt
 
 
 @skill("{text} is said")
@@ -158,7 +158,7 @@ def test_sentences_that_begin_with_a_free_slot_are_begun_by_their_skills_name(be
     run.listen(lambda done: heard.append(done.sentence), SkillEnded)
     assert run.spin(ticks=100) is SUCCESS
     assert offered(run)[2:4] == ["speak: ", "write: "]
-    assert "- speak: {text} is said" in run.model.asked[0].prompt
+    assert "- speak: {text} is said" in run.parts.model.asked[0].prompt
     assert heard == [
         "hello you is said", "7 is written to cup", "good night is said", "bye is said", "pick up cup",
     ]  # fmt: skip
@@ -262,6 +262,23 @@ def test_another_skills_output_fills_a_slot(begin, tmp_path):
             "seen: red cube, 7, green cube",
             "green cube is held",
         ]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_values_of_an_entry_are_offered_only_while_what_the_skill_requires_holds(begin, closed):
+    """`from:` fills the slot; with a false condition the agent is not offered the skill, and a plan cannot start it."""
+    done: list[str] = []
+
+    @skill("lift {thing}", requires="closed", sources={"thing": "things"})
+    def lift(thing: str) -> None:
+        done.append(thing)
+
+    text = AGENT.replace("root:", f"  closed: {{type: boolean, default: {str(closed).lower()}}}\nroot:")
+    script = ["Act: lift cup"] if closed else ["Expand:\nsequence: [{lift: {thing: cup}}, and more]"]
+    run = begin([*script, "Act: done"], [lift], text)
+    run.spin(ticks=200)
+    assert ("lift cup" in offered(run)) is closed
+    assert done == (["cup"] if closed else [])
 
 
 PLANS = (

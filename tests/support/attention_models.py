@@ -1,5 +1,5 @@
-"""Small random models whose attention is not plain: a sliding window in every other layer (Gemma 2), and latent keys
-and values (DeepSeek 2's MLA)."""
+"""Small random models whose attention is not plain: a sliding window in every other layer (Gemma 2), in five layers of
+six and with norms on queries and keys (Gemma 3), and latent keys and values (DeepSeek 2's MLA)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def make_attending(path: Path, architecture: str, shape: Shape = MICRO) -> Path:
     writer.add_feed_forward_length(shape.feed_forward)
     writer.add_head_count(shape.heads)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_freq_base(10_000.0)
+    writer.add_rope_freq_base(1e6 if architecture == "gemma3" else 10_000.0)  # Gemma 3's windows have 10,000
     writer.add_vocab_size(shape.vocab)
     writer.add_file_type(0)
     vocabulary(writer, shape)
@@ -73,6 +73,17 @@ def _gemma2(writer: Any, shape: Shape, draw: Draw) -> Tensors:
         yield at + "post_ffw_norm.weight", 1 + 0 * draw(wide)
 
 
+def _gemma3(writer: Any, shape: Shape, draw: Draw) -> Tensors:
+    """The first layer, with a window, and the sixth, without, say nearly all: where each layer of a random network adds
+    much, the last digits are multiplied from layer to layer."""
+    for name, values in _gemma2(writer, shape, draw):
+        quiet = "post_" in name and not name.startswith(("blk.0.", "blk.5."))
+        yield name, values * (0.1 if quiet else 1)
+    for i in range(shape.layers):
+        for norm in ("attn_q_norm", "attn_k_norm"):
+            yield f"blk.{i}.{norm}.weight", 1 + 0 * draw(shape.width // shape.heads)
+
+
 def _deepseek2(writer: Any, shape: Shape, draw: Draw) -> Tensors:
     wide, heads, plain = shape.width, shape.heads, shape.width // shape.heads
     writer.add_head_count_kv(1)
@@ -103,5 +114,7 @@ def _deepseek2(writer: Any, shape: Shape, draw: Draw) -> Tensors:
         yield from _feeds_forward(shape, at, draw)
 
 
-_ATTENDING: dict[str, Callable[[Any, Shape, Draw], Tensors]] = {"gemma2": _gemma2, "deepseek2": _deepseek2}
-ATTENDING = tuple(_ATTENDING)
+_ATTENDING: dict[str, Callable[[Any, Shape, Draw], Tensors]] = {
+    "gemma2": _gemma2, "gemma3": _gemma3, "deepseek2": _deepseek2,
+}  # fmt: skip
+ATTENDING = ("gemma2", "deepseek2")

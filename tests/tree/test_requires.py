@@ -11,6 +11,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_runtime.language.manifest import parse
+from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.replay.resume import resume
 from bt_runtime.skills.skill import SkillError
 from bt_runtime.tree.clock import Manual
@@ -171,3 +172,17 @@ def test_a_condition_over_what_no_tree_has_is_told() -> None:
     """A tree that can only fail on it is warned about."""
     told = bt.load(f"{HEAD}drive: {{}}\n", skills=[drive([], "guard")]).warnings
     assert any("guard" in each.message for each in told)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_debuggers_forced_result_starts_nothing_and_taken_back_it_is_no_permission(closed: bool) -> None:
+    """A forced result is a result alone. The node that is no longer forced asks the condition as any other."""
+    log: list[str] = []
+    tree = bt.load(HEAD.replace("true", str(closed).lower()) + "drive: {}\n", skills=[drive(log)])
+    with bt.Run(tree) as run:
+        debugger_of(run).force("/t", "running")
+        assert run.tick().running
+        assert log == []
+        debugger_of(run).take_back()
+        run.spin(ticks=3)
+        assert log[:1] == (["start"] if closed else [])

@@ -175,6 +175,19 @@ def vehicle(args: argparse.Namespace) -> Iterator[Row]:
     yield Row(f"  messages that say what is not so, of {sums['states']:,}", str(sums["wrong"]), "0", not sums["wrong"])
 
 
+def traffic(args: argparse.Namespace) -> Iterator[Row]:
+    """50 vehicles on single lanes, 10,000 crossings, with kills, partitions, late writes and wrecks."""
+    from packages.fleet.tests.traffic import Plan as Roads
+    from packages.fleet.tests.traffic import Traffic
+
+    found = Traffic(Roads(seed=args.seed)).run()
+    mishaps = sum(found.misfortunes.values())
+    work = f"50 vehicles, {found.crossings:,} crossings, {mishaps:,} misfortunes: two in one place"
+    yield Row(work, str(len(found.collisions)), "0", not found.collisions)
+    yield Row(f"  deadlocks that nobody was told, beside {found.told:,} told", str(len(found.untold)), "0",
+              not found.untold)  # fmt: skip
+
+
 def page(args: argparse.Namespace) -> Iterator[Row]:
     """The page in headless Chromium while 200 robots beat and their tasks change."""
     from packages.fleet.tests.page_frames import measured as frames
@@ -199,6 +212,7 @@ ROWS: dict[str, Callable[[argparse.Namespace], Iterator[Row]]] = {
     "page": page,
     "steps": steps,
     "vehicle": vehicle,
+    "traffic": traffic,
     "partition": partition,
     "forged": forged,
     "chaos": lambda args: chaos(args, field=False),

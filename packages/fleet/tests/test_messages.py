@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,17 @@ import pytest
 
 pytest.importorskip("nats", reason="the extra fleet is not installed")
 
+from bt_fleet.coordinator import coordinator
 from bt_fleet.face import Fleet
 from bt_fleet.page.following import follow
 from bt_fleet.server import forms, messages, names
 from bt_fleet.server.forms import Form
+from bt_fleet.server.link import library
 from bt_fleet.server.messages import Intake, Malformed
 from bt_fleet.shared.asking import FleetPerson, whose
 from bt_fleet.shared.board import Board
 from bt_fleet.shared.locks import Locks
+from bt_fleet.store import store
 from bt_fleet.store.record import DONE, STARTED
 from bt_fleet.store.store import FIRST
 from bt_fleet.store.task import Task
@@ -98,6 +102,26 @@ def test_who_sent_too_much_is_told_by_the_powers_of_two(caplog: pytest.LogCaptur
         intake.refuse(names.report("r2", "t"), "it is no JSON")
     assert intake.refused == {"r2": 1000}
     assert len(caplog.records) == 10 and all("r2" in entry.message for entry in caplog.records)
+
+
+def test_a_robot_that_reports_too_much_does_not_keep_out_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its reports fill their stream, which refuses new ones then, several times over."""
+    monkeypatch.setattr(store, "REPORTED", forms.MB)
+    monkeypatch.setattr(coordinator, "BALANCE", 0.05)
+
+    async def story(made: Scene) -> None:
+        await made.join("r1", Instant(made.clock))
+        sent = 0
+        while sent < 60:
+            with suppress(library().js.errors.APIError):  # there is no room at present
+                await made.link.js.publish(names.report("r2", f"x{sent}"), b"x" * 60_000)
+                sent += 1
+        await made.store.add(Task("t", "repeat"))
+        assert (await made.until("t", DONE)).verdict == "success"
+
+    played(tmp_path, story)
 
 
 def test_no_message_ends_a_consumer(tmp_path: Path) -> None:

@@ -234,6 +234,15 @@ def test_what_is_no_stretch_of_the_map_fails_with_the_reason(
     assert held(server) == {}
 
 
+@pytest.mark.parametrize("uses", ['{"{rout}": fleet}', '{"{route}": robot}'])
+def test_a_claim_by_no_parameter_is_a_fault_of_the_manifest(yard: Path, uses: str) -> None:
+    """It is told with its line, before anything drives."""
+    file = yard / "skills/yard.yaml"
+    file.write_text(file.read_text().replace('{"{route}": fleet}', uses))
+    with pytest.raises(Faults, match=r"yard.yaml:13:\d+: error.*`uses` cannot have"):
+        bt.load(yard / "trees/go.yaml")
+
+
 def test_without_a_map_nothing_drives(server: Server, yard: Path) -> None:
     (yard / "map.yaml").unlink()
     with Member(server.address, "r1") as member, run(yard, member, "dock") as going:

@@ -16,8 +16,8 @@ from bt_fleet.shared.traffic.map import Map
 class Plan:
     vehicles: int = 50
     crossings: int = 10_000
-    wide: int = 10
-    high: int = 9
+    wide: int = 12
+    high: int = 10
     kills: float = 0.0005  # chances of each turn of a vehicle
     cuts: float = 0.0005
     stops: float = 0.002
@@ -159,16 +159,26 @@ class Traffic:
                 self.circles.pop(frozenset(ring), None)
                 if car.name == max(ring):
                     self.found.told += 1
-                    self.stop(car)
-                    car.goal = dice.choice(sorted(self.map.waiting))
+                    self.round(car)
             elif dice.random() < 0.01:
-                self.stop(car)
+                self.round(car)
+
+    def round(self, car: Car) -> None:
+        """Gives up the stretch, and goes to some place whose way begins with a stretch that is free."""
+        self.stop(car)
+        taken = self.taken(car)
+        for goal in self.dice.sample(sorted(self.map.waiting), 20):
+            if not taken & {*self.map.stretch(car.at, goal, taken)}:
+                car.goal = goal
+                return
+
+    def taken(self, car: Car) -> set[str]:
+        return {place for place, seen in car.claims.seen.items() if seen.robot not in ("", car.name)}
 
     def want(self, car: Car) -> None:
         if not car.goal or car.goal == car.at:
             car.goal = self.dice.choice(sorted(self.map.waiting))
-        taken = {place for place, seen in car.claims.seen.items() if seen.robot not in ("", car.name)}
-        route = self.map.stretch(car.at, car.goal, taken)
+        route = self.map.stretch(car.at, car.goal, self.taken(car))
         if len(route) > 1:
             car.claims.want(tuple(route))
             car.doing = "waits"

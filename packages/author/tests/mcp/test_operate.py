@@ -120,3 +120,25 @@ def test_a_run_is_halted_at_once(live: bt.Run, project: Path) -> None:
 
 def test_without_operate_there_is_no_live_tool(project: Path) -> None:
     assert not [name for name in TOOLS if name.startswith("live")]
+
+
+def test_a_graft_of_an_assistant_meets_what_its_skill_requires(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person's yes lets the graft in; the skill in it does not start while its condition is false."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("d")))
+    done: list[str] = []
+    move = bt.skill("move", name="move", requires="closed")(lambda: done.append("moved"))
+    head = "version: 1\ntree: live\nblackboard: {closed: {type: boolean, default: false}}\n"
+    (project / "trees" / "live.yaml").write_text(head + SLOW.partition("tree: live\n")[2])
+    with bt.Run(bt.load("live", project=project, skills=[move])) as run:
+        door = Door(run, "live")
+        thread = threading.Thread(target=run.spin)
+        thread.start()
+        how = {"elicitation_callback": asking(True, [])}
+        answer = asked(project, script_of("move: {}"), tools={**TOOLS, **tools("live")}, **how)
+        thread.join(30)
+        run.halt("the test is over", for_good=True)
+        door.close()
+        assert not answer.is_error, answer
+        assert run.status is bt.Status.FAILURE and done == []

@@ -25,7 +25,7 @@ from bt_fleet.server.link import Link
 from bt_fleet.store import record
 from bt_fleet.store.record import ASSIGNED, DONE, DOUBT, STARTED, WAITING, Record, folded
 from bt_fleet.store.settings import Settings
-from bt_fleet.store.store import NO, Store
+from bt_fleet.store.store import COORDINATORS, NO, Store
 from bt_runtime.language.schema_quick import fits
 
 if TYPE_CHECKING:
@@ -208,10 +208,10 @@ class Coordinator:
     async def _reports(self) -> None:
         from nats.js import api
 
-        config = api.ConsumerConfig(durable_name="coordinators", ack_policy=api.AckPolicy.EXPLICIT, ack_wait=10,
+        config = api.ConsumerConfig(durable_name=COORDINATORS, ack_policy=api.AckPolicy.EXPLICIT, ack_wait=10,
                                     max_ack_pending=5000)  # fmt: skip
         await self.link.js.add_consumer(names.REPORTS, config)
-        await self.store.each_taken(names.REPORTS, "coordinators", self._report)
+        await self.store.each_taken(names.REPORTS, COORDINATORS, self._report)
 
     async def _report(self, message: Msg) -> None:
         """Takes a robot's report on a task that it was given. Its subject says whose it is, and on what."""
@@ -399,6 +399,7 @@ class Coordinator:
         await self.ready.wait()
         while not self.link.closing:
             await asyncio.sleep(BALANCE)
+            await self.store.make_room()
             planned = [held for held, _ in self.open.values() if held.state == ASSIGNED and held.task.to is None]
             alive = self.alive()
             stands = {name for name in alive if self.settings.drained(name) or self.settings.halted(name)}

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 JOURNALS = 32 * MB  # of one robot
+REPORTED = 256 * MB  # reports of all robots
+COORDINATORS = "coordinators"  # the durable consumer that takes the reports
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
             names.SETTINGS: 16 * MB, names.TREES: 256 * MB}  # fmt: skip
 _TRIES = 5  # times that a message may break whoever takes it
@@ -65,7 +67,15 @@ class Store:
         await self._stream(names.CLAIMS, ["fleet.claim.*.*.*"], 256 * MB, max_age=30 * DAY, allow_direct=True, **one)
         # orders repeat what the records say, and are given again where one is missing: they need no disk
         await self._stream(names.ORDERS, ["fleet.order.*.*"], 256 * MB, max_age=30 * DAY, **memory)
-        await self._stream(names.REPORTS, ["fleet.report.*.*"], 256 * MB, max_age=30 * DAY, duplicate_window=600, **new)
+        await self._stream(
+            names.REPORTS,
+            ["fleet.report.*.*"],
+            REPORTED,
+            max_age=30 * DAY,
+            duplicate_window=600,
+            max_msg_size=forms.REPORT.largest + 64 * forms.KB,
+            **new,
+        )
         told = [names.alive(), names.halted("*"), names.said("*", "*"), names.answer("*", "*")]
         again = api.RePublish(src="fleet.>", dest=f"{names.NEWS_OF}.>")
         await self._stream(names.NEWS, told, 64 * MB, no_ack=True, max_msgs_per_subject=1, max_age=60, republish=again,
@@ -242,6 +252,13 @@ class Store:
                 _LOG.exception("%s is given up", message.subject)
                 self.intake.refuse(message.subject, f"it broke its reader {_TRIES} times: {error!r:.100}")
             await message.ack()
+
+    async def make_room(self) -> None:
+        """Removes the reports that were taken, once half of their stream is full: a robot that reports too much does
+        not keep out the others."""
+        if (await self.js.stream_info(names.REPORTS)).state.bytes > REPORTED // 2:
+            taken = (await self.js.consumer_info(names.REPORTS, COORDINATORS)).ack_floor
+            await self.js.purge_stream(names.REPORTS, seq=(taken.stream_seq if taken else 0) + 1)
 
     async def ordering(self, name: str) -> None:
         """Makes the durable consumer from which a robot takes its orders."""

@@ -13,7 +13,12 @@ from bt_runtime.language.faults.diagnostic import BtError
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--base", required=True, metavar="MODEL", help="smollm2, starter, or a GGUF file of the Llama architecture")
+    add(
+        "--base",
+        required=True,
+        metavar="MODEL",
+        help="smollm2, gemma3, starter, or a GGUF file of Llama's or Gemma 3's architecture",
+    )
     what = "folders of recorded runs, journals, rows of `btr runs export --format sft`, or shards of lessons"
     add("--from", dest="wanted", nargs="+", type=Path, required=True, metavar="SOURCE", help=what)
     add("--out", type=Path, required=True, metavar="FILE.gguf", help="the adapter to write")

@@ -13,6 +13,7 @@ from bt_lab.distill import called, chats, checkpoint, lora, pretrained, windows
 from bt_lab.distill.checkpoint import LATEST, State
 from bt_lab.distill.documents import Document, digest, write
 from bt_lab.distill.file_tokenizer import FileTokenizer
+from bt_lab.distill.gemma import Gemma, GemmaSize
 from bt_lab.distill.network import Network
 from bt_lab.distill.rows import Row, rows_of
 from bt_lab.distill.schedule import Schedule
@@ -51,11 +52,14 @@ class Finetuning(Training):
         super().__init__([shard], order.work, tokenizer, size, order.schedule, tell)
 
     def _network(self) -> Network:
-        network = Network(self.size, None, tied="output.weight" not in self.finished)
+        network = Gemma(self.size) if isinstance(self.size, GemmaSize) else self._llama()
         network.load_state_dict(self.finished)
         self.finished = {}
         lora.adapt(network, self.order.rank, self.order.alpha, self.schedule.seed, self.order.layers)
         return network
+
+    def _llama(self) -> Network:
+        return Network(self.size, None, tied="output.weight" not in self.finished)
 
     def _optimiser(self) -> Any:
         return Adam([weight for weight in self.network.parameters() if weight.requires_grad])

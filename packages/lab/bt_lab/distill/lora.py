@@ -57,7 +57,7 @@ def write(path: Path, weights: dict[str, Any], size: Size, alpha: float, about: 
         raise BtError("the adapter holds what is not a number", "train again with a lower --rate")
     path.parent.mkdir(parents=True, exist_ok=True)
     with disk.draft(path) as partial:
-        writer = gguf.GGUFWriter(str(partial), "llama")
+        writer = gguf.GGUFWriter(str(partial), size.architecture)
         writer.add_type("adapter")
         writer.add_string("adapter.type", "lora")
         writer.add_float32("adapter.lora.alpha", alpha)
@@ -81,8 +81,10 @@ def tensors(weights: dict[str, Any], size: Size) -> Iterator[tuple[str, Any]]:
         for part in PARTS if f"blocks.{i}.{PARTS[0]}.a" in weights else ():
             a, b = weights[f"blocks.{i}.{part}.a"], weights[f"blocks.{i}.{part}.b"]
             if part == "qkv":
-                q, k, v = b.split([size.width, kv, kv])
-                named = {"attn_q": paired(q, size.heads), "attn_k": paired(k, size.kv_heads), "attn_v": v}
+                q, k, v = b.split([size.head * size.heads, kv, kv])
+                if size.paired:
+                    q, k = paired(q, size.heads), paired(k, size.kv_heads)
+                named = {"attn_q": q, "attn_k": k, "attn_v": v}
             elif part == "gate_up":
                 named = dict(zip(("ffn_gate", "ffn_up"), b.chunk(2), strict=True))
             else:

@@ -31,23 +31,27 @@ class Block(nn.Module):  # type: ignore[misc]
 
     def __init__(self, size: Size) -> None:
         super().__init__()
-        kv = size.head * size.kv_heads
+        own, kv = size.head * size.heads, size.head * size.kv_heads
         self.size = size
         self.attention_norm = Norm(size.width, size.epsilon)
-        self.qkv = nn.Linear(size.width, size.width + 2 * kv, bias=False)
-        self.out = nn.Linear(size.width, size.width, bias=False)
+        self.qkv = nn.Linear(size.width, own + 2 * kv, bias=False)
+        self.out = nn.Linear(own, size.width, bias=False)
         self.feed_norm = Norm(size.width, size.epsilon)
         self.gate_up = nn.Linear(size.width, 2 * size.feed_forward, bias=False)
         self.down = nn.Linear(size.feed_forward, size.width, bias=False)
 
     def before(self, x: Any, cosine: Any, sine: Any) -> tuple[Any, Any, Any]:
         """Queries, keys and values by head: (heads, tokens, head)."""
+        q, k, v = self.parted(x)
+        q, k = turned(q, cosine, sine).to(v.dtype), turned(k, cosine, sine).to(v.dtype)
+        return q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1)
+
+    def parted(self, x: Any) -> list[Any]:
+        """Queries, keys and values by token: (tokens, heads, head)."""
         size = self.size
         kv = size.head * size.kv_heads
-        q, k, v = self.qkv(self.attention_norm(x)).split([size.width, kv, kv], dim=-1)
-        q = turned(q.view(-1, size.heads, size.head), cosine, sine).to(v.dtype)
-        k = turned(k.view(-1, size.kv_heads, size.head), cosine, sine).to(v.dtype)
-        return q.transpose(0, 1), k.transpose(0, 1), v.view(-1, size.kv_heads, size.head).transpose(0, 1)
+        parts = self.qkv(self.attention_norm(x)).split([size.head * size.heads, kv, kv], dim=-1)
+        return [part.view(-1, part.shape[-1] // size.head, size.head) for part in parts]
 
     def after(self, x: Any, attended: Any) -> Any:
         x = x + self.out(attended)
@@ -78,7 +82,8 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
     is ignored."""
 
     @staticmethod
-    def forward(context: Any, q: Any, k: Any, v: Any, pieces: Sequence[Piece]) -> Any:
+    def forward(context: Any, q: Any, k: Any, v: Any, pieces: Sequence[Piece], window: int = 0) -> Any:
+        """`window`: how many tokens a token sees, itself among them; 0: all before it."""
         heads, tokens, width = q.shape
         attended = q.new_zeros(tokens, heads * width)
         context.parts, start = [], 0
@@ -86,11 +91,12 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
             length, at, seen = piece
             full = -(-(seen + length) // ALIKE) * ALIKE
             end = min(tokens, start + full - seen)  # what follows is seen by nothing before it
-            shut = seen > 0 and full <= BLOCK
+            narrow = window if 0 < window < seen + length else 0
+            shut = narrow > 0 or (seen > 0 and full <= BLOCK)
             behind = 0 if shut else seen  # without a mask queries have the opening too: causal is a square
             parts = ((q, behind), (k, seen), (v, seen))
             inner = queries, keys, values = [_part(x, at, n, start, end).requires_grad_() for x, n in parts]
-            mask = _mask(end - start, seen, q.dtype, q.device) if shut else None
+            mask = _mask(end - start, seen, q.dtype, q.device, narrow) if shut else None
             with torch.enable_grad():
                 found = functional.scaled_dot_product_attention(
                     queries, keys, values, attn_mask=mask, is_causal=not shut, enable_gqa=heads != k.shape[0]
@@ -113,13 +119,15 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
                 total[:, start : start + length] += part[0, :, opening : opening + length]
                 if opening:
                     total[:, at : at + opening] += part[0, :, :opening]
-        return *sums, None
+        return *sums, None, None
 
 
 @lru_cache(256)
-def _mask(length: int, seen: int, kind: Any, device: Any) -> Any:
-    """Lets `length` tokens see themselves and what is before them, and all of the `seen` tokens of the opening."""
-    hidden = torch.ones(length, seen + length, dtype=torch.bool, device=device).triu(seen + 1)
+def _mask(length: int, seen: int, kind: Any, device: Any, window: int = 0) -> Any:
+    """Lets `length` tokens see themselves and what is before them, and the `seen` tokens of the opening, as far as a
+    window reaches."""
+    every = torch.ones(length, seen + length, dtype=torch.bool, device=device)
+    hidden = every.triu(seen + 1) | every.tril(seen - window) if window else every.triu(seen + 1)
     return torch.zeros(length, seen + length, dtype=kind, device=device).masked_fill(hidden, float("-inf"))
 
 
@@ -149,8 +157,7 @@ class Network(nn.Module):  # type: ignore[misc]
         self.output = None if tied else nn.Linear(size.width, size.vocab, bias=False)
         self.before: Callable[..., Any] = Block.before
         self.after: Callable[..., Any] = Block.after
-        turns = torch.outer(torch.arange(size.context), size.base ** -(torch.arange(0, size.head, 2) / size.head))
-        self.rotations = turns.cos(), turns.sin()  # no buffers: every process has the same, none need be sent
+        self.rotations = rotations(size.context, size.head, size.base)
         if seed is not None:
             init_weights(self, size, seed)
 
@@ -158,14 +165,12 @@ class Network(nn.Module):  # type: ignore[misc]
         """All but attention as machine code for this processor. torch would cut it where a group exchanges gradients
         and refuses buckets of one gradient each (ddp.py); within the halves of a layer nothing is exchanged anyway."""
         torch._dynamo.config.optimize_ddp = False
-        self.before = torch.compile(Block.before, dynamic=False)
-        self.after = torch.compile(Block.after, dynamic=False)
+        self.before = torch.compile(self.before, dynamic=False)
+        self.after = torch.compile(self.after, dynamic=False)
 
     def forward(self, tokens: Any, pieces: Sequence[Piece]) -> Any:
         """Returns the last layer's output at every token of a row."""
-        rest = Piece(len(tokens) - sum(piece.length for piece in pieces))
-        places = torch.cat([torch.arange(p.seen, p.seen + p.length) for p in (*pieces, rest)])
-        places = places % self.size.context  # behind the last document nothing counts
+        places = places_of(pieces, len(tokens), self.size.context)
         cosine, sine = (table[places].to(tokens.device)[:, None] for table in self.rotations)
         x = self.embedding(tokens)
         for block in self.blocks:
@@ -175,3 +180,15 @@ class Network(nn.Module):  # type: ignore[misc]
 
     def logits(self, hidden: Any) -> Any:
         return functional.linear(hidden, self.embedding.weight if self.output is None else self.output.weight)
+
+
+def rotations(context: int, head: int, base: float) -> tuple[Any, Any]:
+    """Cosines and sines of every place; no buffers, for every process has the same and none need be sent."""
+    turns = torch.outer(torch.arange(context), base ** -(torch.arange(0, head, 2) / head))
+    return turns.cos(), turns.sin()
+
+
+def places_of(pieces: Sequence[Piece], tokens: int, context: int) -> Any:
+    """The place of each token of a row in its own document; behind the last one nothing counts."""
+    rest = Piece(tokens - sum(piece.length for piece in pieces))
+    return torch.cat([torch.arange(p.seen, p.seen + p.length) for p in (*pieces, rest)]) % context

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_lab.distill import tokenizer
+from bt_lab.distill import gemma, tokenizer
 from bt_lab.distill.size import Size
 from bt_lab.distill.tokenizer import Tokenizer
 from bt_lab.distill.torch_imports import torch
@@ -39,15 +39,19 @@ def read(path: Path) -> Pretrained:
 
 
 def read_any(path: Path, context: int) -> tuple[Size, dict[str, Any]]:
-    """Reads a model of the Llama architecture whoever made it; its weights become 32-bit numbers. `context`: the
-    longest text to train on."""
+    """Reads a model of the Llama architecture or of Gemma's whoever made it; its weights become 32-bit numbers.
+    `context`: the longest text to train on."""
     told, found = _opened(path)
-    why = _unlike(told, found)
+    is_gemma = told.get("general.architecture") == gemma.ARCHITECTURE
+    why = gemma.unlike(told, found) if is_gemma else _unlike(told, found)
     if why:
         raise BtError(
             f"{path} cannot be trained here: {why}",
-            "the network of btr lab finetune is a plain Llama; docs/finetune.md names tools for others",
+            "the network of btr lab finetune is a plain Llama or Gemma 3; docs/finetune.md names tools for others",
         )
+    if is_gemma:
+        other = gemma.size_of(told, context)
+        return other, gemma.weights_of(found, other)
     size = replace(_size(told), context=context)
     output = {"output.weight": found["output.weight"]} if "output.weight" in found else {}
     return size, dict(_weights(found, size)) | output

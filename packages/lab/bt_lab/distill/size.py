@@ -19,6 +19,9 @@ class Size:
     base: float = 1_000_000.0  # of the rotary positions: half of them hardly turn within a context
     epsilon: float = 1e-5
 
+    architecture = "llama"  # as llama.cpp names it
+    paired = True  # do the file's heads turn neighbours, where ours turn halves
+
     def __post_init__(self) -> None:
         if self.width % self.heads or self.heads % self.kv_heads or (self.width // self.heads) % 2:
             raise BtError(f"{self.heads} heads with {self.kv_heads} keys do not divide a width of {self.width}")
