@@ -23,8 +23,8 @@ BLOCK = re.compile(r"^```(yaml|python)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | r
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 
 
-GENERATED = ("api", "faults")  # and docs/nodes/
-MOST_WORDS = 49_900
+GENERATED = ("api", "faults", "results")  # and docs/nodes/
+MOST_WORDS = 45_035
 # Blocks of code, and the table that `bt_author.edit.table` writes.
 FENCE = re.compile(
     r"^( *)(```|~~~).*?^\1\2 *$|^<!-- gestures -->.*?^<!-- end of gestures -->$", re.MULTILINE | re.DOTALL
@@ -135,7 +135,7 @@ def test_the_pages_that_people_write_stay_short() -> None:
     """All together, and the page of results and the README of each package take one page."""
     pages = {path.stem: words(path.read_text("utf-8")) for path in DOCS.glob("*.md") if path.stem not in GENERATED}
     assert sum(pages.values()) <= MOST_WORDS
-    assert pages["results"] <= 1_600
+    assert words((DOCS / "results.md").read_text("utf-8")) <= 1_600
     wheels = [DOCS.parent / "envs" / "README.md", *DOCS.parent.glob("packages/*/README.md")]
     assert len(wheels) == 6
     assert [path for path in wheels if words(path.read_text("utf-8")) > 400] == []

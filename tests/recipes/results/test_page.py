@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from bt_lab.run.case import Strategy
 from bt_lab.run.outcome import Outcome
 from bt_runtime import BtError
 from recipes.results import record
-from recipes.results.claims import Claim, Claims, Evaluation, Figure
+from recipes.results.__main__ import rewrite
+from recipes.results.claims import Claim, Claims, Evaluation, Figure, read_claims
 from recipes.results.finding import Finding
 from recipes.results.page import page, target, whole
 from recipes.results.rows import Row, first_ended, only, row
@@ -222,3 +224,11 @@ def test_a_cut_off_row_counts_up_to_its_first_task_without_an_end() -> None:
     for wrong in ("house", "/react", "house/react:0", "house/react:x"):
         with pytest.raises(ValueError):
             row(wrong)
+
+
+def test_the_page_in_docs_is_what_its_data_print(tmp_path: Path) -> None:
+    """`python -m recipes.results --rewrite --page docs/results.md` prints it: an edit by hand would be lost."""
+    docs = Path(__file__).parents[3] / "docs"
+    shutil.copytree(docs / "results", tmp_path / "results")
+    rewrite(tmp_path / "results.md", read_claims())
+    assert (tmp_path / "results.md").read_text("utf-8") == (docs / "results.md").read_text("utf-8")
