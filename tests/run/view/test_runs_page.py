@@ -40,9 +40,9 @@ def test_runs_are_listed_alarms_first_and_follow_what_happens(browser, served, a
     assert browser.js("return document.title") == "(3) Runs", "what was logged is text, and runs nothing"
     assert browser.js("return [...document.querySelectorAll('#list img, #list script')].length") == 0
     browser.screenshot(artefact / "runs.png")
-    live["forest"].context.services.person.live.answer(1, "yes")
+    live["forest"].parts.context.services.person.live.answer(1, "yes")
     live["forest"].tick()
-    while live["patrol"].context.blackboard.root.entries["battery"] > 0.85:
+    while live["patrol"].parts.context.blackboard.root.entries["battery"] > 0.85:
         live["patrol"].tick()
     for run in live.values():
         run.parts.journal.settled()
@@ -70,7 +70,7 @@ def test_filter_and_search_leave_what_fits(browser, served):
 def test_one_click_leads_to_the_run_and_one_back(browser, served):
     server, live, _ = served
     opened(browser, server)
-    name = live["patrol"].name
+    name = live["patrol"].parts.name
     browser.js(
         "[...document.querySelectorAll('.run a')].filter((a) => a.textContent === arguments[0])[0].click()", name
     )
