@@ -18,8 +18,12 @@ VERSIONED = re.compile(r"llama_cpp/lib/(lib[\w-]+\.so)((?:\.\d+)+)$")
 LOADED = ("libllama.so", "libggml.so", "libggml-base.so", "libmtmd.so")  # by Python and `make mtmd`; others by version
 
 
-def kept(name: str, names: list[str]) -> bool:
-    """A library without versions beside it is loaded by its own name, as the parts for each processor are."""
+PART = re.compile(r"bin/(lib[\w-]+\.(?:so|dylib))")  # for one kind of processor or device, loaded when it fits
+
+
+def kept(name: str) -> bool:
+    if PART.fullmatch(name):
+        return True
     if not name.startswith("llama_cpp"):
         return False
     if name.startswith("llama_cpp/lib/") and not LIBRARY.match(name):
@@ -27,8 +31,7 @@ def kept(name: str, names: list[str]) -> bool:
     versioned = VERSIONED.match(name)
     if versioned:
         return versioned[2].count(".") == 1
-    alone = not any(each.startswith(f"{name}.") for each in names)
-    return alone or not name.startswith("llama_cpp/lib/") or name.rpartition("/")[2] in LOADED
+    return not name.endswith(".so") or not name.startswith("llama_cpp/lib/") or name.rpartition("/")[2] in LOADED
 
 
 def slim(wheel: Path) -> None:
@@ -36,9 +39,10 @@ def slim(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
         record = next(name for name in source.namelist() if name.endswith(".dist-info/RECORD"))
         for info in source.infolist():
-            if info.filename == record or not kept(info.filename, source.namelist()):
+            if info.filename == record or not kept(info.filename):
                 continue
             data = source.read(info)
+            info.filename = PART.sub(r"llama_cpp/lib/\1", info.filename)
             target.writestr(info, data, zipfile.ZIP_DEFLATED)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             rows.append(f"{info.filename},sha256={digest},{len(data)}\n")

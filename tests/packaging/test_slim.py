@@ -14,7 +14,7 @@ NAMES = {
     "lib/libllama.so",
     "llama_cpp/__init__.py",
     "llama_cpp/lib/cmake/llama.cmake",
-    "llama_cpp/lib/libggml-cpu-haswell.so",
+    "bin/libggml-cpu-haswell.so",
     "llama_cpp/lib/libggml-cpu.so",
     "llama_cpp/lib/libggml-cpu.so.0",
     "llama_cpp/lib/libllama.so",

@@ -49,9 +49,12 @@ def begin() -> None:
     C.llama_backend_init()
     folder = Path(C.__file__).parent / "lib"
     if next(folder.glob("*ggml-cpu-*"), None) is not None:  # a wheel for every processor: take what fits this one
-        from llama_cpp._ggml import libggml as lib
+        _library().ggml_backend_load_all_from_path(str(folder).encode())
 
-        lib.ggml_backend_load_all_from_path(str(folder).encode())
+
+def _library() -> Any:
+    """libllama, and through it the ggml that it uses: a wheel may have the same file under two names."""
+    return C.llama_cpp._lib
 
 
 _DISCRETE, _INTEGRATED = 1, 2  # of ggml_backend_dev_type
@@ -59,9 +62,7 @@ _DISCRETE, _INTEGRATED = 1, 2  # of ggml_backend_dev_type
 
 def devices() -> list[Device]:
     """The devices that this llama.cpp supports and finds on the machine."""
-    from llama_cpp._ggml import libggml as lib
-
-    found: list[Device] = []
+    lib, found = _library(), list[Device]()
     built_in = set[int]()  # GPUs that share the machine's memory
     try:
         lib.ggml_backend_dev_count.restype = ctypes.c_size_t
