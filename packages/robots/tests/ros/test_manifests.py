@@ -82,7 +82,7 @@ def test_somebody_else_s_way_to_do_a_skill_is_on_the_same_footing(
     site.mkdir()
     (site / "humming.py").write_text(PLUGIN)
     plug(monkeypatch, site, "radio-1.0", {"impls": {"radio": "humming:WAYS", "broken": "humming:NOTHING"}})
-    assert set(plugins.names("impls")) == {"broken", "mcp", "radio", "ros"}
+    assert set(plugins.names("impls")) == {"broken", "fleet", "mcp", "radio", "ros"}
     (tmp_path / "skills").mkdir()
     (tmp_path / "btr.yaml").write_text("version: 1\n")
     (tmp_path / "skills" / "music.yaml").write_text(HUMMING)
