@@ -239,8 +239,7 @@ OPPOSED = scene((("a", "x", "b"),), (("b", "x", "a"),))  # each wants where the 
     (BACK, Bounds(2, 1, 1)),
 ], ids=["killed", "lost", "opposed", "lane", "back"])  # fmt: skip
 def test_no_claim_ends_under_a_vehicle_whatever_is_killed_lost_late_or_stopped(first: State, bounds: Bounds) -> None:
-    """In every reachable state each vehicle holds the place where it is, and what stands still was told. `make fleet`
-    explores the product of these bounds."""
+    """In every reachable state each vehicle holds the place where it is, and what stands still was told."""
     states, _ = explored(first, bounds)
     assert states > 1000
 

@@ -18,7 +18,9 @@ _EACH = 6  # every sixth layer has no window
 _TENSORS = ("token_embd.weight", "output_norm.weight")
 _NORMS = {"q_norm": "attn_q_norm", "k_norm": "attn_k_norm", "attended_norm": "post_attention_norm",
           "fed_norm": "post_ffw_norm", "attention_norm": "attn_norm", "feed_norm": "ffn_norm"}  # fmt: skip
-_LAYER = re.compile(rf"blk\.\d+\.(attn_(q|k|v|output)|ffn_(gate|up|down)|{'|'.join(_NORMS.values())})\.weight")
+_LAYER = re.compile(
+    r"blk\.\d+\.(attn_(norm|q|k|v|output|q_norm|k_norm)|ffn_(norm|gate|up|down)|post_(attention|ffw)_norm)\.weight"
+)
 
 
 @dataclass(frozen=True, slots=True)
