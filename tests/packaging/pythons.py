@@ -1,7 +1,8 @@
 """Installs the wheels in empty environments of each Python that is here, runs a program with each, and prints a table.
 
-`python tests/packaging/pythons.py [EXTRA ...]`: without words the runtime alone and each extra that needs no compiler.
-Needs an index, or what pip can find; a Python that is not here has no row.
+`python tests/packaging/pythons.py [EXTRA ...]`: without words the runtime alone and each extra that needs no compiler;
+`base` is the runtime alone. Needs an index, or what pip can find, also in .cache/wheels (there `make llama` leaves its
+wheel); a Python that is not here has no row.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ EXTRAS = ["", "author", "robots", "fleet", "lab", "envs", "mcp", "fuzz"]
 ASKS = {
     "": ["--help"], "author": ["check", "greet", "--always", "true"], "robots": ["export", "greet", "--for-viewing"],
     "fleet": ["fleet", "--help"], "lab": ["lab", "eval", "--help"], "envs": ["lab", "--help"],
-    "mcp": ["serve", "mcp", "--help"],
+    "mcp": ["serve", "mcp", "--help"], "demo": ["demo", "--plain"], "robot": ["init", "arm", "--example", "arm"],
     "fuzz": ["fuzz", "--help"],
 }  # fmt: skip
 
@@ -56,7 +57,8 @@ def row(python: str, extra: str, wheels: Path, folder: Path) -> str:
         return f"| `{what}` | not tried: {python} makes no environment | | | |"
     fresh, site = env / "bin" / "python", next((env / "lib").glob("python*/site-packages"))
     before, begun = _size(site), time.monotonic()
-    pip = [str(fresh), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--find-links", str(wheels), what]
+    pip = [str(fresh), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--find-links", str(wheels)]
+    pip += ["--find-links", str(ROOT / ".cache" / "wheels"), what]
     done = subprocess.run(pip, capture_output=True, text=True)
     seconds = time.monotonic() - begun
     if done.returncode:
@@ -91,4 +93,4 @@ def main(extras: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or EXTRAS)
+    main([word.replace("base", "") for word in sys.argv[1:]] or EXTRAS)
