@@ -32,7 +32,7 @@ LLAMA_CMAKE ?=
 LLAMA_BUILT := $(WHEELS)/.llama-0.3.36$(subst $() ,,$(LLAMA_CMAKE))
 llama_of = $(if $(or $(findstring llm,$(1)),$(findstring demo,$(1))),$(LLAMA_BUILT))
 
-.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor scripts extension wheel check clean llama llama-wheels results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
+.PHONY: states ros-real old-mcp coverage gestures gpu-check llama-server mtmd help setup demo test train-test starter starter-gpu tuned ray bench fuzz lint types generated editor scripts tsc extension wheel check clean llama llama-wheels results results-tuned autoplan soak kills alfworld powercuts plans forks week arm kill-memory mutants-memory docs hostile long audit locks families proofs fleet policies pythons release first shapes
 .DEFAULT_GOAL := help
 
 help:
@@ -384,6 +384,8 @@ $(EDITOR_SERVER): .ci/editor/package-lock.json
 TSC := .cache/pages/node_modules/.bin/tsc
 scripts: setup $(TSC)
 	$(PY) .ci/pages/check.py $(TSC)
+
+tsc: $(TSC)
 
 $(TSC): .ci/pages/package-lock.json
 	@mkdir -p .cache/pages
