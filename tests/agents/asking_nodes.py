@@ -13,7 +13,7 @@ NODES = {  # a node of each kind that asks a model
     "reflect": "{goal: tidy, parts: [summary, flaw], into: notes}",
     "rewrite": "{goal: tidy, reflections: [{goal: tidy, lesson: look}], into: text}",
     "verify": "{goal: is it nice, think: 20}",
-    "want": "{goal: the fridge has to be shut, into: text}",
+    "want": "{goal: the fridge has to be nice, into: text}",
 }
 
 

@@ -48,7 +48,7 @@ def test_a_story_that_is_too_long_loses_its_oldest_steps_and_never_its_task_or_i
     decided = [q.prompt for q in model.asked if q.kind == "decide"]
     assert NOTE not in decided[1] and decided[-1].count(NOTE) == 1
     assert decided[-1].endswith("Think: this is thought number 39\nOK.\nAct: jump\nNothing new.\n")
-    told = [what for name, what in run.parts.told if name == "trimmed"]
+    told = [what for name, what in run.told if name == "trimmed"]
     left = told[-1]["omitted"]
     assert f"({left} earlier steps left out)\n" in decided[-1] and "thought number 0\n" not in decided[-1]
     kept = decided[-1].partition(NOTE)[2].count("\nOK.\n") + decided[-1].partition(NOTE)[2].count("Nothing new.")

@@ -30,15 +30,15 @@ class Wind(JournalPart):
     values = (Gust,)
 
     def kept(self, run, given):
-        return Kept({"wind": run.parts.context.services.given.get("wind", 0)})
+        return Kept({"wind": run.context.services.given.get("wind", 0)})
 
     def check(self, head):
         if not isinstance(head.get("wind"), int):
             raise ValueError("no wind")
 
     def wrap(self, run, tape, head):
-        run.parts.context.blackboard.root["wind"] = head["wind"]
-        run.parts.context.blackboard.root["gust"] = Gust(head["wind"] * 1.5)
+        run.context.blackboard.root["wind"] = head["wind"]
+        run.context.blackboard.root["gust"] = Gust(head["wind"] * 1.5)
 
 
 WIND = Wind()
@@ -104,7 +104,7 @@ def test_a_part_that_cannot_be_loaded_is_told_of_and_the_run_is_recorded_without
 ) -> None:
     plug(monkeypatch, tmp_path / "site", "broken-1.0", {"journal": {"wind": "no_such_part:WIND"}})
     with Run(load("version: 1\ntree: t\nroot: {log: hello}\n"), journal=tmp_path / "runs") as run:
-        assert any("no_such_part" in line.text for line in run.parts.unheard if isinstance(line, Line))
+        assert any("no_such_part" in line.text for line in run._unheard if isinstance(line, Line))
         assert run.spin() is SUCCESS
 
 

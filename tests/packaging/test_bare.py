@@ -58,7 +58,7 @@ SAID: dict[str, str] = {
     "fleet halt --all": "fleet", "fleet release --all": "fleet", "fleet drain r1": "fleet",
     "fleet deploy plain": "", "fleet versions": "fleet", "fleet keys add robot r1": "fleet", "fleet keys tls": "fleet",
     "fleet view": "fleet", "fleet vda5050 --robot r --mqtt 127.0.0.1:1": "fleet", "fleet rmf": "fleet",
-    "fleet journal x": "fleet", "fleet logs": "fleet",
+    "fleet journal x": "fleet", "fleet logs": "fleet", "fleet places": "fleet",
     "lab": "", "serve": "", "trust": "", "config": "", "doctor": "", "config completion bash": "",
 }  # fmt: skip
 

@@ -75,7 +75,7 @@ def test_a_long_order_grows_as_it_is_driven(yard: Yard) -> None:
     most = 0
     while yard.state["lastNodeId"] != "n59":
         yard.step()
-        most = max(most, len(yard.vehicle.run.root.children[0].children))
+        most = max(most, len(yard.vehicle.run.parts.engine.root.children[0].children))
     assert (yard.did("at"), yard.did("done")) == (names, ["beep", "lift"])
     assert most <= AHEAD + 3
 

@@ -160,7 +160,7 @@ def test_a_plan_that_is_not_decided_in_its_time_is_refused_or_allowed_as_the_aut
     run = decide(AGENT % ", undecided: allow", plans)
     run.parts.extensions[Watch].grafts.seconds = -1.0
     told: list[str] = []
-    run.listen(lambda line: told.append(line.text), type(run.unheard[0]) if run.unheard else _line())
+    run.listen(lambda line: told.append(line.text), type(run._unheard[0]) if run._unheard else _line())
     run.spin(ticks=200)
     assert any("is allowed" in text for text in told)
 
