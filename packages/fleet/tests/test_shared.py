@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -222,3 +223,20 @@ def test_reads_before_the_fleet_is_reached_are_answered(tmp_path: Path) -> None:
     board, locks = Board(link, "r9"), Locks(link, "r9")
     board.write("door_3", "open")
     assert (board.known, board.writes("door_3"), board.age(), locks.holds("lift")) == ({}, True, float("inf"), False)
+
+
+def test_a_cancel_that_comes_with_news_ends_the_work() -> None:
+    """`asyncio.wait_for` loses such a cancel before Python 3.12; the end of a process would wait for ever."""
+
+    async def stopped() -> bool:
+        locks = object.__new__(Locks)
+        locks._stirred, locks.leases, locks.lease = asyncio.Event(), {}, 10.0
+        work = asyncio.ensure_future(locks._work())
+        await asyncio.sleep(0.01)
+        locks._stirred.set()
+        await asyncio.sleep(0)
+        work.cancel()
+        done, _ = await asyncio.wait({work}, timeout=5)
+        return bool(done)
+
+    assert asyncio.run(stopped())

@@ -173,7 +173,8 @@ async def follow(link: Link, name: str, key: str = ">") -> AsyncIterator[Kept | 
             again = asyncio.get_running_loop().time() + _LOOK
             while (left := again - asyncio.get_running_loop().time()) > 0:
                 try:
-                    change = await asyncio.wait_for(told.get(), left)
+                    async with asyncio.timeout(left):  # `wait_for` may lose a cancel
+                        change = await told.get()
                 except TimeoutError:
                     break
                 if known.get(change.key, 0) < change.revision:

@@ -134,7 +134,8 @@ class Board:
         behind = 0
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._beaten.wait(), self.beat)
+                async with asyncio.timeout(self.beat):  # `wait_for` may lose a cancel
+                    await self._beaten.wait()
             self._beaten.clear()
             try:
                 if self._anew or behind > 2:

@@ -107,7 +107,8 @@ class Locks:
         """Asks for, renews and gives back leases, one after another."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stirred.wait(), min(self.lease / 5, 0.5))
+                async with asyncio.timeout(min(self.lease / 5, 0.5)):  # `wait_for` may lose a cancel
+                    await self._stirred.wait()
             self._stirred.clear()
             for lease in list(self.leases.values()):
                 try:

@@ -102,7 +102,8 @@ class Places:
         self._tasks.append(asyncio.get_running_loop().create_task(self.link.always(self._follow)))
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stirred.wait(), LOOK)
+                async with asyncio.timeout(LOOK):  # `wait_for` may lose a cancel
+                    await self._stirred.wait()
             self._stirred.clear()
             self._turn()
             while self._complete and (write := self.claims.next()) is not None:
