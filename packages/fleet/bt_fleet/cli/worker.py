@@ -80,7 +80,7 @@ def main() -> int:
 
 
 def sources(known: dict[str, int]) -> dict[str, int]:
-    """Adds when each Python file of the project that has been imported since was last written."""
+    """Returns the project's imported Python files with the time of their last write; a file that is known keeps its."""
     files = {getattr(module, "__file__", None) or _INSTALLED[0] for module in list(sys.modules.values())}
     return known | {file: _written(file) for file in files - known.keys() if not file.startswith(_INSTALLED)}
 

@@ -173,7 +173,7 @@ async def follow(link: Link, name: str, key: str = ">") -> AsyncIterator[Kept | 
             again = asyncio.get_running_loop().time() + _LOOK
             while (left := again - asyncio.get_running_loop().time()) > 0:
                 try:
-                    async with asyncio.timeout(left):  # `wait_for` may lose a cancel
+                    async with asyncio.timeout(left):  # `wait_for` may lose a cancel: link.heard
                         change = await told.get()
                 except TimeoutError:
                     break

@@ -254,3 +254,12 @@ class Link:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None:  # fmt: skip
         await self.close()
+
+
+async def heard(news: asyncio.Event, seconds: float) -> None:
+    """Waits for news, so long at most, and clears it. `asyncio.wait_for`, before Python 3.12, loses a cancel that comes
+    in the same turn as the news."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await news.wait()
+    news.clear()

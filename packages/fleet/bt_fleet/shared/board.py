@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from bt_fleet.server import forms, messages, names
 from bt_fleet.server.buckets import Kept, conflict, kept, latest, own_key, snapshot, write
+from bt_fleet.server.link import heard
 from bt_fleet.server.messages import Malformed
 from bt_runtime.types import Json
 
@@ -133,10 +134,7 @@ class Board:
     async def _beats(self) -> None:
         behind = 0
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self.beat):  # `wait_for` may lose a cancel
-                    await self._beaten.wait()
-            self._beaten.clear()
+            await heard(self._beaten, self.beat)
             try:
                 if self._anew or behind > 2:
                     self._anew, behind = False, 0

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bt_fleet.server import buckets, names
+from bt_fleet.server.link import heard
 from bt_fleet.shared.board import ASK
 
 if TYPE_CHECKING:
@@ -106,10 +107,7 @@ class Locks:
     async def _work(self) -> None:
         """Asks for, renews and gives back leases, one after another."""
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(self.lease / 5, 0.5)):  # `wait_for` may lose a cancel
-                    await self._stirred.wait()
-            self._stirred.clear()
+            await heard(self._stirred, min(self.lease / 5, 0.5))
             for lease in list(self.leases.values()):
                 try:
                     await self._mind(lease)

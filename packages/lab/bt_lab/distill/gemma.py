@@ -15,10 +15,10 @@ from bt_lab.distill.torch_imports import functional, nn, torch
 ARCHITECTURE = "gemma3"
 _NEAR = 10_000.0  # the base of the positions in layers with a window
 _EACH = 6  # every sixth layer has no window
-_TENSORS = ("token_embd.weight", "output_norm.weight")
+TENSORS = ("token_embd.weight", "output_norm.weight")
 _NORMS = {"q_norm": "attn_q_norm", "k_norm": "attn_k_norm", "attended_norm": "post_attention_norm",
           "fed_norm": "post_ffw_norm", "attention_norm": "attn_norm", "feed_norm": "ffn_norm"}  # fmt: skip
-_LAYER = re.compile(
+LAYER = re.compile(
     r"blk\.\d+\.(attn_(norm|q|k|v|output|q_norm|k_norm)|ffn_(norm|gate|up|down)|post_(attention|ffw)_norm)\.weight"
 )
 
@@ -78,16 +78,9 @@ class Gemma(Network):
         return self.norm(x)
 
 
-def unlike(told: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Why this is not our network; empty when it is."""
-    more = sorted(name for name in found if name not in _TENSORS and not _LAYER.fullmatch(name))
-    if more:
-        return f"it has the weights {more[0]}"
-    if told[f"{ARCHITECTURE}.attention.key_length"] != told[f"{ARCHITECTURE}.attention.value_length"]:
-        return "its keys and values are of different sizes"
-    start = f"{ARCHITECTURE}.rope.scaling"
-    scaled = next((key for key in told if key.startswith(start) and told[key] not in ("none", 1.0)), "")
-    return f"its positions are scaled ({scaled})" if scaled else ""
+def odd_heads(told: Mapping[str, Any]) -> bool:
+    """True when its keys and values are of different sizes: our heads have one."""
+    return bool(told[f"{ARCHITECTURE}.attention.key_length"] != told[f"{ARCHITECTURE}.attention.value_length"])
 
 
 def size_of(told: Mapping[str, Any], context: int) -> GemmaSize:

@@ -6,7 +6,7 @@ So the model that comes with the package can be taught with one's own runs, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,14 +42,13 @@ def read_any(path: Path, context: int) -> tuple[Size, dict[str, Any]]:
     """Reads a model of the Llama architecture or of Gemma's whoever made it; its weights become 32-bit numbers.
     `context`: the longest text to train on."""
     told, found = _opened(path)
-    is_gemma = told.get("general.architecture") == gemma.ARCHITECTURE
-    why = gemma.unlike(told, found) if is_gemma else _unlike(told, found)
+    why = unlike(told, found)
     if why:
         raise BtError(
             f"{path} cannot be trained here: {why}",
             "the network of btr lab finetune is a plain Llama or Gemma 3; docs/finetune.md names tools for others",
         )
-    if is_gemma:
+    if told["general.architecture"] == gemma.ARCHITECTURE:
         other = gemma.size_of(told, context)
         return other, gemma.weights_of(found, other)
     size = replace(_size(told), context=context)
@@ -57,23 +56,37 @@ def read_any(path: Path, context: int) -> tuple[Size, dict[str, Any]]:
     return size, dict(_weights(found, size)) | output
 
 
-def _unlike(told: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """Why this is not the architecture of our network; empty when it is."""
+def unlike(told: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """Why this is neither of the architectures that we have a network for; empty when it is one."""
     kind = told.get("general.architecture")
-    if kind != "llama":
+    if kind not in _KNOWN:
         return f"its architecture is {kind}"
-    more = sorted(name for name in found if name not in _TENSORS and not _LAYER.fullmatch(name))
+    tensors, layer, odd_heads, heads = _KNOWN[kind]
+    more = sorted(name for name in found if name not in tensors and not layer.fullmatch(name))
     if more:
         return f"it has the weights {more[0]}"
-    head = told["llama.embedding_length"] // told["llama.attention.head_count"]
-    if any(told.get(f"llama.{key}", head) != head for key in ("attention.key_length", "rope.dimension_count")):
-        return "its heads are of another size than its width says"
-    scaled = next((key for key in told if key.startswith("llama.rope.scaling") and told[key] not in ("none", 1.0)), "")
+    if odd_heads(told):
+        return heads
+    start = f"{kind}.rope.scaling"
+    scaled = next((key for key in told if key.startswith(start) and told[key] not in ("none", 1.0)), "")
     return f"its positions are scaled ({scaled})" if scaled else ""
 
 
-_TENSORS = ("token_embd.weight", "output_norm.weight", "output.weight")
+def _odd_heads(told: Mapping[str, Any]) -> bool:
+    head = told["llama.embedding_length"] // told["llama.attention.head_count"]
+    return any(told.get(f"llama.{key}", head) != head for key in ("attention.key_length", "rope.dimension_count"))
+
+
 _LAYER = re.compile(r"blk\.\d+\.(attn_(norm|q|k|v|output)|ffn_(norm|gate|up|down))\.weight")
+_KNOWN: dict[Any, tuple[tuple[str, ...], re.Pattern[str], Callable[[Mapping[str, Any]], bool], str]] = {
+    "llama": (
+        ("token_embd.weight", "output_norm.weight", "output.weight"), _LAYER, _odd_heads,
+        "its heads are of another size than its width says",
+    ),
+    gemma.ARCHITECTURE: (
+        gemma.TENSORS, gemma.LAYER, gemma.odd_heads, "its keys and values are of different sizes",
+    ),
+}  # fmt: skip
 
 
 def _opened(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -13,7 +13,7 @@ pytest.importorskip("llama_cpp", reason="needs the llm extra")
 
 import torch
 
-from bt_lab.distill import gemma, lora, pretrained
+from bt_lab.distill import lora, pretrained
 from bt_lab.distill.documents import Document
 from bt_lab.distill.file_tokenizer import FileTokenizer
 from bt_lab.distill.gemma import Gemma, GemmaSize
@@ -96,9 +96,10 @@ def test_documents_of_one_row_do_not_see_each_other_through_a_window(file: Path)
 
 
 def test_a_gemma_of_another_form_is_refused_by_name() -> None:
-    told = {"gemma3.attention.key_length": 8, "gemma3.attention.value_length": 8, "gemma3.rope.scaling.factor": 8.0}
-    assert "scaled" in gemma.unlike(told, {})
-    assert "blk.0.attn_sinks.weight" in gemma.unlike(told, {"blk.0.attn_sinks.weight": None})
+    told: dict[str, Any] = {"general.architecture": "gemma3"}
+    told |= {"gemma3.attention.key_length": 8, "gemma3.attention.value_length": 8, "gemma3.rope.scaling.factor": 8.0}
+    assert "scaled" in pretrained.unlike(told, {})
+    assert "blk.0.attn_sinks.weight" in pretrained.unlike(told, {"blk.0.attn_sinks.weight": None})
 
 
 def test_another_architecture_is_refused_with_those_that_are_known(tmp_path: Path) -> None:

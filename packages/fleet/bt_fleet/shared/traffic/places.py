@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from bt_fleet.server import buckets, forms, messages, names
 from bt_fleet.server.buckets import Kept
+from bt_fleet.server.link import heard
 from bt_fleet.shared.traffic.claims import FREE, Claims, Holding, Write, circle
 from bt_runtime.events import Line
 from bt_runtime.language.faults.diagnostic import BtError
@@ -101,10 +102,7 @@ class Places:
             self._stirred.clear()
         self._tasks.append(asyncio.get_running_loop().create_task(self.link.always(self._follow)))
         while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):  # `wait_for` may lose a cancel
-                    await self._stirred.wait()
-            self._stirred.clear()
+            await heard(self._stirred, LOOK)
             self._turn()
             while self._complete and (write := self.claims.next()) is not None:
                 await self._send(write)
