@@ -370,15 +370,20 @@ wheel: setup
 pythons: setup
 	$(PY) tests/packaging/pythons.py $(EXTRAS)
 
+# from a folder with a lock into a folder of the cache
+define npm_ci
+	@mkdir -p $(2)
+	cp $(1)/package.json $(1)/package-lock.json $(1)/.npmrc $(2)/
+	npm ci --prefix $(2) --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+endef
+
 # what the tests of the editor schema talk to; fetched once, needs Node.js. Nothing that comes with it is executed.
 EDITOR_SERVER := .cache/npm/node_modules/yaml-language-server/bin/yaml-language-server
 editor: $(EDITOR_SERVER)
 
 $(EDITOR_SERVER): .ci/editor/package-lock.json
-	@mkdir -p .cache/npm
-	cp .ci/editor/package.json .ci/editor/package-lock.json .ci/editor/.npmrc .cache/npm/
-	npm ci --prefix .cache/npm --ignore-scripts --no-audit --no-fund --silent
-	@touch $@
+	$(call npm_ci,.ci/editor,.cache/npm)
 
 # the types of the pages' scripts. The compiler is fetched once, needs Node.js
 TSC := .cache/pages/node_modules/.bin/tsc
@@ -388,10 +393,7 @@ scripts: setup $(TSC)
 tsc: $(TSC)
 
 $(TSC): .ci/pages/package-lock.json
-	@mkdir -p .cache/pages
-	cp .ci/pages/package.json .ci/pages/package-lock.json .ci/pages/.npmrc .cache/pages/
-	npm ci --prefix .cache/pages --ignore-scripts --no-audit --no-fund --silent
-	@touch $@
+	$(call npm_ci,.ci/pages,.cache/pages)
 
 # the extension for VS Code: build/bt-runtime.vsix. Fetched once, needs Node.js; nothing that comes with it is executed
 # but vsce itself.
@@ -403,10 +405,7 @@ extension: $(VSCE)
 	cp .cache/vscode/bt-runtime.vsix build/
 
 $(VSCE): editors/vscode/package-lock.json
-	@mkdir -p .cache/vscode
-	cp editors/vscode/package.json editors/vscode/package-lock.json editors/vscode/.npmrc .cache/vscode/
-	npm ci --prefix .cache/vscode --ignore-scripts --no-audit --no-fund --silent
-	@touch $@
+	$(call npm_ci,editors/vscode,.cache/vscode)
 
 # the pages as a site that can be searched, strict about links; look at it: make docs && .venv/bin/mkdocs serve
 DOCS_THERE := $(VENV)/.docs-$(HERE)
