@@ -78,6 +78,7 @@ class Control:
         self.wrong: list[object] = []
         self.check = check
         self._news = threading.Condition()
+        self._awaited: Callable[[Control], object] = lambda control: False  # asked at each message: none is passed over
         self.client = paho.Client(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv311)
         if user:
             self.client.username_pw_set(user, secret)
@@ -109,7 +110,9 @@ class Control:
             elif what == "connection":
                 self.words.append(body["connectionState"])
                 self.retained += [body["connectionState"]] if message.retain else []
-            self._news.notify_all()
+            if self._awaited(self):
+                self._came = True
+                self._news.notify_all()
 
     def send(self, body: Mapping[str, Any], name: str = "r7") -> None:
         topic = "instantActions" if "actions" in body else "order"
@@ -117,7 +120,8 @@ class Control:
 
     def until(self, holds: Callable[[Control], object], seconds: float = PATIENCE) -> None:
         with self._news:
-            if not self._news.wait_for(lambda: holds(self), seconds):
+            self._came, self._awaited = bool(holds(self)), holds
+            if not self._news.wait_for(lambda: self._came, seconds):
                 raise AssertionError(f"it did not come about: {self.words[-3:]}, {self.states[-1:]}")
 
     @property

@@ -33,6 +33,10 @@ class Proxy:
         except OSError:
             writer.transport.abort()
             return
+        if not self.whole:  # cut in the meantime
+            writer.transport.abort()
+            back.transport.abort()
+            return
         self._writers |= {writer, back}
         for source, sink in ((reader, back), (onward, writer)):
             pipe = asyncio.create_task(self._pipe(source, sink))

@@ -53,6 +53,32 @@ def test_no_server_is_one_sentence(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+def test_an_attempt_that_no_server_answers_leaves_no_socket(tmp_path: Path) -> None:
+    """Each socket is closed: of an attempt that fails, of one whose time is over, and of one that is cancelled."""
+    met: list[asyncio.Task[bytes]] = []
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        met.append(asyncio.ensure_future(reader.read()))
+        if len(met) == 1:
+            writer.write(b"what?\r\n")
+        await met[-1]
+        writer.close()
+
+    async def story() -> None:
+        async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+            address = Address(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+            with pytest.raises(BtError, match="expecting INFO"):
+                await Link(address).opened(seconds=1)
+            trying = asyncio.ensure_future(Link(address).opened(None))
+            while len(met) < 3:
+                await asyncio.sleep(0.01)
+            trying.cancel()
+            await asyncio.gather(trying, return_exceptions=True)
+            await asyncio.gather(*met)
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+
+
 def test_a_package_that_a_key_needs_and_that_is_not_there_is_named(tmp_path: Path, monkeypatch) -> None:
     """The fault says which package is missing, not that no server answers."""
     key = tmp_path / "r7.key"

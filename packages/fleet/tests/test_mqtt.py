@@ -31,7 +31,7 @@ def test_a_killed_vehicle_goes_on_with_its_order(tmp_path: Path, port: int) -> N
     """Killed in the middle of a drive: the broker publishes the last will, retained. Started again: ONLINE, and the
     rest of the order, whose update is taken. SIGTERM: OFFLINE."""
     control, folder = Control(port), make(tmp_path / "agv")
-    with vehicle(folder, port) as process:
+    with vehicle(folder, port, YARD_HELD="b") as process:
         control.until(lambda c: c.words[-1:] == ["ONLINE"] and c.states)
         control.send(order("a", "b", "c", base=2))
         control.until(lambda c: c.state["lastNodeId"] == "a" and c.state["driving"])

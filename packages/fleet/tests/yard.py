@@ -84,6 +84,7 @@ from bt_runtime import Skill, Status
 TRUTH = Path(__file__).parents[1] / "truth.jsonl"
 POSITION = TRUTH.with_name("position")  # where it stands, though its program be killed
 POLLS = int(os.environ.get("YARD_POLLS", "4"))
+HELD = os.environ.get("YARD_HELD")  # the node that no drive comes to
 
 
 class Wheels:
@@ -111,7 +112,7 @@ class Go(Skill):
 
     def poll(self):
         self.left -= 1
-        if self.left > 0:
+        if self.left > 0 or self.node == HELD:
             return Status.RUNNING
         Wheels.node, Wheels.x, Wheels.driven, Wheels.looks = self.node, self.x, False, 0
         POSITION.with_suffix(".new").write_text(str(self.x))

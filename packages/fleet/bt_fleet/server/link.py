@@ -97,6 +97,7 @@ class Link:
         self.listeners: list[Callable[[bool], None]] = []  # called with True when connected, False when cut off
         self.refused = ""  # what the server last refused to whom this key is for
         self._client: Client | None = None
+        self._trying: Any = None  # the same client, before its first answer too
         self._buckets: dict[str, KeyValue] = {}
         self.closing = False  # what works on this link is to end
         self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
@@ -118,15 +119,20 @@ class Link:
         """Connects within `seconds`, or raises BtError. None: tries for ever, as a robot without a network does."""
         nats = library()
         self._refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
-        attempt = asyncio.ensure_future(nats.connect(**self._options()))  # it repeats its attempts by itself
-        await asyncio.wait({attempt, self._refused}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        failed = attempt.exception() if attempt.done() else None
-        if attempt.done() and failed is None:
-            self._client = attempt.result()
-            self._told(True)
-            return self
-        attempt.cancel()
-        await asyncio.wait({attempt})
+        self._trying = client = nats.NATS()
+        attempt = asyncio.ensure_future(client.connect(**self._options()))  # it repeats its attempts by itself
+        try:
+            await asyncio.wait({attempt, self._refused}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            failed = attempt.exception() if attempt.done() else None
+            if attempt.done() and failed is None:
+                self._client = client
+                self._told(True)
+                return self
+        finally:
+            if self._client is None:
+                attempt.cancel()
+                await asyncio.wait({attempt})
+                self._drop()
         if isinstance(failed, ImportError):
             raise Extra("fleet", f"`{failed.name}`").missing() from failed
         error = failed or (self._refused.result() if self._refused.done() else self._last)
@@ -157,11 +163,17 @@ class Link:
 
     async def _error(self, error: Exception) -> None:
         self._last = error
+        self._drop()
         if _hopeless(error) and not self._refused.done():
             self._refused.set_result(error)
         logging.getLogger(__name__).debug("fleet link: %s", error)
         if "permissions violation" in str(error).lower():
             self.refused = str(error).removeprefix("nats: ")
+
+    def _drop(self) -> None:
+        """Closes the socket of an attempt that failed. The client opens its next one without closing it."""
+        if not self._trying.is_connected and (socket := self._trying._transport) is not None:
+            socket.close()
 
     async def _lost(self) -> None:
         self._told(False)
