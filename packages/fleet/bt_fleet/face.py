@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from bt_fleet.server import forms, messages, names
 from bt_fleet.server.buckets import snapshot
 from bt_fleet.server.keys import Key
-from bt_fleet.server.link import SOMEBODY, Address, Link, library
+from bt_fleet.server.link import Address, Link, library
 from bt_fleet.shared.traffic import places
 from bt_fleet.shared.traffic.claims import Holding
 from bt_fleet.store import record, settings
@@ -106,7 +106,7 @@ class Fleet:
 
     def _by(self, body: dict[str, Json], by: str = "") -> dict[str, Json]:
         """Adds how the person is called, where no key says it, or where somebody uses this key's program."""
-        return {**body, "by": by or (self.sender if self.link.me == SOMEBODY else "")}
+        return {**body, "by": by or (self.sender if self.link.me == names.SOMEBODY else "")}
 
     def send_all(self, tasks: list[Task]) -> int:
         """Sends many tasks at once; returns how many were new."""

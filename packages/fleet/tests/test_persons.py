@@ -18,7 +18,7 @@ from bt_fleet.face import Fleet
 from bt_fleet.server import names
 from bt_fleet.server.access import Identity, rights
 from bt_fleet.server.keys import Keys, read
-from bt_fleet.server.link import SOMEBODY, Address
+from bt_fleet.server.link import Address
 from bt_fleet.server.messages import Intake, whose
 from bt_fleet.store import record
 from bt_fleet.store.record import Record
@@ -143,8 +143,8 @@ def test_a_name_in_a_body_stands_beside_the_keys_name(tmp_path: Path) -> None:
     """Only those without a key are whoever they say; nobody's key can be called as they are."""
     assert whose("fleet.answer.r7.ann", "bob") == "bob (key of ann)"
     assert whose("fleet.answer.r7.ann", " ann ") == whose("fleet.answer.r7.ann") == "ann"
-    assert whose(f"fleet.answer.r7.{SOMEBODY}", "bob") == "bob"
+    assert whose(f"fleet.answer.r7.{names.SOMEBODY}", "bob") == "bob"
     with pytest.raises(BtError, match="cannot be called"):
-        Keys(tmp_path).add("operator", SOMEBODY, tmp_path / "x.key")
+        Keys(tmp_path).add("operator", names.SOMEBODY, tmp_path / "x.key")
     assert not [subject for subject in rights("operator", "ann").publish if "verdict" in subject or "order" in subject]
     assert Identity("ann", "operator")

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_fleet.server.access import ROLES, Identity, Role, configuration
-from bt_fleet.server.link import SOMEBODY
-from bt_fleet.server.names import named
+from bt_fleet.server.names import SOMEBODY, named
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import disk

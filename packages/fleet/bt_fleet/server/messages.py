@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from bt_fleet.server import names
 from bt_fleet.server.forms import Form, Schema
-from bt_fleet.server.link import SOMEBODY
+from bt_fleet.server.names import SOMEBODY
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.schema_quick import fits
 from bt_runtime.types import Json

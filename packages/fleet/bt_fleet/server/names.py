@@ -35,6 +35,7 @@ SAID = "fleet.said"  # fleet.said.ROBOT.WHAT: what a run says of itself, as a qu
 ANSWER = "fleet.answer"  # fleet.answer.ROBOT.PERSON: a person's answer
 WISH = "fleet.wish"  # fleet.wish.WHAT.PERSON: an operator asks a coordinator to send, cancel, settle or deploy
 EVERY = "_all"  # in the place of a robot's name: all of them
+SOMEBODY = "somebody"  # who has no key
 # What the server repeats, for whoever may listen but does not take part.
 CHANGED = "fleet.changed"  # fleet.changed.BUCKET.KEY: what was written to a bucket
 NEWS_OF = "fleet.news"  # fleet.news.WHAT.…: what was told on a plain subject that NEWS takes in

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bt_fleet.server import forms, messages
-from bt_fleet.server.link import SOMEBODY
+from bt_fleet.server.names import SOMEBODY
 from bt_fleet.store import task as tasks
 from bt_fleet.store.task import Task
 from bt_runtime.types import Json

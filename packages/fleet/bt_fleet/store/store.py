@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bt_fleet.server import forms, messages, names
 from bt_fleet.server.buckets import follow, made, snapshot, stream
 from bt_fleet.server.forms import Form
-from bt_fleet.server.link import SOMEBODY, Link, library
+from bt_fleet.server.link import Link, library
 from bt_fleet.server.messages import Intake, Malformed
 from bt_fleet.store import record
 from bt_fleet.store.record import Record
@@ -110,7 +110,7 @@ class Store:
         now = self.wall()
         messages.read(forms.TASK, _text(task.plain()))  # else nobody could read it
         try:
-            sent = Record(task, since=now, sent=now, history=(f"{now:.3f} {task.sender or SOMEBODY} sent it",))
+            sent = Record(task, since=now, sent=now, history=(f"{now:.3f} {task.sender or names.SOMEBODY} sent it",))
             await (await self._bucket()).create(task.id, sent.text())
         except KeyWrongLastSequenceError:
             return False
