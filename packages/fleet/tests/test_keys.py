@@ -88,7 +88,9 @@ def test_each_key_may_do_its_own(tmp_path: Path) -> None:
     async def play() -> None:
         async with guarded_fleet(tmp_path) as (server, links):
             await Store(links["coordinator"]).ordering("r7")
-            assert await Store(links["ann"]).add(Task("t1", "patrol"))
+            sent = {"task": Task("t1", "patrol").plain()}
+            assert (await Store(links["ann"]).wish("send", sent))["new"]
+            assert not (await Store(links["ann"]).wish("send", sent))["new"]
             assert [held.task.id for held in await Store(links["vic"]).records()] == ["t1"]
             await _robots_part(links["r7"])
             subject = names.journal("r7", "t1", 1)

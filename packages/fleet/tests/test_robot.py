@@ -260,7 +260,7 @@ def test_a_robot_that_drains_gives_what_it_has_not_begun_to_others(tmp_path: Pat
         await asyncio.gather(*(made.store.add(Task(f"t{n}", "stays")) for n in range(4)))
         await one.begun.wait()
         bucket = await made.link.bucket(names.SETTINGS)
-        await bucket.put("drain.r1", b"true")
+        await bucket.put(names.drain("r1", "ann"), b'{"on":true}')
         await made.join("r2", two)
         begun = one.ran[0]
         for task in {f"t{n}" for n in range(4)} - {begun}:

@@ -120,6 +120,16 @@ ORDER = Form("order", mapping(
 
 # What a person sends, and what is kept.
 ANSWER = Form("answer", mapping({"id": LINE, "text": TEXT}, {"by": LINE}))
+_BY: dict[str, Schema] = {"by": LINE, "reason": LINE}
+WISHES = {
+    "send": Form("task that is sent", mapping({"task": TASK_FIELDS}, _BY), MB),
+    "cancel": Form("cancel", mapping({"task": NAME}, _BY)),
+    "settle": Form("settling", mapping({"task": NAME, "how": one_of("again", "success", "failure")}, _BY)),
+    "deploy": Form("deployment that is asked for", mapping(
+        {"tree": LINE, "digest": DIGEST}, {"share": {"type": "number", "minimum": 0, "maximum": 1}, "back": FLAG, **_BY}
+    )),
+}  # fmt: skip
+DONE = Form("answer to a wish", mapping({}, {"new": FLAG, "error": TEXT, "hint": TEXT}))
 TASK = Form("task", TASK_FIELDS, MB)
 RECORD = Form("record of a task", mapping(
     {"task": TASK_FIELDS},
@@ -133,8 +143,7 @@ VERDICT = Form("verdict", mapping(
     {"verdict": REPORT.schema["properties"]["verdict"]}, {"robot": maybe(NAME), "reason": TEXT, "term": COUNT}
 ), MB)  # fmt: skip
 CARD = Form("card of a robot", mapping({}, {"facts": _FACTS, "joined": NUMBER}), MB)
-REASON = Form("halt that is kept", maybe(mapping({"reason": TEXT})))
-SWITCH = Form("switch", {"type": ["boolean", "null"]})
+SWITCH = Form("halt or drain", mapping({"on": FLAG}, {"reason": LINE, "by": LINE}))
 DEPLOYMENT = Form("deployment", mapping(
     {"tree": LINE},
     {"stable": DIGEST, "candidate": DIGEST, "share": {"type": "number", "minimum": 0, "maximum": 1}, "since": NUMBER,

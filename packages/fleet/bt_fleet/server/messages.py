@@ -15,13 +15,14 @@ from typing import Any, Protocol
 
 from bt_fleet.server import names
 from bt_fleet.server.forms import Form, Schema
+from bt_fleet.server.names import SOMEBODY
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.schema_quick import fits
 from bt_runtime.types import Json
 
 DEPTH = 40  # lists and mappings inside each other
 DIGITS = 60  # of a whole number
-_BOARDS = (names.ENTRIES, names.LOCKS)  # buckets in which each writer's keys end with its name
+_BOARDS = (names.ENTRIES, names.LOCKS, names.SETTINGS)  # buckets in which each writer's keys end with its name
 _LOG = logging.getLogger(__name__)
 
 
@@ -102,11 +103,18 @@ def sender(subject: str) -> str:
     """Returns whose name stands in a subject; "" where it names nobody."""
     parts = subject.split(".")
     if parts[:2] == ["fleet", "news"] and len(parts) > 3:
-        return parts[3]
+        return sender(f"fleet.{subject.split('.', 2)[2]}")
     if parts[0] == "fleet" and len(parts) > 2 and parts[1] != "changed":
-        return parts[2]
+        return parts[-1] if parts[1] in ("answer", "wish") else parts[2]
     own = any(subject.startswith(start(bucket, "")) for start in (names.kept, names.changed) for bucket in _BOARDS)
     return parts[-1] if own and len(parts) > 3 else ""
+
+
+def whose(subject: str, by: Any = "") -> str:
+    """Says whose a message is: the key's owner, whom the server knows and the subject ends with, and how a person at
+    the owner's program is called. Who has no key is whoever they say."""
+    owner, by = subject.rpartition(".")[2], " ".join(str(by).split())
+    return owner if by in ("", owner) else by if owner == SOMEBODY else f"{by} (key of {owner})"
 
 
 class Intake:

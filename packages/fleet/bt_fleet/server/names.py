@@ -33,6 +33,9 @@ BID = "fleet.bid"  # fleet.bid.ROBOT.CALL: the robot's answer
 HALTED = "fleet.halted"  # fleet.halted.ROBOT: it has taken a halt or a release
 SAID = "fleet.said"  # fleet.said.ROBOT.WHAT: what a run says of itself, as a question to a person
 ANSWER = "fleet.answer"  # fleet.answer.ROBOT.PERSON: a person's answer
+WISH = "fleet.wish"  # fleet.wish.WHAT.PERSON: an operator asks a coordinator to send, cancel, settle or deploy
+EVERY = "_all"  # in the place of a robot's name: all of them
+SOMEBODY = "somebody"  # who has no key
 # What the server repeats, for whoever may listen but does not take part.
 CHANGED = "fleet.changed"  # fleet.changed.BUCKET.KEY: what was written to a bucket
 NEWS_OF = "fleet.news"  # fleet.news.WHAT.…: what was told on a plain subject that NEWS takes in
@@ -101,6 +104,19 @@ def said(robot: str, what: str) -> str:
 
 def answer(robot: str, person: str) -> str:
     return f"{ANSWER}.{robot}.{person}"
+
+
+def wish(what: str, person: str) -> str:
+    return f"{WISH}.{what}.{person}"
+
+
+def halt(robot: str, person: str = "*") -> str:
+    """The key of SETTINGS in which a person halts and releases a robot; of all persons' words the latest one holds."""
+    return f"halt.{robot}.{person}"
+
+
+def drain(robot: str, person: str = "*") -> str:
+    return f"drain.{robot}.{person}"
 
 
 def news(subject: str) -> str:

@@ -3,6 +3,7 @@ and each decision is one compare-and-set: whoever comes second is told so."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -31,7 +32,8 @@ REPORTED = 256 * MB  # reports of all robots
 COORDINATORS = "coordinators"  # the durable consumer that takes the reports
 _BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
             names.SETTINGS: 16 * MB, names.TREES: 256 * MB}  # fmt: skip
-_TRIES = 5  # times that a message may break whoever takes it
+_TRIES = 5  # times that a message may break whoever takes it, and that a coordinator is asked
+_SOON = 0.25  # seconds between two such questions
 _LOG = logging.getLogger(__name__)
 _LAST = "Nats-Expected-Last-Subject-Sequence"
 _ID = "Nats-Msg-Id"
@@ -108,10 +110,31 @@ class Store:
         now = self.wall()
         messages.read(forms.TASK, _text(task.plain()))  # else nobody could read it
         try:
-            await (await self._bucket()).create(task.id, Record(task, since=now, sent=now).text())
+            sent = Record(task, since=now, sent=now, history=(f"{now:.3f} {task.sender or names.SOMEBODY} sent it",))
+            await (await self._bucket()).create(task.id, sent.text())
         except KeyWrongLastSequenceError:
             return False
         return True
+
+    async def wish(self, what: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks a coordinator for something, under this key's name; returns what came of it. BtError when it will not.
+        One that dies with the wish has not answered, so that it is asked again: twice changes nothing more."""
+        nats = library()
+        for left in range(_TRIES, 0, -1):
+            try:
+                answer = await self.link.nc.request(names.wish(what, self.link.me), _text(body), timeout=3)
+                break
+            except (TimeoutError, nats.errors.NoRespondersError) as error:
+                if left > 1:
+                    await asyncio.sleep(_SOON)
+                elif self.link.refused or not isinstance(error, TimeoutError):
+                    raise
+                else:
+                    raise BtError("no coordinator of the fleet answers", "start one: btr fleet up") from error
+        done: dict[str, Any] = messages.read(forms.DONE, answer.data)
+        if "error" in done:
+            raise BtError(done["error"], done.get("hint") or "")
+        return done
 
     async def get(self, task: str) -> tuple[Record, int] | None:
         """Returns a record with its revision; None when there is no such task."""
