@@ -12,6 +12,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
 from bt_runtime.memory.cache import Cache
@@ -51,7 +52,7 @@ WIDER = 8  # times as many, when it does not
 REMEMBERED = 4096  # query vectors and token counts kept at hand
 
 
-class Episodes:
+class Episodes(Closing):
     """An episodic memory: a store, an embedder and a token counter. Thread-safe; open it once per process."""
 
     def __init__(self, store: Store, embedder: Embedder, count: Callable[[str], int]) -> None:
@@ -91,12 +92,6 @@ class Episodes:
         self._workers.shutdown(wait=True, cancel_futures=True)
         self.store.close()
         embedders.close(self.embedder)
-
-    def __enter__(self) -> Episodes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # Writing -------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from bt_envs.thor.library import Build
 from bt_envs.thor.link import Link
 from bt_envs.thor.rooms import read_room
 from bt_envs.thor.stage import Frame, Gone, SceneStage
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.manual import manual
 from bt_runtime.types import Json, Observation, Task, Verdict
@@ -49,7 +50,7 @@ RULES = (
 )
 
 
-class Thor:
+class Thor(Closing):
     """The AI2-THOR world. `through="library"` plays in the real library, `"scene"` in this process; sentences are
     equal."""
 
@@ -192,12 +193,6 @@ class Thor:
         Thor.__init__(self, state["view"], state["through"], state["build"])
         self._setup, self._deeds = _saved(state["snapshot"])
         self._owed = list(self._deeds) if self._setup else None
-
-    def __enter__(self) -> Thor:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
 
 def _saved(snapshot: bytes) -> tuple[dict[str, Json], list[str]]:

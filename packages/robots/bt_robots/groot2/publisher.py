@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from types import TracebackType
 from typing import Any
 
 from bt_robots.groot2 import protocol
@@ -16,6 +15,7 @@ from bt_robots.groot2.hooks import Hooks
 from bt_robots.groot2.mirror import Mirror
 from bt_robots.groot2.protocol import PORT, Ask, Refusal
 from bt_runtime.events import Notice, Tick
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import address
@@ -59,7 +59,7 @@ REOPEN = 0.5  # seconds until a port listens again that too many had come to
 SILENCE = 5.0  # seconds after which nobody is there to free a run that is held
 
 
-class Groot2:
+class Groot2(Closing):
     """Serves from its creation until `close`. Create it before the first tick and after other listeners."""
 
     def __init__(
@@ -214,14 +214,6 @@ class Groot2:
         if body == b"stop":
             self.mirror.record(None)
         return []
-
-    def __enter__(self) -> Groot2:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _silent(change: Callable[[bytes | None], None]) -> Callable[[bytes | None], list[bytes]]:
