@@ -25,7 +25,7 @@ from bt_envs.house.steward import Steward
 from bt_envs.house.tasks import Errand, fits, make_task, read_errands
 from bt_envs.house.wah import CUT_OFF, PARTS, recorded, spoken
 from bt_envs.house.world import Feedback, HouseWorld
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import find, folders
 from bt_runtime.skills.worlds.content import read_json
 from bt_runtime.skills.worlds.outline import told
@@ -284,8 +284,5 @@ def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
 
 def _home(known: dict[str, House], name: str) -> House:
     if name not in known:
-        guess = nearest(name, known)
-        raise BtError(
-            f"no home is called `{name}`", f"did you mean `{guess}`?" if guess else f"homes: {', '.join(known)}"
-        )
+        raise BtError(f"no home is called `{name}`", did_you_mean(name, known, f"homes: {', '.join(known)}"))
     return known[name]

@@ -13,7 +13,7 @@ from bt_author.proof.options import Options
 from bt_author.proof.search import Found, Limits, search
 from bt_author.proof.story import Telling, concrete, left_out, told, words
 from bt_author.proof.values import reads
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.atom import Atom
@@ -54,10 +54,7 @@ def unknown_names(tree: TreeSpec, atoms: Sequence[Atom]) -> Iterator[BtError]:
 
 
 def _unknown(atom: Atom, name: str, why: str, known: list[str], what: str) -> BtError:
-    close = nearest(name, known)
-    return BtError(
-        f"`{atom.text}`: {why}", f"did you mean `{close}`?" if close else f"{what}: {', '.join(known) or 'none'}"
-    )
+    return BtError(f"`{atom.text}`: {why}", did_you_mean(name, known, f"{what}: {', '.join(known) or 'none'}"))
 
 
 Outcome = Literal["proved", "refuted", "open"]

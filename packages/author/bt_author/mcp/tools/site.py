@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bt_runtime.language import project
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.project import real, trust
 from bt_runtime.run.run import Tree, load
@@ -111,10 +111,9 @@ class Site:
         homes = (self.root, *project.installed("trees"))
         if found is None or not any(real(found).is_relative_to(real(home)) for home in homes):
             known = list(project.names("trees", root=self.root))
-            close = nearest(name, known)
             raise BtError(
                 f"there is no tree `{name:.60}`",
-                f"did you mean `{close}`?" if close else f"trees: {', '.join(known[:20])}",
+                did_you_mean(name, known, f"trees: {', '.join(known[:20])}"),
             )
         return found
 
