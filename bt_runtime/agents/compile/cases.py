@@ -14,7 +14,7 @@ from bt_runtime.agents.backchain.brought import held
 from bt_runtime.agents.backchain.step import NOT, effects_of
 from bt_runtime.agents.compile.goal import GoalReader
 from bt_runtime.agents.compile.lexicon import Lexicon
-from bt_runtime.agents.compile.procedure import Item, gaps, merge
+from bt_runtime.agents.compile.procedure import Gap, Item, every, merge
 from bt_runtime.agents.compile.rehearsal import Rehearsal, rehearsed
 from bt_runtime.agents.compile.steps import ENTRIES, AgentStory, Held, story
 from bt_runtime.agents.compile.trace import Trace
@@ -132,7 +132,7 @@ def cases(by_form: Mapping[str, list[AgentStory]], held_out: frozenset[str]) -> 
 
 def _gap(case: CompiledCase) -> str:
     """Says what the tree would do that the runs did not; "" for nothing."""
-    found = next(gaps(case.items), None)
+    found = next(every(Gap, case.items), None)
     if found is not None:
         return str(found)
     replayed = rehearsed(case.items, case.stories)
