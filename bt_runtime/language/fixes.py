@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
 from bt_runtime.language import nesting
 from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix
@@ -19,9 +19,12 @@ _WRITE = re.compile(r"write `(\w+:)`\Z")
 _TEXT = re.compile(r'if it is a text: `"(\w+)"`')
 _QUOTE = re.compile(r'quote it: `(?:\w+: )?(".*")`\Z')
 _BRACES = re.compile(r"no braces here: `")
-_INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|to negate:|a colon and a space:) `(?!\w+:`)(.+)`\Z")
+_INSTEAD = re.compile(r"(?:write|in seconds:|to compute it:|to negate:|a colon and a space:) `(?!\w+:`)([^`…]+)`\Z")
 _FORMAT = re.compile(r"no formats here: `\{(round\(.+\))\}`\Z")
 _TEST = re.compile(r"\b(?:check|expr|when|unless|until|if|on): *\Z")  # before an expression
+_OPENS = re.compile(r"(?:[:\-?,{\[]|^) *\Z")  # before a value
+_WHOLE_LINE = re.compile(r"quote the whole: `(.+)`\Z")
+_ENTRY = re.compile(r"if an entry is meant: `(.+)`\Z")
 _SIGNS = {"&": "and", "|": "or", "=": "=="}
 _SKILL = re.compile(r"add `skills: \[(\w[\w/-]*)\]`")
 _DECLARE = re.compile(r"`(blackboard|outputs): \{(\w+): any\}`")
@@ -81,6 +84,61 @@ def below(kind: Kind, value: Node, name: Scalar, inside: Node) -> tuple[Fix, ...
     deeper = (Edit(Span(n, 1, n, 1), " " * STEP) for n in range(start.line + 1, last + 1))
     opened = Edit(before, f"{field.name}:\n{' ' * (start.column - 1 + STEP)}")
     return (Fix(title, (opened, *deeper), True),)
+
+
+def dashed(first: Scalar) -> tuple[Fix, ...]:
+    """The fix for `-log: a` in the place of list items: puts a space after each dash of this column."""
+    column, edits = first.start.column, []
+    for n, line in enumerate(LINE_BREAK.split(first.source)[first.start.line :], first.start.line + 1):
+        if line.strip() and not line.startswith(" " * column):
+            break
+        if line[column : column + 1] == "-" and line[column + 1 : column + 2].isalpha():
+            edits.append(Edit(Span(n, column + 2, n, column + 2), " "))
+    return (Fix("put a space after each dash", tuple(edits), True),)
+
+
+def gathered(value: YamlMap, keys: Collection[Scalar], name: str) -> tuple[Fix, ...]:
+    """The fix for several keys of a node that belong below its field `name`, when they stand together at its end."""
+    first = next(n for n, (key, _) in enumerate(value.pairs) if key in keys)
+    if value.get(name) is not None or len(keys) < len(value.pairs) - first:
+        return ()
+    at, end = value.pairs[first][0].span, value.span
+    before = at._replace(end_line=at.line, end_column=at.column)
+    if nesting.flow(value):
+        behind = Span(end.end_line, end.end_column, end.end_line, end.end_column)
+        edits: tuple[Edit, ...] = (Edit(before, f"{name}: {{"), Edit(behind, "}"))
+    else:
+        deeper = (Edit(Span(n, 1, n, 1), " " * STEP) for n in range(at.line + 1, nesting.last_line(value) + 1))
+        edits = (Edit(before, f"{name}:\n{' ' * (at.column - 1 + STEP)}"), *deeper)
+    return (Fix(f"put them below `{name}:`", edits, True),)
+
+
+def listed(value: YamlMap) -> tuple[Fix, ...]:
+    """The fix for nodes in a mapping, where a list of them belongs."""
+    begin, end = value.span, value.span
+    if nesting.flow(value):
+        opened = begin._replace(end_line=begin.line, end_column=begin.column + 1)
+        closed = end._replace(line=end.end_line, column=end.end_column - 1)
+        return (Fix("write a list", (Edit(opened, "["), Edit(closed, "]")), True),)
+    heads = {key.span.line for key, _ in value}
+    lines = range(begin.line, nesting.last_line(value) + 1)
+    edits = tuple(
+        Edit(
+            Span(n, begin.column if n in heads else 1, n, begin.column if n in heads else 1),
+            "- " if n in heads else " " * STEP,
+        )
+        for n in lines
+    )
+    return (Fix("write a list", edits, True),)
+
+
+def comment(key: Scalar, value: Node) -> tuple[Fix, ...] | None:
+    """The fix for `log: #1`, whose text is a comment of YAML; None for anything else."""
+    rest = re.match(r": +(#[^\s\"\\].*?) *$", key.source[key.end.index :], re.MULTILINE)
+    if rest is None or not isinstance(value, Scalar) or value.value is not None:
+        return None
+    at = Span(key.end.line + 1, key.end.column + 1 + rest.start(1), key.end.line + 1, key.end.column + 1 + rest.end(1))
+    return (Fix(f"write `{quoted(rest[1])}`", (Edit(at, quoted(rest[1])),)),)
 
 
 def child(kind: Kind, key: Scalar, value: YamlList) -> tuple[Fix, ...]:
@@ -185,13 +243,23 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
         yield from _instead(fault, span, there, lines[span.line - 1])
     if fault.label == "put it in quotes" and there:
         yield Fix("put it in quotes", (Edit(span, quoted(there)),), True)
-    elif fault.help == "put it in quotes" and fault.code == "BT005":
+    elif (
+        fault.help == "put it in quotes"
+        and fault.code == "BT005"
+        and _OPENS.search(lines[span.line - 1][: span.column - 1])
+    ):
         rest = lines[span.line - 1][span.column - 1 :].partition(" #")[0].rstrip()
         yield Fix("put it in quotes", (Edit(span._replace(end_column=span.column + len(rest)), quoted(rest)),), True)
     if fault.label == "a text with `: ` in it stands in quotes":
         key, _, rest = lines[span.line - 1].partition(": ")
         text, at = rest.partition(" #")[0].rstrip(), span._replace(column=len(key) + 3)
         yield Fix(f"write `{quoted(text)}`", (Edit(at._replace(end_column=at.column + len(text)), quoted(text)),))
+    if whole := _WHOLE_LINE.match(fault.help):
+        line = lines[span.line - 1]
+        at = span._replace(column=line.index(whole[1].partition(" ")[0]) + 1, end_column=len(line.rstrip()) + 1)
+        yield Fix(f"write `{whole[1]}`", (Edit(at, whole[1]),), "'{" in whole[1])
+    if fault.label == "is a colon missing after it?":
+        yield Fix("put a colon after it", (Edit(span._replace(column=span.end_column), ":"),), True)
     if fault.label == "is a space missing after the colon?":
         yield Fix("put a space after the colon", (Edit(span._replace(column=span.end_column), " "),), True)
     if fault.help == "replace each tab by spaces":
@@ -207,6 +275,8 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
 def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[Fix]:
     """Yields the fixes that replace the text at the fault with the exact text of its help or label."""
     before = line[: span.column - 1]
+    if said := _ENTRY.match(fault.label):
+        yield Fix(f"write `{said[1]}`", (Edit(span, said[1]),))
     if said := _TEXT.search(fault.help):
         mark = "'" if before.count('"') % 2 else '"'
         yield Fix(f"write `{mark}{said[1]}{mark}`", (Edit(span, f"{mark}{said[1]}{mark}"),))

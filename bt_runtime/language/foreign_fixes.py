@@ -21,6 +21,10 @@ _FIELDS = {
     "why": ("reason", "message", "msg"), "hz": ("frequency",),
     "success": ("success_count", "success_threshold", "threshold"), "failure": ("failure_count", "failure_threshold"),
 }  # fmt: skip
+_COMMON = {  # of any node
+    "when": ("if", "condition", "precondition", "guard"), "unless": ("_skipIf", "skip_if"),
+    "about": ("description", "comment", "doc", "note"), "name": ("label", "title", "id", "ID"),
+}  # fmt: skip
 _MILLISECONDS = ("msec", "ms", "millis", "milliseconds", "timeout_ms", "delay_msec")
 _RETRIES = ("retries", "max_retries", "num_retries")  # the attempts after the first, or all of them
 _POLICIES = {"SuccessOnAll": ("success: -1", True), "SuccessOnOne": ("success: 1", False)}  # of py_trees
@@ -45,11 +49,16 @@ def field(kind: Kind, fields: Node, name: Scalar, value: Node) -> Renamed | None
     if kind.name in ("sequence", "fallback") and name.text == "memory" and isinstance(fields, YamlMap):
         return _memory(kind, fields, name, value)
     ours = next((ours for ours, names in _FIELDS.items() if name.text in names and kind.field(ours) is not None), "")
-    if not ours:
+    ours = ours or next((ours for ours, names in _COMMON.items() if name.text in names), "")
+    if not ours or (isinstance(fields, YamlMap) and fields.get(ours) is not None):
         return None
-    doubtful = kind.name == "retry" and name.text in _RETRIES
+    doubtful = (kind.name == "retry" and name.text in _RETRIES) or ours in ("when", "unless")
     fixes = (Fix(f"write `{ours}`", (Edit(name.span, ours),)),) if doubtful else ()
-    return Renamed(ours, f"did you mean `{ours}`" + (", all attempts with the first?" if doubtful else "?"), fixes)
+    return Renamed(
+        ours,
+        f"did you mean `{ours}`" + (", all attempts with the first?" if ours == "times" and doubtful else "?"),
+        fixes,
+    )
 
 
 def _seconds(name: Scalar, value: Node) -> Renamed:
@@ -98,6 +107,9 @@ def node(key: Scalar, value: Node, meant: Meant, registry: Registry) -> tuple[Fi
         edits = (Edit(at, f" {{{', '.join(fields)}}}"),)
     sure = meant.same and bool(edits or not fields)
     title = f"write `{kind.name}`" + (f" with `{', '.join(fields)}`" if fields and edits else "")
+    for name, each in value if isinstance(value, YamlMap) and kind.name == "rate" else ():
+        if (ours := field(kind, value, name, each)) and ours.fixes:
+            edits, title = (*ours.fixes[0].edits, *edits), f"{title} and `{ours.fixes[0].title[7:-1]}`"
     return (Fix(title, (Edit(key.span, kind.name), *edits), sure),)
 
 

@@ -280,7 +280,7 @@ class _Reader:
         try:
             return agent_options.condition(node.text)
         except ExpressionError as error:
-            self.fault(f"`requires` takes an expression: {error.message}", node.span, "such as `guard_closed`")
+            self.fault(f"`requires` takes an expression: {error.message}", node.span, agent_options.ENTRIES)
             return None
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:

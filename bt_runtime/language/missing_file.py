@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Protocol
 
-from bt_runtime.language import project
+from bt_runtime.language import manifest, project
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.language.project import Folder
@@ -23,8 +24,10 @@ class Loading(Protocol):
 
 def no_manifest(loader: Loading, name: str, file: str, span: Span) -> None:
     known = loader.names("skills")
+    label, owner = did_you_mean(name, known), re.search(r"`skills: \[(.+)\]`", manifest.offering(name, loader.project))
+    label = f"did you mean `{owner[1]}`, whose skill it is?" if owner else label
     message, help = f"there is no skill manifest `{name:.60}`", f"manifests here: {', '.join(known) or 'none'}"
-    loader.diagnostics.error("BT040", message, file, span, did_you_mean(name, known), help)
+    loader.diagnostics.error("BT040", message, file, span, label, help)
 
 
 def not_included(loader: Loading, why: str, name: str, file: str, span: Span) -> None:

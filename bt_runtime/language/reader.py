@@ -169,6 +169,7 @@ class NodeReader:
             if name.text not in known and name.text not in COMMON_NAMES:
                 meant, below = self.faults.no_field(kind, value, name, inside)
                 misspelt |= meant
+                spec.given |= dict.fromkeys(meant, inside)  # given, and at fault
                 inner.extend(Place(node, spec, field) for field, node in below)
             else:
                 given[name.text] = (name, inside)

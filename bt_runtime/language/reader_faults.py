@@ -41,6 +41,11 @@ class NodeFaults:
 
     def _below_its_field(self, kind: Kind, value: Node) -> str:
         """Shows how the value of `beep: 3` is written below its field."""
+        parts = value.items if isinstance(value, YamlList) else [value]
+        if all(isinstance(part, Scalar) and part.plain for part in parts):
+            given = ",".join(part.text for part in parts if isinstance(part, Scalar)).split(",")
+            if several := typos.several(kind, given):
+                return f"write `{several}`"
         if not isinstance(value, Scalar) or len(value.text) > typos.SHORT or not kind.fields:
             return ""
         written = typos.bare(kind, value.text if value.plain else fixes.quoted(value.text))
@@ -52,6 +57,9 @@ class NodeFaults:
         """Reports an unknown field; returns the probably intended fields, and the node that belongs below one of
         them."""
         inner: list[tuple[str, YamlMap]] = []
+        if isinstance(fields, YamlMap) and (meant := self._misplaced(kind, fields, name)) is not None:
+            self.lost |= typos.words(value)
+            return meant, inner
         below = typos.kind_as_field(kind, name.text, self.registry)
         foreign = None if below else foreign_fixes.field(kind, fields, name, value)
         close = foreign.field if foreign is not None else "" if below else _close(kind, name.text)
@@ -66,9 +74,32 @@ class NodeFaults:
         else:
             self.lost |= typos.words(value)
         ways = foreign.fixes if foreign is not None else ()
-        ways = fixes.below(kind, fields, name, value) if name.text in self.registry else ways
+        ways = fixes.below(kind, fields, name, value) if below else ways
         self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
         return {each for each in (below or close,) if each}, inner
+
+    def _misplaced(self, kind: Kind, fields: YamlMap, name: Scalar) -> set[str] | None:
+        """Reports several keys that belong elsewhere by one fault, at the first of them; None for any other key."""
+        own = [key for key, _ in fields if kind.field(key.text) is None and key.text not in COMMON_NAMES]
+        dashes = [key for key in own if key.text[:1] == "-" and key.text[1:] in self.registry]
+        if name in dashes:
+            label, help, field, ways = "a dash and a space: `- `", "", "children", fixes.dashed(name)
+        elif kind.includes and kind.field("with") is not None and foreign_fixes.field(kind, fields, name, name) is None:
+            label, help, field = "put it below `with:`", "the inputs of a tree stand below `with:`", "with"
+            ways = fixes.gathered(fields, own, "with")
+        elif kind.field("cases") is not None and all(
+            typos.is_node(each, self.registry) for key, each in fields if key in own
+        ):
+            label, help, field = "put it below `cases:`", "", "cases"
+            ways = fixes.gathered(fields, own, "cases")
+        elif kind.field("children") is not None and name.text in self.registry and len(own) == len(fields.pairs):
+            label, field, ways = "put it below `children:`", "children", fixes.listed(fields)
+            help = "a list (`- `) holds several nodes"
+        else:
+            return None
+        if name is own[0]:
+            self.error("BT013", f"`{kind.name}` has no field `{name.text}`", name.span, label, help, ways)
+        return {field}
 
     def unquoted(self, before: str, field: Field, hole: str, value: Node) -> None:
         """Reports a missing pair of quotes in `log: {room}` and `check: {n > 3}`."""
@@ -99,6 +130,13 @@ class NodeFaults:
     def lacking(self, kind: Kind, field: Field, key: Scalar, value: Node) -> None:
         """Reports a missing required field."""
         ways = fixes.lacking(key, value, field)
+        comment = fixes.comment(key, value)
+        if comment is not None:
+            message = f"`{kind.name}` lacks its field `{field.name}`"
+            self.error(
+                "BT015", message, key.span, help="`#` after a space begins a comment: quote the text", fixes=comment
+            )
+            return
         if field.name == "children":
             message, help = f"`{kind.name}` has no children", "give it one, or remove it"
             self.error("BT017", message, key.span, help=help, fixes=ways)
@@ -121,7 +159,9 @@ class NodeFaults:
             self._two_keys(node)
         else:
             help = "put the list below a control node, such as `sequence:`" if isinstance(node, YamlList) else ""
-            label = typos.joined(node.text, self.registry) if isinstance(node, Scalar) else ""
+            help = "write a node here, or take the `- ` or the key away" if _found(node) == "nothing" else help
+            text = node.text if isinstance(node, Scalar) else ""
+            label = typos.joined(text, self.registry) or typos.called(text, self.registry)
             message = f"a node is a mapping with one key, its kind, not {_found(node)}"
             self.error("BT014", message, node.span, label, help)
 
@@ -129,7 +169,14 @@ class NodeFaults:
         (first, value), (second, other) = node.pairs[:2]
         kind, label, help = self.registry.get(first.text), f"`{first.text}` is the kind already", ""
         inward = typos.inward(kind, first, value, second, other) if kind is not None else ""
-        if second.text in self.registry and not inward:
+        if kind is None:
+            label = f"`{first.text}` is no kind of node"
+            named = value.text if isinstance(value, Scalar) else ""
+            if named in self.registry:
+                help = f"write `{named}:`, and its fields one level deeper"
+            elif first.text in COMMON_NAMES and second.text in self.registry:
+                help = f"`{first.text}` belongs below `{second.text}`"
+        elif second.text in self.registry and not inward:
             help = "a second node begins a line with `- `, in the list of a control node"
         self.error(
             "BT014",
@@ -169,7 +216,12 @@ class NodeFaults:
     def _label(self, name: str) -> str:
         """Returns a suggestion for an unknown kind."""
         own = self.source_of(name) if self.source_of else ""
-        return own or done(name) or did_you_mean(name, self.registry.kinds)
+        return (
+            own
+            or typos.called(name, self.registry, "is written ")
+            or done(name)
+            or did_you_mean(name, self.registry.kinds)
+        )
 
     def error(
         self, code: str, message: str, span: Span, label: str = "", help: str = "", fixes: tuple[Fix, ...] = ()
@@ -179,8 +231,8 @@ class NodeFaults:
 
 def _close(kind: Kind, name: str) -> str:
     """Returns the field with a similar name. A field that every node has is suggested only when it begins alike."""
-    alike = (f.name for f in COMMON if f.name[:1] == name[:1])
-    return nearest(name, [*(f.name for f in kind.fields), *alike]) or ""
+    alike = [f.name for f in COMMON if f.name[:1] == name[:1]]
+    return nearest(name, [f.name for f in kind.fields]) or nearest(name, alike, 0.75) or ""
 
 
 def _found(node: Node) -> str:

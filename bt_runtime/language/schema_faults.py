@@ -16,7 +16,7 @@ from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix, nearest
 from bt_runtime.language.kinds.shape import Schema
 from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.schema_quick import Path
-from bt_runtime.language.source import Node, Scalar, YamlMap
+from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.types import Json, Span
 
 if TYPE_CHECKING:
@@ -110,6 +110,21 @@ class SchemaFaults:
                 )
             )
             label = _did_you_mean(close) if close else ""
+        if (
+            error.validator == "enum"
+            and (port := typos.port_meant(node))
+            and "any" in cast(Json, error.validator_value)
+        ):
+            label = f"write `{port}`"
+        if error.validator_value == [1] and error.instance == "1":
+            label = "write `1`"
+        if isinstance(node, YamlList) and node.items and "ports are a mapping" in said:
+            if all(isinstance(item, Scalar) for item in node.items):
+                label = f"write `{{{', '.join(f'{item.data()}: any' for item in node.items)}}}`"
+            elif isinstance(node.items[0], YamlMap):
+                label = "without the dashes: `name: type`"
+        if isinstance(node, Scalar) and error.validator_value == ["array", "null"] and node.text:
+            label = f"write `[{node.text}]`"
         meant = typos.BOOLEANS.get(str(error.instance).casefold()) if error.validator_value == "boolean" else None
         if meant is not None and isinstance(node, Scalar) and node.plain:  # YAML 1.2 reads them as texts
             label, fixes = f"write `{meant}`", (Fix(f"write `{meant}`", (Edit(node.span, meant),), True),)
@@ -126,9 +141,11 @@ class SchemaFaults:
         known = schema["properties"]
         what = schema.get("$comment") or named(path) or self.what
         for key, value in islice(((key, value) for key, value in node if key.text not in known), MOST):
-            close = nearest(key.text, known)
+            close = nearest(key.text, known) or typos.head_meant(key.text, known.keys() - node.keys())
             label = typos.after_comma(key, value) if " " in key.text else ""
             label = label or (_did_you_mean(close) if close else "")
+            if key.text in ("required", "optional") and "default" in known:
+                label = "leave it out: what has a `default` may be missing"
             if key.text == "condition" and "instant" in known:
                 label = "write `instant: true`, and return true or false"
             message, help = f"{what} has no `{key.text:.40}`", f"it has: {', '.join(known)}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 
 from bt_runtime.language.diagnostics import Diagnostics
-from bt_runtime.language.faults.diagnostic import Edit, Fix
+from bt_runtime.language.expression import compile
+from bt_runtime.language.faults.diagnostic import BtError, Edit, Fix
 from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Registry
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 
@@ -40,9 +41,35 @@ def other_holes(node: Scalar, file: str, diagnostics: Diagnostics) -> None:
         diagnostics.warning("BT036", message, file, at, f"write `{written}`", help, ways)
 
 
+# What others call the parts of a tree file, of a port, of a manifest.
+_HEADS = {
+    "blackboard": ("variables", "vars", "entries", "state"), "tree": ("name", "id", "title"),
+    "inputs": ("params", "parameters", "arguments", "args"), "outputs": ("returns", "results"),
+    "skills": ("imports", "import", "uses", "use"), "root": ("main", "behavior", "behaviour", "main_tree"),
+    "about": ("description", "doc", "comment", "notes"), "default": ("value", "initial", "init", "initial_value"),
+    "choices": ("enum", "values", "options", "one_of"), "minimum": ("ge", "low"), "maximum": ("le", "high"),
+}  # fmt: skip
+
+
+def head_meant(word: str, known: Collection[str]) -> str:
+    """Returns our key for another format's; "" when it is unknown."""
+    return next((ours for ours, names in _HEADS.items() if ours in known and word.casefold() in names), "")
+
+
+def port_meant(node: Node) -> str:
+    """Recognises a value in the place of a port's type: `battery: 1.0`; returns the port with it as its default."""
+    value = node.value if isinstance(node, Scalar) else None
+    types = {bool: "boolean", int: "integer", float: "number"}
+    type = types.get(value.__class__, "")
+    return f"{{type: {type}, default: {node.text}}}" if isinstance(node, Scalar) and type else ""
+
+
 def type_meant(word: str) -> str:
     """Returns our name for another language's type, such as `int`; "" when it is unknown."""
-    return next((ours for ours, names in _TYPES.items() if word.casefold() in names), "")
+    name = word.casefold().partition("<")[0].rstrip("?")
+    if name.endswith("[]"):
+        return "list"
+    return name if name in _TYPES else next((ours for ours, names in _TYPES.items() if name in names), "")
 
 
 def after_comma(name: Scalar, value: Node) -> str:
@@ -60,6 +87,26 @@ def joined(text: str, kinds: Registry) -> str:
     return f"a colon and a space: `{found[1]}: {value}`"
 
 
+def called(text: str, kinds: Registry, lead: str = "write ") -> str:
+    """Recognises `go_to(hall, 2)`, the call of a skill."""
+    found = re.fullmatch(r"([A-Za-z_]\w*)\(([^()]*)\)", text)
+    kind = kinds.get(found[1]) if found is not None and len(text) <= SHORT else None
+    if found is None or kind is None:
+        return ""
+    given = [each.strip() for each in found[2].split(",")] if found[2].strip() else []
+    bare = f"{given[0]}" if len(given) == 1 and kind.bare is not None else "{}" if not given else several(kind, given)
+    return f"{lead}`{kind.name}: {bare}`" if bare else ""
+
+
+def several(kind: Kind, given: Sequence[str]) -> str:
+    """Returns values in the order of a skill's fields as a mapping of them; "" when they do not fit."""
+    takes = [f.name for f in kind.fields if not f.writes and f.type not in NODE_TYPES]
+    needed = sum(f.required for f in kind.fields)
+    if kind.family != "skill" or len(given) < 2 or not needed <= len(given) <= len(takes):
+        return ""
+    return f"{{{', '.join(f'{name}: {value.strip()}' for name, value in zip(takes, given, strict=False))}}}"
+
+
 def bare(kind: Kind, value: str) -> str:
     """Returns a bare value below its probable field: the only required one, or the only one."""
     needed = [f for f in kind.fields if f.required] or list(kind.fields)
@@ -73,10 +120,40 @@ def boolean(node: Node) -> str:
     return f"write `{meant}`" if meant is not None else ""
 
 
-def number(name: str, text: str) -> str:
+_COUNTS = {
+    "times": dict.fromkeys(("forever", "inf", "infinite", "infinity", "always", "unlimited"), "-1"),
+    "success": {"all": "-1", "any": "1", "one": "1"}, "failure": {"all": "-1", "any": "1", "one": "1"},
+}  # fmt: skip
+
+
+def instead(name: str, type: str, node: Node, text: str) -> str:
+    """Returns what to write for a text where a number, a boolean, a list or a mapping belongs."""
+    if type == "boolean" and boolean(node):
+        return boolean(node)
+    if type in ("integer", "number"):
+        if re.fullmatch(r"-?\d+" + (r"(\.\d+)?" if type == "number" else ""), text):
+            return f"write `{text}`"
+        if meant := _COUNTS.get(name, {}).get(text.casefold()):
+            return f"write `{meant}`"
+        if name == "seconds" and (said := _seconds(text)):
+            return said
+    plain = isinstance(node, Scalar) and node.plain and len(text) <= SHORT
+    if plain and re.fullmatch(_WORD, text):
+        return f"if an entry is meant: `{_quoted(f'{{{text}}}')}`"
+    return f"to compute it: `{_quoted(f'{{{text}}}')}`" if plain and computes(text) else ""
+
+
+def computes(text: str) -> bool:
+    """True when the text looks like an expression: it holds an operator, or calls a function."""
+    try:
+        found = compile(text) if len(text) < 200 else None
+    except BtError:
+        return False
+    return found is not None and (bool(found.names) or "(" in text) and found.part.how != "name"
+
+
+def _seconds(text: str) -> str:
     """Recognises `wait: 5s` and `wait: until n > 3` in place of a number of seconds, and shows the correct form."""
-    if name != "seconds":
-        return ""
     if text.startswith("until ") and len(text) <= SHORT:
         test = text.removeprefix("until ").strip()
         return f"write `{{until: {_quoted(test) if set(test) & _MARKS else test}}}`"
@@ -88,8 +165,13 @@ def number(name: str, text: str) -> str:
 
 
 def assigned(node: Node) -> str:
-    """Recognises `set: n = 3`."""
+    """Recognises `set: n = 3`, `set: n += 1` and `set: [n: 3]`."""
+    if isinstance(node, YamlList) and node.items and all(isinstance(i, YamlMap) and i.pairs for i in node.items):
+        return "without the list, a mapping: `entry: value`"
     text = node.text if isinstance(node, Scalar) else ""
+    text = re.sub(rf"\A({_WORD})\s*(?:([-+*/])=\s*|([-+])\3\Z)", r"\1 = \1 \2\3 ", text) + (
+        "1" if text[-2:] in ("++", "--") else ""
+    )
     found = re.fullmatch(rf"({_WORD})\s*:?=\s*([^=].*)", text)
     if found is None or len(text) > SHORT:
         return ""
@@ -137,16 +219,16 @@ def nodes_inside(value: Node, registry: Container[str]) -> list[Node]:
     todo = [value]
     while todo:
         node = todo.pop()
-        if _is_node(node, registry):
+        if is_node(node, registry):
             found.append(node)
-        elif isinstance(node, YamlList) and any(_is_node(item, registry) for item in node):
+        elif isinstance(node, YamlList) and any(is_node(item, registry) for item in node):
             found.extend(node.items)  # where one is a node, all are meant to be
         elif not isinstance(node, Scalar):
             todo.extend(reversed(_inner(node)))
     return found
 
 
-def _is_node(node: Node, registry: Container[str]) -> bool:
+def is_node(node: Node, registry: Container[str]) -> bool:
     return isinstance(node, YamlMap) and len(node.pairs) == 1 and node.pairs[0][0].text in registry
 
 

@@ -125,14 +125,10 @@ class Values:
             quoted = "put it in quotes" if field.type == "string" and not isinstance(value, list | dict | None) else ""
             hole = unquoted_hole(node)
             quoted = f'quote it: `"{{{hole}}}"`' if hole else quoted
-            if isinstance(value, str) and field.type in ("number", "integer"):
+            if isinstance(value, str):
                 from bt_runtime.language import typos
 
-                quoted = typos.number(field.name, value)
-            if isinstance(value, str) and field.type == "boolean":
-                from bt_runtime.language import typos
-
-                quoted = typos.boolean(node)
+                quoted = typos.instead(field.name, field.type, node, value)
             return self.wrong(node, f"`{field.name}` takes {an(field.type)}, not {an(type_name(value))}", quoted)
         if field.choices and value not in field.choices:
             return self.wrong(

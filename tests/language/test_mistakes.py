@@ -1,5 +1,5 @@
-"""Sixty mistakes of people who write trees by hand: each is told on its line, in words that lead to what was meant, and
-where a program can write it, the offered fix gives a sound tree that says what was meant."""
+"""Mistakes of people who write trees by hand: each is told on its line, by one error, in words that lead to what was
+meant. Where a program can write it, the offered fix gives a sound tree that says what was meant."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ MISTAKES = {
     "a text without quotes": M("  check: phase == rest\n", 1, 'if it is a text: `"rest"`',
                                '  check: phase == "rest"\n'),
     "none for a text": M("  check: phase == none\n", 1, '`"none"`', '  check: phase == "none"\n'),
-    "a method": M('  check: phase.startswith("r")\n', 1, "`.` has no place here"),
+    "a method": M('  check: phase.startswith("r")\n', 1, "`startswith` is a function",
+                  '  check: startswith(phase, "r")\n'),
     "a hole without quotes": M("  log: {phase}\n", 1, 'quote it: `log: "{phase}"`', '  log: "{phase}"\n'),
     "a hole of a shell": M('  log: "now ${phase}"\n', 1, "write `{phase}`", '  log: "now {phase}"\n'),
     "a hole of a shell without quotes": M("  log: ${phase}\n", 1, "write `{phase}`", '  log: "{phase}"\n'),
@@ -148,7 +149,84 @@ MISTAKES = {
     "a port is misspelt": M("  tree: {file: door, with: {sde: left}}\n", 1, "did you mean `side`?",
                             "  tree: {file: door, with: {side: left}}\n"),
 }  # fmt: skip
+V = "version: 1\ntree: t\n"
+L = "root: {log: a}\n"
+HEADS = {  # of whole files, by their lines
+    "a version in quotes": M(f'version: "1"\ntree: t\n{L}', 1, "write `1`", V + L),
+    "a name for the tree": M(f"version: 1\nname: t\n{L}", 2, "did you mean `tree`?", V + L),
+    "a description": M(f"{V}description: b\n{L}", 3, "did you mean `about`?", f"{V}about: b\n{L}"),
+    "parameters": M(f"{V}params: {{a: any}}\n{L}", 3, "did you mean `inputs`?", f"{V}inputs: {{a: any}}\n{L}"),
+    "variables": M(f"{V}variables: {{a: any}}\n{L}", 3, "`blackboard`?", f"{V}blackboard: {{a: any}}\n{L}"),
+    "inputs in a list": M(f"{V}inputs: [a, b]\n{L}", 3, "a mapping", f"{V}inputs: {{a: any, b: any}}\n{L}"),
+    "inputs with dashes": M(f"{V}inputs:\n  - a: any\n{L}", 4, "without the dashes"),
+    "a value for a type": M(f"{V}blackboard: {{a: 1.5}}\n{L}", 3, "one of these types",
+                            f"{V}blackboard: {{a: {{type: number, default: 1.5}}}}\n{L}"),
+    "an initial value": M(f"{V}blackboard: {{a: {{initial: 2}}}}\n{L}", 3, "did you mean `default`?",
+                          f"{V}blackboard: {{a: {{default: 2}}}}\n{L}"),
+    "an enum": M(f"{V}inputs: {{a: {{enum: [b]}}}}\n{L}", 3, "`choices`?", f"{V}inputs: {{a: {{choices: [b]}}}}\n{L}"),
+    "an optional input": M(f"{V}inputs: {{a: {{required: false}}}}\n{L}", 3, "may be missing"),
+    "skills as a text": M(f"{V}skills: yard\n{L}", 3, "takes a list", f"{V}skills: [yard]\n{L}"),
+    "a skill among the manifests": M(f"{V}skills: [mow]\n{L}", 3, "`yard`, whose skill", f"{V}skills: [yard]\n{L}"),
+}  # fmt: skip
+MORE = {
+    # kinds and fields
+    "a cooldown on one line": M("  cooldown: {seconds: 4, child: {log: a}}\n", 1, "`rate` with `hz:`",
+                                "  rate: {else: skip, hz: 0.25, child: {log: a}}\n"),
+    "a field that only begins as another": M("  scan: {when_done: a}\n", 1, "its fields: spots"),
+    "a guard of another library": M("  log: {text: a, if: wet}\n", 1, "`when`?", "  log: {text: a, when: wet}\n"),
+    "a comment as a field": M("  log: {text: a, comment: b}\n", 1, "`about`?", "  log: {text: a, about: b}\n"),
+    "attempts without end": M("  retry: {times: forever, child: {check: wet}}\n", 1, "write `-1`",
+                              "  retry: {times: -1, child: {check: wet}}\n"),
+    "all must succeed": M("  parallel: {success: all, children: [log: a]}\n", 1, "write `-1`",
+                          "  parallel: {success: -1, children: [log: a]}\n"),
+    "the inputs of a tree beside its file": M("  tree: {file: door, side: left}\n", 1, "below `with:`",
+                                              "  tree: {file: door, with: {side: left}}\n"),
+    "the inputs of a tree on lines": M("  tree:\n    file: door\n    side: left\n", 3, "below `with:`",
+                                       "  tree:\n    file: door\n    with:\n      side: left\n"),
+    "branches beside the test": M("  switch:\n    on: phase\n    rest: {log: a}\n", 3, "below `cases:`",
+                                  "  switch:\n    on: phase\n    cases:\n      rest: {log: a}\n"),
+    "a skill that is called": M("  mow(lawn)\n", 1, "write `mow: lawn`", "  mow: lawn\n"),
+    "a skill that is called, with a colon": M("  water(a, 2):\n", 1, "`water: {bed: a, litres: 2}`"),
+    "parameters in a list": M("  water: [a, 2]\n", 1, "takes its fields", "  water: {bed: a, litres: 2}\n"),
+    "parameters with a comma": M("  water: a, 2\n", 1, "takes its fields", "  water: {bed: a, litres: 2}\n"),
+    "a number in quotes": M('  water: {bed: a, litres: "2"}\n', 1, "write `2`", "  water: {bed: a, litres: 2}\n"),
+    # shapes
+    "nodes without dashes": M("  sequence:\n    log: a\n    wait:\n      seconds: 3\n", 2, "a list (`- `)",
+                              "  sequence:\n    - log: a\n    - wait:\n        seconds: 3\n"),
+    "nodes in braces": M("  sequence: {log: a, wait: 3}\n", 1, "a list (`- `)", "  sequence: [log: a, wait: 3]\n"),
+    "dashes without a space": M("  sequence:\n    -log: a\n    -log: b\n", 2, "a dash and a space",
+                                "  sequence:\n    - log: a\n    - log: b\n"),
+    "no colon before the list": M("  sequence\n    - log: a\n", 1, "is a colon missing after it?",
+                                  "  sequence:\n    - log: a\n"),
+    "an empty item": M("  sequence:\n    - log: a\n    -\n", 3, "write a node here"),
+    "the kind as a field": M("  type: sequence\n  children: [log: a]\n", 2, "write `sequence:`"),
+    "a name before the kind": M("  name: b\n  sequence: [log: a]\n", 2, "`name` belongs below `sequence`"),
+    "a text that begins with a number sign": M("  log: #1 is on\n", 1, "begins a comment", '  log: "#1 is on"\n'),
+    "a text that begins with a hole": M("  log: {phase} is on\n", 1, "quote the whole", '  log: "{phase} is on"\n'),
+    # expressions
+    "greater or equal the other way round": M("  check: laps => 3\n", 1, "write `>=`", "  check: laps >= 3\n"),
+    "three equals signs": M("  check: laps === 3\n", 1, "write `==`", "  check: laps == 3\n"),
+    "unequal as in JavaScript": M("  check: laps !== 3\n", 1, "write `!=`", "  check: laps != 3\n"),
+    "unequal as in SQL": M("  check: laps <> 3\n", 1, "write `!=`", "  check: laps != 3\n"),
+    "a question mark": M('  check: "wet ? true : false"\n', 1, "`this if condition else that`"),
+    "not as in C, after a word": M("  check: laps > 1 and !wet\n", 1, "write `not wet`",
+                                   "  check: laps > 1 and not wet\n"),
+    "and in capitals": M("  check: wet AND laps > 1\n", 1, "write `and`", "  check: wet and laps > 1\n"),
+    "not in capitals": M("  check: NOT wet\n", 1, "write `not`", "  check: not wet\n"),
+    "a dollar sign": M("  check: $level > 1\n", 1, "write `level`", "  check: level > 1\n"),
+    "a method of a text": M("  check: phase.lower() == 'rest'\n", 1, "write `lower(phase)`",
+                            "  check: lower(phase) == 'rest'\n"),
+    "a bracket that is not closed": M("  check: (laps > 1\n", 1, "never closed"),
+    "a percent sign after a text": M('  log: "at %s" % phase\n', 1, "may not begin with `%`"),
+    "the blackboard by its name": M("  check: blackboard.level > 1\n", 1, "by its name alone"),
+    # entries
+    "an entry without its hole": M("  for_each: {in: laps, as: s, child: {log: '{s}'}}\n", 1, "if an entry is meant"),
+    "added and assigned": M("  set: laps += 2\n", 1, "takes a mapping", "  set: {laps: '{laps + 2}'}\n"),
+    "an entry set to a quoted number": M('  set: {laps: "3"}\n', 1, "write `3`", "  set: {laps: 3}\n"),
+}  # fmt: skip
+MISTAKES |= MORE
 TYPES = {"int": "integer", "float": "number", "bool": "boolean", "str": "string", "dict": "object", "array": "list"}
+TYPES |= {"list<int>": "list", "string?": "string"}
 
 
 @pytest.fixture(autouse=True)
@@ -177,23 +255,48 @@ def fixed(text: str, words: str = "") -> str:
     return check_file.mended(applied(text, fix.edits), "t.yaml", checked)[0]
 
 
-def test_they_are_sixty() -> None:
-    assert len(MISTAKES) == 60 and sum(bool(each.meant) for each in MISTAKES.values()) >= 44
+def written(name: str) -> Mistake:
+    """The mistake of this name, in a whole file, with its line in that."""
+    if name in HEADS:
+        return HEADS[name]
+    found = MISTAKES[name]
+    return found._replace(written=HEAD + found.written, line=TOP + found.line, meant=found.meant and HEAD + found.meant)
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+EVERY = [*MISTAKES, *HEADS]
+
+
+def test_they_are_more_than_a_hundred() -> None:
+    assert len(EVERY) >= 110 and sum(bool(written(name).meant) for name in EVERY) >= 84
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_a_mistake_is_told_on_its_line_in_words_that_lead_to_what_was_meant(name: str) -> None:
-    mistake = MISTAKES[name]
-    faults = [d for d in told(HEAD + mistake.written) if d.span is not None and d.span.line - TOP == mistake.line]
-    assert any(mistake.words in f"{d.message} {d.label} {d.help}" for d in faults), told(HEAD + mistake.written)
+    mistake = written(name)
+    faults = [d for d in told(mistake.written) if d.span is not None and d.span.line == mistake.line]
+    assert any(mistake.words in f"{d.message} {d.label} {d.help}" for d in faults), told(mistake.written)
 
 
-@pytest.mark.parametrize("name", [name for name, each in MISTAKES.items() if each.meant])
+@pytest.mark.parametrize("name", [name for name in EVERY if written(name).meant])
 def test_the_fix_of_a_mistake_is_sound_and_says_what_was_meant(name: str) -> None:
-    mistake = MISTAKES[name]
-    made = fixed(HEAD + mistake.written, mistake.words)
-    assert source.parse(made).sound().data() == source.parse(HEAD + mistake.meant).sound().data(), made
+    mistake = written(name)
+    made = fixed(mistake.written, mistake.words)
+    assert source.parse(made).sound().data() == source.parse(mistake.meant).sound().data(), made
     assert not [str(d) for d in checked(made).diagnostics if d.severity == "error"]
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "dashes without a space"])  # two equal keys as well
+def test_one_mistake_is_one_error(name: str) -> None:
+    errors = [str(d) for d in told(written(name).written) if d.severity == "error"]
+    assert len(errors) <= 1, errors
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_certain_fixes_of_a_mistake_leave_no_new_error(name: str) -> None:
+    mistake = written(name)
+    made = check_file.mended(mistake.written, "t.yaml", checked)[0]
+    errors = [str(d) for d in checked(made).diagnostics if d.severity == "error"]
+    assert made == mistake.written or not errors, made
 
 
 @pytest.mark.parametrize("word", TYPES)

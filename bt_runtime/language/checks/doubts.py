@@ -11,7 +11,7 @@ from bt_runtime.language.checks import types
 from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import Expression, compile
-from bt_runtime.language.faults.diagnostic import BtError, Edit, Fix, did_you_mean
+from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.source import Scalar, YamlMap
@@ -29,16 +29,25 @@ def unwritten(tree: TreeSpec, read: Use, known: Set[str], diagnostics: Diagnosti
         f"if it comes from outside, say so: `blackboard: {{{name}: any}}`"
     )
     label, ways = output_of(tree, name) or (did_you_mean(name, known), ())
+    label = "an entry is written by its name alone" if name in ("blackboard", "bb") and not label else label
     message = f"nothing in this tree writes `{name}`"
     diagnostics.warning("BT023", message, read.spec.file, read.span, label, help, ways)
 
 
+OUTERMOST = "the outermost tree"
+
+
+def alone(found: Diagnostic) -> bool:
+    """True for a warning that holds only where its tree is the outermost one."""
+    return found.code == "BT023" and OUTERMOST in found.message
+
+
 def unguarded(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
-    """Warns about a skill that `requires` what this tree has no entry for: it never starts where no tree around has."""
+    """Warns about a skill that `requires` what the outermost tree has no entry for: it never starts."""
     condition = spec.kind.data["entry"].requires
     known = {*tree.ports, *(name for node in tree.root.walk() for name in written_by(node))}
     for name in [name for name in condition.names if name not in known]:
-        message = f"`{spec.kind.name}` requires `{condition.text}`, and nothing in this tree has an entry `{name}`"
+        message = f"`{spec.kind.name}` requires `{condition.text}`, and {OUTERMOST} `{tree.name}` has no entry `{name}`"
         help = f"it starts only where the outermost tree has one: `blackboard: {{{name}: boolean}}`"
         diagnostics.warning("BT023", message, spec.file, spec.span, did_you_mean(name, known), help)
 
@@ -53,20 +62,7 @@ def way_out(use: Use, port: Port, value: Json) -> tuple[Span | None, str]:
         return node.span, ""
     if port.choices:
         return node.span, did_you_mean(value, [str(choice) for choice in port.choices])
-    if port.type == "boolean":
-        return node.span, typos.boolean(node)
-    if port.type in ("string", "any") or not _computes(value):
-        return node.span, ""
-    return node.span, f'to compute it: `"{{{value}}}"`'
-
-
-def _computes(text: str) -> bool:
-    """True when the text looks like an expression: it holds a name and an operator."""
-    try:
-        found = compile(text) if len(text) < 200 else None
-    except BtError:
-        return False
-    return found is not None and bool(found.names) and found.part.how != "name"
+    return node.span, "" if port.type in ("string", "any") else typos.instead(use.name, port.type, node, value)
 
 
 def written_text(tree: TreeSpec, used: Usage, use: Use, value: str, diagnostics: Diagnostics) -> None:
@@ -77,7 +73,11 @@ def written_text(tree: TreeSpec, used: Usage, use: Use, value: str, diagnostics:
         return
     label, help = typos.boolean(node), f'if the text is meant: `"{value}"`'
     message = f"`{value}` is a text here, and as a test each text is true"
-    if not label and _computes(value) and set(compile(value).names) <= {*tree.ports, *(w.name for w in used.writes)}:
+    if (
+        not label
+        and typos.computes(value)
+        and set(compile(value).names) <= {*tree.ports, *(w.name for w in used.writes)}
+    ):
         label, help = f'to compute it: `"{{{value}}}"`', ""
         message = f"this writes the text `{value:.40}`, and computes nothing"
     if label:

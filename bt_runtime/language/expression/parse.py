@@ -40,7 +40,7 @@ class Parser:
         then = self.binary(_OR)
         if self.take("if"):
             condition = self.binary(_OR)
-            self.need("else", "write `this if condition else that`")
+            self.need("else", "`this if condition else that` chooses")
             then = part.choice(condition, then, self.expression())
         self.depth -= 1
         return then
@@ -116,9 +116,20 @@ class Parser:
         name, after = self.tokens[self.at], self.tokens[min(self.at + 1, len(self.tokens) - 1)]
         if name.kind != "name" or name.text.startswith("_") or after.text == "(":
             hint = '`name.field` and `name["field"]` read what a mapping has; there is nothing else to be had'
+            if name.text in FUNCTIONS and after.text == "(":
+                raise self.method(value, name)
             raise ExpressionError(FOREIGN, "`.` has no place here", hint, dot.start, dot.end)
         self.next()
         return part.field(value, part.constant(name.text, name.start, name.end))
+
+    def method(self, value: Operand, name: Token) -> ExpressionError:
+        """Returns the error for `text.lower()`, with the call of the function as the hint."""
+        self.at += 2
+        self.several(")")
+        of, end = self.text[value.start : value.end], self.tokens[self.at - 1].end
+        given = self.text[name.end : end].strip()[1:].lstrip()
+        written = f"{name.text}({of}{'' if given == ')' else ', '}{given}"
+        return ExpressionError(FOREIGN, f"`{name.text}` is a function", f"write `{written}`", value.start, end)
 
     def item(self, value: Operand) -> Operand:
         nothing = part.constant(None, value.end, value.end)
@@ -187,7 +198,7 @@ class Parser:
     def exists(self, token: Token) -> Operand:
         asked = self.next()
         if asked.kind != "name" or asked.text in OPERATORS or not self.take(")"):
-            raise ExpressionError(CALL, "`exists` takes one name", "write `exists(name)`", token.start, asked.end)
+            raise ExpressionError(CALL, "`exists` takes one name", "as in `exists(name)`", token.start, asked.end)
         self.asked.add(asked.text)
         return part.exists(asked.text, token.start, self.tokens[self.at - 1].end)
 
@@ -199,6 +210,8 @@ class Parser:
         if self.take(")"):
             first.start, first.end = opening.start, self.tokens[self.at - 1].end
             return first
+        if self.tokens[self.at].kind == "end":
+            raise self.unexpected(self.tokens[self.at], "this bracket is never closed", "close it by `)`")
         self.need(",", "close the bracket")
         return part.listing([first, *self.several(")")], opening.start, self.tokens[self.at - 1].end)
 
@@ -267,7 +280,11 @@ class Parser:
             return ExpressionError(FOREIGN, f"`{token.text}` has no place in an expression", "", token.start, token.end)
         if token.kind == "end":
             return ExpressionError(SYNTAX, message or "this expression ends too early", hint, token.start, token.end)
-        before = self.tokens[self.at - 2] if self.at > 1 else token
+        before = self.tokens[max(0, self.tokens.index(token) - 1)]
+        for word in (token, before):
+            if word.kind == "name" and word.text not in OPERATORS and word.text.lower() in OPERATORS:
+                said, hint = f"`{word.text}` has no place in an expression", f"write `{word.text.lower()}`"
+                return ExpressionError(FOREIGN, said, hint, word.start, word.end)
         if token.text == "(" and not message:
             message, hint = "only a function is called", f"there are {', '.join(sorted(KNOWN))}"
         elif not message and token.kind in ("name", "text", "number") and before.kind in ("name", "text", "number"):

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
     r"(?P<name>[^\W\d]\w*)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<text>'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\")"
+    r"|(?P<foreign>[=!]==|=>|=<|<>|(?<![\w\])])[$!][^\W\d]\w*)"
     r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>()\[\]{},:.])"
     r"|(?P<bad>.)"
     r"|(?P<end>\Z))",
@@ -25,12 +26,13 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "t": "\t"}
 
 # what people bring along from other languages
+_OURS = {"===": "==", "!==": "!=", "=>": ">=", "=<": "<=", "<>": "!="}
 _HINTS = {
     "=": "`==` compares; a value is given by `set`",
     "&": "write `and`",
     "|": "write `or`",
-    "!": "write `not`, or `!=`",
-    "?": "write `this if condition else that`",
+    "!": "`not a` negates, `a != b` compares",
+    "?": "`this if condition else that` chooses",
     "^": "a power is written `**`",
     ";": "one expression, one value",
     "$": "a name is written without `$`",
@@ -70,6 +72,10 @@ def scan(text: str, at: int) -> tuple[Token, int]:
     assert match is not None  # the last two alternatives take whatever there is
     kind = match.lastgroup or "end"
     start, end = match.span(kind)
+    if kind == "foreign":
+        ours = _OURS.get(match[kind]) or ("not " if match[kind][0] == "!" else "") + match[kind][1:]
+        message = f"`{match[kind]:.40}` has no place in an expression"
+        raise ExpressionError(FOREIGN, message, f"write `{ours:.40}`", start, end)
     if kind == "bad":
         raise _unknown(text, start)
     if kind == "number" and text[end : end + 1].isidentifier():

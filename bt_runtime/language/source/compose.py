@@ -218,6 +218,8 @@ class _Composer:
             help = "delete it: values here are text, numbers, true, false, null, lists and mappings"
             negated = not node.text if isinstance(node, Scalar) else False
             label = f"to negate: `not {shown[1:]}`" if negated and shown[1:].isidentifier() else ""
+            if label and isinstance(node, Scalar):
+                node.text = node.value = shown[1:]  # so that nothing is missing there
             self.fault("BT008", f"the tag `{shown}` is not read here", _span(event), label, help)
         except ValueError:
             self.fault("BT008", f"this is not `{shown}`", _span(event), help="delete the tag, or fix the value")

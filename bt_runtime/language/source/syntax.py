@@ -109,7 +109,8 @@ def explain(error: yaml.YAMLError, text: str, name: str) -> Diagnostic:
     if "cannot start any token" in problem:
         sign = line[mark.column : mark.column + 1]
         return Diagnostic("BT005", f"a value may not begin with `{sign}`", name, _at(mark), help="put it in quotes")
-    quoted = _after_quotes(line, mark) if "expected key" in context + problem or "block mapping" in context else None
+    ended = "expected key" in context + problem or "block mapping" in context or "mapping values" in problem
+    quoted = _after_quotes(line, mark) if ended else None
     if quoted:
         return quoted._replace(file=name)
     saying = next((s for doing, what, s in _SAYINGS if doing in context and what in problem), None)
@@ -174,14 +175,24 @@ def _missing_space(lines: list[str], line: int) -> Diagnostic | None:
             help = f"a key is written `{slip[1]} ` and then its value"
             label = "is a space missing after the colon?"
             return Diagnostic("BT005", "this line is not `key: value`", "", span, label, help)
+    before = lines[line - 1] if line else ""
+    bare = re.match(r"\s*(?:- +)*([A-Za-z_]\w*)\s*\Z", before)
+    if bare and len(lines[line]) - len(lines[line].lstrip()) >= len(before) - len(before.lstrip()):
+        span = Span(line, bare.start(1) + 1, line, bare.end(1) + 1)
+        label, help = "is a colon missing after it?", f"a key is written `{bare[1]}:`"
+        return Diagnostic("BT005", "this line is not `key: value`", "", span, label, help)
     return None
 
 
 def _after_quotes(line: str, mark: Mark) -> Diagnostic | None:
     """Detects text after a quoted value, such as `check: "room" == "x"`: the closing quote ends the value."""
-    begins = re.match(r"""\s*(?:- +)*(?:[A-Za-z_]\w*: +)?(?=["'])""", line)
+    begins = re.match(r"""\s*(?:- +)*(?:[A-Za-z_]\w*: +)?(?=["']|\{\w+\} *[^\s#])""", line)
     value = line[begins.end() :].rstrip() if begins else ""
-    if not begins or mark.column <= begins.end() or not line[: mark.column].rstrip().endswith(value[0]):
+    if (
+        not begins
+        or mark.column <= begins.end()
+        or not line[: mark.column].rstrip().endswith(value[0].replace("{", "}"))
+    ):
         return None
     other = "'" if "'" not in value else '"' if '"' not in value else ""
     whole = f"quote the whole: `{line[: begins.end()].strip().removeprefix('- ')} {other}{value}{other}`"
@@ -190,6 +201,5 @@ def _after_quotes(line: str, mark: Mark) -> Diagnostic | None:
         if other and "\\" not in value and len(value) <= 60
         else "quote the whole value, by quotes of the other kind"
     )
-    return Diagnostic(
-        "BT005", "nothing may follow a text in quotes", "", _at(mark), "the value ended before this", help
-    )
+    after = "braces: without quotes they are a mapping" if value[0] == "{" else "a text in quotes"
+    return Diagnostic("BT005", f"nothing may follow {after}", "", _at(mark), "the value ended before this", help)

@@ -39,7 +39,7 @@ PATIENCE = 1.0  # seconds for readers to take the rest
 MOST_READERS = 32
 MOST_GUESTS = 32  # connections that have not shown the token, or are not reading events
 MOST_CONNECTIONS = 96  # descriptors that the page takes of its process, those on their way out included
-GUEST = 15.0  # seconds that one has for a request and its answer, and between two
+GUEST = 15.0  # seconds for a request without the token and its answer, for a body, and between two requests
 _LOG = logging.getLogger(__name__)
 Command = Callable[[str, dict[str, Any]], Any]  # its name, and what it is about
 Streams = Callable[[str], "PageStream | None"]  # the stream of the run that a page names
@@ -146,11 +146,12 @@ class _Http(ThreadingHTTPServer):
     def waits(self, request: Any) -> None:
         """Marks an answered connection as waiting for its next request."""
         with self.lock:
-            if self.guests.pop(request, None) is not None:
+            self.guests.pop(request, None)  # it becomes the newest
+            if request in self.open:
                 self.guests[request] = time.monotonic()
 
     def admit(self, request: Any) -> None:
-        """Admits a connection that has shown the token."""
+        """Admits a connection that has shown the token: its answer may take as long as it takes."""
         with self.lock:
             self.guests.pop(request, None)
 
@@ -251,6 +252,7 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         body = self.rfile.read(int(length))
         self.unread = False
+        self.server.admit(self.request)
         return body
 
     def _command(self, body: bytes) -> None:

@@ -11,7 +11,6 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +20,7 @@ from bt_fleet.server.keys import Key
 from bt_fleet.server.link import Address, Link, library
 from bt_fleet.shared.traffic import places
 from bt_fleet.shared.traffic.claims import Holding
-from bt_fleet.store import record
+from bt_fleet.store import record, settings
 from bt_fleet.store.record import DONE, Record
 from bt_fleet.store.replica import restored
 from bt_fleet.store.store import Store
@@ -95,8 +94,15 @@ class Fleet(Closing):
         self, tree: str, inputs: Mapping[str, Json] | None = None, *, id: str | None = None, **more: Any
     ) -> tuple[str, bool]:
         """Sends a task; returns its id, and False when a task of this id was there before. `more`: fields of Task."""
-        task = Task(id or new_id(), placed(tree), dict(inputs or {}), sender=self.sender, **more)
-        return task.id, self.call(self.store.add(task))
+        task = Task(id or new_id(), placed(tree), dict(inputs or {}), **more)
+        return task.id, self.call(self._send(task))
+
+    async def _send(self, task: Task) -> bool:
+        return bool((await self.store.wish("send", self._by({"task": task.plain()})))["new"])
+
+    def _by(self, body: dict[str, Json], by: str = "") -> dict[str, Json]:
+        """Adds how the person is called, where no key says it, or where somebody uses this key's program."""
+        return {**body, "by": by or (self.sender if self.link.me == names.SOMEBODY else "")}
 
     def send_all(self, tasks: list[Task]) -> int:
         """Sends many tasks at once; returns how many were new."""
@@ -104,7 +110,9 @@ class Fleet(Closing):
         async def each() -> int:
             added = 0
             for first in range(0, len(tasks), 256):
-                added += sum(await asyncio.gather(*(self.store.add(task) for task in tasks[first : first + 256])))
+                if first >= 9 * forms.WISHES_OFTEN:  # a coordinator drops what comes faster
+                    await asyncio.sleep(256 / forms.WISHES_OFTEN)
+                added += sum(await asyncio.gather(*map(self._send, tasks[first : first + 256])))
             return added
 
         return self.call(each())
@@ -148,48 +156,27 @@ class Fleet(Closing):
 
     def cancel(self, task: str, reason: str = "") -> Record:
         """Wants a task to end: at once where nobody has begun it, else by its robot, which stops the run."""
-        held = self.show(task)
-        if held.state == DONE:
-            raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
-        by = self.sender or self.link.me
-        after = self.call(
-            self.store.change(task, lambda r: r.cancelled(self.store.wall(), by, reason) if r.state != DONE else None)
-        )
-        if after is not None and after.robot is not None:
-            order = {"stop": "cancel", "task": task, "term": after.term, "reason": reason}
-            self.call(self.store.order(after.robot, task, order))
-        return after or held
+        self.call(self.store.wish("cancel", self._by({"task": names.named(task, "a task"), "reason": reason})))
+        return self.show(task)
 
-    def settle(self, task: str, how: str, by: str) -> Record:
+    def settle(self, task: str, how: str) -> Record:
         """Decides a task that is in doubt: `again` gives it to any robot, otherwise the verdict."""
-        held = self.show(task)
-        if held.state == DONE:
-            raise BtError(f"task {task} is done: {held.verdict}", "send a new one")
-        if how == "again":
-            after = self.call(self.store.change(task, lambda r: r.returned(self.store.wall(), f"settled by {by}")))
-        else:
-            report = {"what": "ended", "task": task, "term": held.term, "robot": held.robot, "verdict": how, "by": by,
-                      "reason": f"settled by {by}"}  # fmt: skip
-            first = self.call(self.store.verdict(report))
-            after = self.call(self.store.change(task, lambda r: record.folded(r, first, self.store.wall())))
-        return after or held
+        self.call(self.store.wish("settle", self._by({"task": names.named(task, "a task"), "how": how})))
+        return self.show(task)
 
-    def _set(self, key: str, value: Json) -> None:
-        async def put() -> None:
-            await (await self.link.bucket(names.SETTINGS)).put(key, json.dumps(value).encode())
-
-        self.call(put())
-
-    def halt(self, reason: str, robot: str | None = None) -> list[str]:
+    def halt(self, reason: str = "", robot: str | None = None, by: str = "") -> list[str]:
         """Halts one robot, or all; returns those that have answered within a second. The others halt when they are
-        back, because the store keeps it."""
-        return self.call(self._told(f"halt.{robot}" if robot else "halt", {"reason": reason}))
+        back, because the store keeps it. `by`: how the person at this key's program is called."""
+        return self.call(self._told(robot, self._by({"on": True, "reason": reason}, by)))
 
-    def release(self, robot: str | None = None) -> list[str]:
+    def release(self, robot: str | None = None, reason: str = "", by: str = "") -> list[str]:
         """Ends a halt: robots go on with what they were at."""
-        return self.call(self._told(f"halt.{robot}" if robot else "halt", None))
+        return self.call(self._told(robot, self._by({"on": False, "reason": reason}, by)))
 
-    async def _told(self, key: str, value: Json) -> list[str]:
+    async def _switch(self, key: str, value: Json) -> None:
+        await (await self.link.bucket(names.SETTINGS)).put(key, json.dumps(value).encode())
+
+    async def _told(self, robot: str | None, value: Json) -> list[str]:
         """Keeps a halt or its release, which the server tells every robot; returns those that have taken it."""
         answered: set[str] = set()
 
@@ -198,7 +185,7 @@ class Fleet(Closing):
 
         subject = names.news(names.halted("*"))
         subscription = await self.link.nc.subscribe(subject, cb=self.store.intake.each(forms.HALTED, heard))
-        await (await self.link.bucket(names.SETTINGS)).put(key, json.dumps(value).encode())
+        await self._switch(names.halt(robot or names.EVERY, self.link.me), value)
         await asyncio.sleep(SOON)
         await subscription.unsubscribe()
         return sorted(answered)
@@ -223,7 +210,7 @@ class Fleet(Closing):
 
     def deploy(self, bundle: Bundle, key: Key, share: float = 1.0, name: str = "") -> Deployment:
         """Stores a signed version of a tree; this share of the robots tries it, or all run it from the next task on."""
-        return self.call(self._deploy(name or Path(bundle.tree).stem, bundle, key, share, "deploys"))
+        return self.call(self._deploy(name or Path(bundle.tree).stem, bundle, key, share))
 
     def back_to(self, tree: str, digest: str, key: Key) -> Deployment:
         """Signs an earlier version of a tree again, as the newest: all robots run it from the next task on."""
@@ -236,23 +223,20 @@ class Fleet(Closing):
             except NotFoundError as error:
                 raise BtError(f"the fleet has no version {digest}", "btr fleet versions") from error
             found, _ = bundles.opened(entry.value or b"", digest, None)
-            return await self._deploy(tree, found, key, 1.0, "goes back to")
+            return await self._deploy(tree, found, key, 1.0, back=True)
 
         return self.call(put())
 
-    async def _deploy(self, tree: str, bundle: Bundle, key: Key, share: float, what: str) -> Deployment:
-        settings, digest, now = await self.link.bucket(names.SETTINGS), bundle.digest, self.store.wall()
+    async def _deploy(self, tree: str, bundle: Bundle, key: Key, share: float, back: bool = False) -> Deployment:
+        digest, now = bundle.digest, self.store.wall()
         before = (await self._deployments()).get(tree, Deployment(tree))
         if before.stable == digest and not before.candidate:
             raise BtError(f"all robots run this version of {tree}: {digest}", "see btr fleet versions")
         terms = Terms(tree, max(before.number + 1, int(now)), before.stable)
         await (await self.link.bucket(names.TREES)).put(digest, bundle.sealed(key, terms))
-        change = {"candidate": digest} if share < 1 else {"stable": digest, "candidate": ""}
-        who = self.sender or key.name
-        note = f"{who} {what} {digest} {f'on {share:.0%} of the robots' if share < 1 else 'on all robots'}"
-        after = replace(before.noted(note, now, **change), share=share, by=who, number=terms.number)
-        await settings.put(f"deploy.{tree}", after.text())
-        return after
+        wish: dict[str, Json] = {"tree": tree, "digest": digest, "share": share, "back": back}
+        await self.store.wish("deploy", self._by(wish))
+        return (await self._deployments())[tree]
 
     def deployments(self) -> dict[str, Deployment]:
         return self.call(self._deployments())
@@ -262,9 +246,19 @@ class Fleet(Closing):
         read = [messages.read(forms.DEPLOYMENT, each.value) for each in kept if not each.gone]
         return {d.tree: d for d in map(deployment.of, read)}
 
+    def acts(self) -> list[tuple[float, str, str]]:
+        """Returns what persons did, the oldest first: when, who, and what. Of a setting the latest words are kept, of
+        a task the latest changes."""
+        found: list[tuple[float, str, str]] = []
+        for each in self.call(snapshot(self.link, names.SETTINGS)):
+            if not each.key.startswith("deploy."):
+                found += settings.act(each)
+        found += [act for each in self.deployments().values() for act in deployment.acts(each)]
+        return sorted(found + [act for held in self.ls() for act in record.acts(held)])
+
     def drain(self, robot: str, on: bool = True) -> None:
         """A robot that drains takes no more tasks; what it has not begun goes to others."""
-        self._set(f"drain.{robot}", on)
+        self.call(self._switch(names.drain(robot, self.link.me), self._by({"on": on})))
 
     def robots(self) -> dict[str, dict[str, Any]]:
         """Returns what every robot that ever joined says of itself."""

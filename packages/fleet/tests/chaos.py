@@ -210,7 +210,7 @@ class Chaos:
             for _ in range(1 + (number % 5 == 0)):
                 while True:
                     try:
-                        await Store(link).add(task)
+                        await Store(link).wish("send", {"task": task.plain()})
                         break
                     except Exception:
                         await asyncio.sleep(0.05)

@@ -90,18 +90,21 @@ class Forger:
         record = {"task": {"id": task, "tree": "repeat", "sender": WORD}, "state": "done", "verdict": "failure",
                   "reason": WORD}  # fmt: skip
         added = {"task": {"id": f"forged-{task}", "tree": "repeat", "sender": WORD}}
-        halt = {"reason": WORD}
+        halt, by = {"on": True, "reason": WORD, "by": WORD}, self.dice.choice(["ann", "watcher", self.me])
         return [
             (names.verdict(task), ended), (names.report(robot, task), ended), (names.report(robot, task), said),
             (names.order(robot, task), do), (names.order(robot, task), stop),
             (names.claim(robot, task, term), {"by": ""}),
             (names.kept(names.TASKS, task), record), (names.kept(names.TASKS, f"forged-{task}"), added),
-            (names.kept(names.SETTINGS, "halt"), halt), (names.kept(names.SETTINGS, f"halt.{robot}"), halt),
-            (names.kept(names.SETTINGS, f"drain.{robot}"), halt), (names.journal(robot, task, term), {"fence": True}),
+            (names.kept(names.SETTINGS, names.halt(names.EVERY, by)), halt), (names.wish("cancel", by), {"task": task}),
+            (names.kept(names.SETTINGS, names.halt(robot, by)), halt), (names.wish("send", by), added),
+            (names.kept(names.SETTINGS, names.drain(robot, by)), halt),
+            (names.journal(robot, task, term), {"fence": True}),
             (names.alive(robot), {"holds": {task: [term, "running"]}, "running": task}),
             (names.fetch(robot, task), {}), (names.halted(robot), {"halted": WORD}), (names.call(robot), {"call": "c"}),
             (names.news(names.answer(robot, "ann")), {"id": "q", "text": WORD}),
-            (names.changed(names.SETTINGS, "halt"), halt), (names.answer(robot, "ann"), {"id": "q", "text": WORD}),
+            (names.changed(names.SETTINGS, names.halt(names.EVERY, by)), halt),
+            (names.answer(robot, "ann"), {"id": "q", "text": WORD}),
             ("$JS.API.STREAM.PURGE.fleet_orders", {}), ("$JS.API.STREAM.DELETE.KV_fleet_tasks", {}),
             (f"$JS.API.CONSUMER.DELETE.fleet_orders.{robot}", {}),
             (f"$JS.API.CONSUMER.MSG.NEXT.fleet_orders.{robot}", {}),

@@ -159,7 +159,8 @@ def test_an_operator_halts_a_vehicle_under_a_master_control(tmp_path: Path) -> N
             control.until(lambda c: c.state["driving"])
             assert "agv" in fleet.halt("a person is in the cell")
             control.until(lambda c: c.state["paused"] and not c.state["driving"])
-            assert [each["errorDescription"] for each in control.state["errors"]] == ["a person is in the cell"]
+            why = [each["errorDescription"] for each in control.state["errors"]]
+            assert why == ["halted by somebody: a person is in the cell"]
             assert truth(folder, "at") == []
             fleet.release()
             control.until(lambda c: c.state["lastNodeId"] == "b" and not c.state["errors"])

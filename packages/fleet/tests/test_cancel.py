@@ -43,8 +43,8 @@ class Play:
     async def happens(self, what: str) -> None:
         store, agent = self.made.store, self.made.robots["r1"]
         if what in (HALT, RELEASE):
-            said = {"reason": "a person is in the cell"} if what == HALT else None
-            await (await self.made.link.bucket(names.SETTINGS)).put("halt", json.dumps(said).encode())
+            said = json.dumps({"on": what == HALT, "reason": "a person is in the cell"}).encode()
+            await (await self.made.link.bucket(names.SETTINGS)).put(names.halt(names.EVERY, "ann"), said)
             while bool(agent.halted) != (what == HALT) or (what == HALT and agent.running):
                 await asyncio.sleep(0.01)
         elif what == CANCEL:

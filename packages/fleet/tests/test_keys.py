@@ -88,7 +88,9 @@ def test_each_key_may_do_its_own(tmp_path: Path) -> None:
     async def play() -> None:
         async with guarded_fleet(tmp_path) as (server, links):
             await Store(links["coordinator"]).ordering("r7")
-            assert await Store(links["ann"]).add(Task("t1", "patrol"))
+            sent = {"task": Task("t1", "patrol").plain()}
+            assert (await Store(links["ann"]).wish("send", sent))["new"]
+            assert not (await Store(links["ann"]).wish("send", sent))["new"]
             assert [held.task.id for held in await Store(links["vic"]).records()] == ["t1"]
             await _robots_part(links["r7"])
             subject = names.journal("r7", "t1", 1)
@@ -103,6 +105,7 @@ def test_each_key_may_do_its_own(tmp_path: Path) -> None:
             assert {name: link.refused for name, link in links.items()} == dict.fromkeys(links, "")
             Keys(tmp_path / "server").add("robot", "r9", tmp_path / "r9.key")
             await asyncio.to_thread(guarded.reload, tmp_path / "server")
+            await Store(links["coordinator"]).ordering("r9")
             async with Link(Address(server.url, creds=tmp_path / "r9.key"), "r9") as late:
                 assert await Store(late).claim("r9", "t2", 1, "r9") == FIRST
             Keys(tmp_path / "server").revoke("r7")

@@ -31,7 +31,7 @@ from packages.fleet.tests.test_robot import Instant, Scene, keys, played
 
 # an attempt to connect that fails leaves its socket to the garbage collector, in the client's library
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-FORMS = {name: form for name, form in vars(forms).items() if isinstance(form, Form)}
+FORMS = {name: form for name, form in (vars(forms) | forms.WISHES).items() if isinstance(form, Form)}
 BAD = (
     b"", b"not json", b"[]", b"null", b"{}", b"1", b'"x"', b"\xff\xfe",
     b"[" * 100_000, b'{"a":' * 60 + b"1" + b"}" * 60,
@@ -56,8 +56,9 @@ def subjects(robot: str) -> list[str]:
         names.alive(robot), names.alive("a%20"), names.fetch(robot, "t"), names.halted(robot),
         names.said(robot, "asks"), names.answer(robot, "ann"), names.order(robot, "t"), names.call(robot),
         names.report(robot, "t"), names.report(robot, "job"), names.claim(robot, "t", 1), names.verdict("other"),
-        names.journal(robot, "t", 1), names.kept(names.TASKS, "x"), names.kept(names.SETTINGS, "halt.r9"),
-        names.kept(names.SETTINGS, "drain.r9"), names.kept(names.SETTINGS, "deploy.t"), names.kept(names.SETTINGS, "x"),
+        names.journal(robot, "t", 1), names.kept(names.TASKS, "x"), names.kept(names.SETTINGS, names.halt("r9", "ann")),
+        names.kept(names.SETTINGS, names.drain("r9", "ann")), names.kept(names.SETTINGS, "deploy.t"),
+        names.kept(names.SETTINGS, "x"), *(names.wish(what, "ann") for what in (*forms.WISHES, "x")),
         names.kept(names.ENTRIES, f"door.{robot}"), names.kept(names.ENTRIES, "door"),
         names.kept(names.ENTRIES, "a.b.c"),
         names.kept(names.LOCKS, f"lift.{robot}"), names.kept(names.LOCKS, "lift"), names.kept(names.ROBOTS, "x"),

@@ -260,7 +260,7 @@ def test_a_robot_that_drains_gives_what_it_has_not_begun_to_others(tmp_path: Pat
         await asyncio.gather(*(made.store.add(Task(f"t{n}", "stays")) for n in range(4)))
         await one.begun.wait()
         bucket = await made.link.bucket(names.SETTINGS)
-        await bucket.put("drain.r1", b"true")
+        await bucket.put(names.drain("r1", "ann"), b'{"on":true}')
         await made.join("r2", two)
         begun = one.ran[0]
         for task in {f"t{n}" for n in range(4)} - {begun}:
@@ -276,6 +276,7 @@ def test_a_term_that_was_revoked_by_a_coordinator_that_then_died_is_given_back(t
     """The record still says that the robot has it; it may not begin, says so, and gets a new term."""
 
     async def story(made: Scene) -> None:
+        await made.store.room("r1")
         await made.store.claim("r1", "t", 1, "")
         runner = Instant(made.clock)
         await made.join("r1", runner)

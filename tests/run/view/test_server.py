@@ -335,6 +335,31 @@ def test_a_guest_that_says_nothing_for_long_is_shown_out_and_its_descriptor_give
     wait_until(lambda: not http_server.open)
 
 
+def test_a_command_may_take_longer_than_a_guest_and_then_its_connection_is_a_guest_again():
+    """A check in the editor takes up to 20 s."""
+    waiting = []
+
+    def late(name, given):
+        http_server = server._http
+        with http_server.lock:
+            http_server.guests.update(dict.fromkeys(http_server.guests, float("-inf")))
+        http_server.service_actions()
+        waiting.append(len(http_server.guests))
+        return {"done": name}
+
+    server = Server(None, late)
+    kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    try:
+        for name in ("check", "check again"):
+            kept.request("POST", "/command", json.dumps({"do": name}), {"X-Token": server.token})
+            assert json.load(kept.getresponse()) == {"done": name}
+            wait_until(lambda: len(server._http.guests) == 1)
+    finally:
+        kept.close()
+        server.close()
+    assert waiting == [0, 0]
+
+
 def wait_until(holds, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not holds():

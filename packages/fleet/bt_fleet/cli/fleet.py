@@ -25,7 +25,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "view": ("show robots, tasks and questions on one page", "view"),
     "vda5050": ("do the orders of a master control with this vehicle, by MQTT", "vda5050"),
     "rmf": ("answer Open-RMF's task API", "rmf"),
-    "journal": ("fetch the journal of a task's run, also of one that goes on", "journal"),
+    "journal": ("fetch the journal of a task's run, or list who did what", "journal"),
     "logs": ("follow what happens to tasks", "logs"),
 }
 

@@ -10,7 +10,6 @@ from bt_fleet.cli.server_address import add_server, opened
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_who(parser)
-    parser.add_argument("--reason", default="an operator halted it", metavar="TEXT")
     add_server(parser)
 
 
@@ -18,6 +17,7 @@ def add_who(parser: argparse.ArgumentParser) -> None:
     who = parser.add_mutually_exclusive_group(required=True)
     who.add_argument("--all", action="store_true", help="every robot; one that cannot be reached: when it is back")
     who.add_argument("--robot", metavar="NAME", help="only this one")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept with your key's name")
 
 
 def run(args: argparse.Namespace) -> int:

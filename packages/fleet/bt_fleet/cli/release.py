@@ -15,5 +15,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with opened(args) as fleet:
-        print(f"released: {' '.join(fleet.release(args.robot)) or 'nobody answered'}")
+        print(f"released: {' '.join(fleet.release(args.robot, args.reason)) or 'nobody answered'}")
     return 0

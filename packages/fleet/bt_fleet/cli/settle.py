@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from bt_fleet.cli.server_address import add_server, opened
 
@@ -16,6 +15,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with opened(args) as fleet:
-        held = fleet.settle(args.task, args.how, os.environ.get("USER", "somebody"))
+        held = fleet.settle(args.task, args.how)
     print(f"{args.task}: {held.verdict or held.state}")
     return 0

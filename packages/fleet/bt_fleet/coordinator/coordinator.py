@@ -18,7 +18,9 @@ from bt_fleet.coordinator import auction
 from bt_fleet.coordinator.balance import Balance, take_back
 from bt_fleet.coordinator.bid import Offer, job_of
 from bt_fleet.coordinator.patience import FEW, MOST, Patience
+from bt_fleet.coordinator.quotas import Quotas
 from bt_fleet.coordinator.rollout import Rollouts
+from bt_fleet.coordinator.wishes import Wishes
 from bt_fleet.robot.plan import Job
 from bt_fleet.server import forms, messages, names
 from bt_fleet.server.link import Link
@@ -36,6 +38,7 @@ SWEEP = 0.5
 AGAIN = 3.0  # seconds after which an order that shows no effect is given again
 BALANCE = 2.0
 AHEAD = 600.0  # seconds before its window at which a task is assigned
+_SAID = ("what", "term", "verdict", "reason", "outputs", "at", "seconds", "refused", "id")  # of a robot's report
 _LOG = logging.getLogger(__name__)
 
 
@@ -57,7 +60,7 @@ class Coordinator:
         self.open: dict[str, tuple[Record, int]] = {}  # every task that is not done, with its revision
         self.robots: dict[str, Seen] = {}
         self.settings = Settings(self.store)  # halt, drain and deployments, as the store has them
-        self.rollouts = Rollouts(self.store, self.settings.values, self.alive)
+        self.rollouts = Rollouts(self.store, self.settings.deployments, self.alive)
         self.patience = Patience()
         self.balance = Balance(self.store, mono)
         self.intake = self.store.intake  # what comes from others, and does not fit, is counted there
@@ -77,7 +80,9 @@ class Coordinator:
         self.link.listeners.append(self._linked)
         await self.link.nc.subscribe(names.alive(), cb=self._alive)
         await self.link.nc.subscribe(names.fetch("*"), cb=self._fetched)
-        parts = (self._watching, self.settings.watch, self._reports, self._auctions, self._sweeping, self._balancing)
+        await Wishes(self.store).start()
+        parts = (self._watching, self.settings.watch, Quotas(self.store).watch, self._reports, self._auctions,
+                 self._sweeping, self._balancing)  # fmt: skip
         await self.link.together(*(self.link.always(part) for part in parts))
 
     def _linked(self, up: bool) -> None:
@@ -124,8 +129,8 @@ class Coordinator:
         answer: dict[str, Any] = {
             "now": self.wall(),
             "lease": self.lease,
-            "halt": self.settings.halt("halt"),
-            "own": self.settings.halt(f"halt.{name}"),
+            "halt": self.settings.halt(names.EVERY),
+            "own": self.settings.halt(name),
             "drain": self.settings.drained(name),
         }
         if "holds" in beat and self.ready.is_set():
@@ -215,11 +220,11 @@ class Coordinator:
 
     async def _report(self, message: Msg) -> None:
         """Takes a robot's report on a task that it was given. Its subject says whose it is, and on what."""
-        said = self.intake.read(forms.REPORT, message)
+        said = self.intake.read(forms.REPORT, message, message.metadata.timestamp.timestamp())
         if said is None:
             return
         robot, task = message.subject.split(".")[2:4]
-        report = {**said, "robot": robot, "task": task}
+        report = {**{key: said[key] for key in _SAID if key in said}, "robot": robot, "task": task}
         known = self.open.get(task) or await self.store.get(task)
         if known is None or f"{robot}.{report['term']}" not in known[0].had:
             self.intake.refuse(message.subject, "it was not given this task")

@@ -226,9 +226,9 @@ class FleetRows:
         if robot is not None and (not isinstance(robot, str) or robot not in self.beats):
             raise BtError(f"there is no robot {robot!s:.60}", "open the page again")
         if name == "halt":
-            return {"answered": list[Json](self.fleet.halt(f"halted by {by}", robot))}
+            return {"answered": list[Json](self.fleet.halt("", robot, by))}
         if name == "release":
-            return {"answered": list[Json](self.fleet.release(robot))}
+            return {"answered": list[Json](self.fleet.release(robot, by=by))}
         if name == "answer":
             return self.answer(str(given.get("id")), str(given.get("text", "")), by)
         path = self.path(str(given.get("run", "")))

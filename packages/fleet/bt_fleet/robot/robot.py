@@ -21,10 +21,11 @@ from bt_fleet.robot.hand_in import AGAIN, HandIn, unanswered
 from bt_fleet.robot.held import CLAIMED, CLAIMING, PLANNED, RUNNING, Held, Own
 from bt_fleet.robot.plan import Robot
 from bt_fleet.robot.runner import Outcome, Refused, Runner
-from bt_fleet.server import forms, names
+from bt_fleet.server import buckets, forms, names
 from bt_fleet.server.link import Link
 from bt_fleet.store import record
 from bt_fleet.store import task as tasks
+from bt_fleet.store.settings import Switches
 from bt_fleet.store.store import BEFORE, NO, Store
 from bt_runtime.language.faults.diagnostic import BtError
 
@@ -47,7 +48,8 @@ class Agent:
         self.plan = Robot(card.name, place=card.place, speed=card.speed)
         self.bidder = Bidder(card, self.plan, runner, mono)
         self.running: str | None = None
-        self._halts: dict[str, str] = {}  # why it stands still, by the setting that says so
+        self._switches = Switches(self.store.intake)  # halts as they were told
+        self._halts: dict[str, str] = {}  # why it stands still, by whom it was said for: EVERY, or this robot
         self.on_halt: Callable[[str | None], None] = lambda why: None  # called with each word of it
         self.draining = False
         self._stopped: dict[str, str] = {}  # task → why its run was told to stop
@@ -73,8 +75,8 @@ class Agent:
         await self.link.opened(None)
         nc = self.link.nc
         await nc.subscribe(names.call(self.card.name), cb=self._called)
-        for key in ("halt", f"halt.{self.card.name}"):  # what is kept is told at once, also without a coordinator
-            await nc.subscribe(names.changed(names.SETTINGS, key), cb=self._told_to_halt)
+        for robot in (names.EVERY, self.card.name):  # what is kept is told at once, also without a coordinator
+            await nc.subscribe(names.changed(names.SETTINGS, names.halt(robot)), cb=self._told_to_halt)
         self.hand_in.reports.set()
         await self.link.together(self._beating(), self.link.always(self._ordered))
 
@@ -109,8 +111,8 @@ class Agent:
         self.shift = answer["now"] - self.wall()
         self.draining = answer.get("drain", False)
         self._lease = answer.get("lease", self._lease)
-        self._halt("halt", answer.get("halt"))
-        self._halt(f"halt.{self.card.name}", answer.get("own"))
+        self._halt(names.EVERY, answer.get("halt"))
+        self._halt(self.card.name, answer.get("own"))
         self.on_halt(self.halted)
         if "drop" in answer:
             for task in answer["drop"]:
@@ -182,20 +184,21 @@ class Agent:
 
     async def _told_to_halt(self, message: Msg) -> None:
         """Takes a halt or a release as soon as it is kept."""
-        key = message.subject.removeprefix(names.changed(names.SETTINGS, ""))
-        said = self.store.intake.read(forms.REASON, message) if message.data not in (b"", b"null") else None
-        self._halt(key, said["reason"] if said else None)
+        change = buckets.kept(names.SETTINGS, message)
+        self._switches.take(change.key, change.value, change.revision)
+        for robot in (names.EVERY, self.card.name):
+            self._halt(robot, self._switches.halt(robot))
         self.on_halt(self.halted)
         body = json.dumps({"halted": self.halted}).encode()
         await self.link.nc.publish(names.halted(self.card.name), body)
 
-    def _halt(self, key: str, why: str | None) -> None:
-        """Notes a halt of the fleet or of this robot, or its release: `key` is that of the setting."""
+    def _halt(self, robot: str, why: str | None) -> None:
+        """Notes a halt of the fleet or of this robot, or its release."""
         before = self.halted
         if why:
-            self._halts[key] = why
+            self._halts[robot] = why
         else:
-            self._halts.pop(key, None)
+            self._halts.pop(robot, None)
         if self.halted and not before and self.running is not None:
             self._stop(self.running, "halted")
         self._wake.set()

@@ -44,9 +44,9 @@ def rights(role: Role, name: str) -> Rights:
         return Rights(_told_by(name), _told_to(name))
     if role == "operator":
         own = tuple(names.kept(bucket, f"*.{name}") for bucket in _BOARDS)
-        writes = tuple(names.kept(bucket) for bucket in (names.TASKS, names.SETTINGS, names.TREES))
-        more = (names.order("*"), names.verdict("*"), names.answer("*", name))
-        return Rights((*writes, *own, *more, *_LOOKS), _NEWS)
+        switches = tuple(names.kept(names.SETTINGS, key("*", name)) for key in (names.halt, names.drain))
+        more = (names.kept(names.TREES), names.wish("*", name), names.answer("*", name))
+        return Rights((*switches, *own, *more, *_LOOKS), _NEWS)
     if role == "viewer":
         return Rights(_LOOKS, _NEWS)
     return Rights((), ())
@@ -65,13 +65,13 @@ def _told_by(name: str) -> tuple[str, ...]:
         names.journal(name), names.said(name, "*"), names.halted(name),
         *(names.kept(bucket, f"*.{name}") for bucket in _BOARDS),
         f"{SERVER_API}.CONSUMER.MSG.NEXT.{orders}.{durable}", f"$JS.ACK.{orders}.{durable}.>",
-        f"{SERVER_API}.DIRECT.GET.{names.CLAIMS}.{names.claim(name, '*')}",
+        f"{SERVER_API}.DIRECT.GET.{names.claims(name)}.{names.claim(name, '*')}",
         f"{SERVER_API}.DIRECT.GET.{copies}.{names.journal(name)}", *reads,
     )  # fmt: skip
 
 
 def _told_to(name: str) -> tuple[str, ...]:
-    settings = (names.changed(names.SETTINGS, key) for key in ("halt", f"halt.{name}"))
+    settings = (names.changed(names.SETTINGS, names.halt(robot)) for robot in (names.EVERY, name))
     return (names.call(name), names.news(names.answer(name, "*")), *settings,
             *(names.changed(bucket) for bucket in _BOARDS))  # fmt: skip
 
@@ -81,7 +81,7 @@ _MANY = ("DIRECT.GET.*", "CONSUMER.MSG.NEXT.*.*")  # several answers to one ques
 _OFFERED = (
     "$KV.>", "$JS.ACK.*.*.>", f"{SERVER_API}.STREAM.INFO.*", f"{SERVER_API}.DIRECT.GET.*.>",
     *(f"fleet.{what}.>" for what in (
-        "alive", "fetch", "bid", "report", "claim", "copy", "said", "halted", "order", "verdict", "answer")),
+        "alive", "fetch", "bid", "report", "claim", "copy", "said", "halted", "answer", "wish")),
 )  # fmt: skip
 _TOLD = (f"{names.CHANGED}.>", f"{names.NEWS_OF}.>", f"{names.CALL}.*")
 

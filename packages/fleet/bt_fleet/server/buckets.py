@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MB = 1024 * 1024
 _LOG = logging.getLogger(__name__)
+_WORDS = 50  # messages of one setting that are kept, to tell who said them
 _PAGE = 500  # messages of one answer
 _LOOK = 10.0  # seconds between two looks whether a change was not told
 _GONE = ("KV-Operation", "Nats-Marker-Reason")
@@ -31,6 +32,7 @@ class Kept(NamedTuple):
     value: bytes
     revision: int
     gone: bool
+    at: str = ""  # when, by the server's clock
 
 
 def own_key(name: str, writer: str) -> str:
@@ -78,12 +80,13 @@ def latest(found: Iterable[Kept]) -> dict[str, Kept]:
 
 async def made(js: JetStreamContext, name: str, most: int = 64 * MB) -> KeyValue:
     """Opens a bucket; makes it where there is none. Changes of entries are also told on a plain subject. Nobody can
-    delete what is kept: a writer only replaces the last message of a key."""
+    delete what is kept: a writer only replaces the last message of a key. Of settings earlier ones are kept too."""
     from nats.js import api
 
     told = api.RePublish(src=names.kept(name), dest=names.changed(name))
     config = api.StreamConfig(
-        name=f"KV_{name}", subjects=[names.kept(name)], max_msgs_per_subject=1, max_bytes=most, deny_delete=True,
+        name=f"KV_{name}", subjects=[names.kept(name)], max_bytes=most,
+        max_msgs_per_subject=_WORDS if name == names.SETTINGS else 1, deny_delete=True,
         allow_rollup_hdrs=False, discard=api.DiscardPolicy.NEW, allow_direct=True, republish=told,
         storage=api.StorageType.FILE, allow_msg_ttl=name == names.LOCKS)  # fmt: skip
     await stream(js, config)
@@ -141,7 +144,8 @@ def kept(name: str, message: Any) -> Kept:
     """Reads a message of a bucket that was asked for, or told of a change. Only the server writes there."""
     headers = message.headers or {}
     key = headers["Nats-Subject"].removeprefix(f"$KV.{name}.")
-    return Kept(key, message.data, int(headers["Nats-Sequence"]), any(each in headers for each in _GONE))
+    gone = any(each in headers for each in _GONE)
+    return Kept(key, message.data, int(headers["Nats-Sequence"]), gone, headers.get("Nats-Time-Stamp", ""))
 
 
 async def follow(link: Link, name: str, key: str = ">") -> AsyncIterator[Kept | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_fleet.server.access import ROLES, Identity, Role, configuration
-from bt_fleet.server.names import named
+from bt_fleet.server.names import SOMEBODY, named
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import disk
@@ -97,6 +97,8 @@ class Keys:
     def add(self, role: str, name: str, to: Path | None = None) -> Path:
         """Makes a key and writes it to a file that only its owner may read; returns the file."""
         named(name, f"a {role}")
+        if name == SOMEBODY:
+            raise BtError(f"a {role} cannot be called `{name}`: those without a key are", "another name")
         if role not in ROLES:
             raise BtError(f"`{role}` is no role", f"a key is for one of {', '.join(ROLES)}")
         known = self.known()

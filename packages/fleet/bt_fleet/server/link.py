@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from bt_fleet.server import names
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
 PORT = 4222
-SOMEBODY = "somebody"  # who has no key
 _WAIT = 0.25  # seconds between two attempts to reconnect
 
 
@@ -103,7 +103,7 @@ class Link:
         self.relinked = asyncio.Event()  # set, and replaced, whenever the connection is there again
         self._last: Exception = TimeoutError("no answer")
         self.api = "$JS.API"  # the server's words for its streams, as this link's account calls them
-        self.me = SOMEBODY  # under whose name this link speaks
+        self.me = names.SOMEBODY  # under whose name this link speaks
 
     @property
     def nc(self) -> Client:
@@ -253,11 +253,17 @@ class Link:
                     await asyncio.wait({work}, timeout=1)
 
     async def close(self) -> None:
-        if self._client is not None and not self._client.is_closed:
-            with suppress(Exception):
-                await self._client.flush(1)
-            with suppress(OSError):  # the server has cut the line
-                await self._client.close()
+        """Leaves no socket, though it be cut off while a server that is gone is still waited for."""
+        client = self._client
+        if client is not None:
+            try:
+                if not client.is_closed:
+                    with suppress(Exception):
+                        await client.flush(1)
+            finally:
+                with suppress(OSError):  # the server has cut the line
+                    await client.close()
+                self._drop()
         self.up.clear()
 
     async def __aenter__(self) -> Link:

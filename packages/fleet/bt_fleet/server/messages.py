@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import logging
 import math
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from bt_fleet.server import names
 from bt_fleet.server.forms import Form, Schema
+from bt_fleet.server.names import SOMEBODY
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.schema_quick import fits
 from bt_runtime.types import Json
 
 DEPTH = 40  # lists and mappings inside each other
 DIGITS = 60  # of a whole number
-_BOARDS = (names.ENTRIES, names.LOCKS)  # buckets in which each writer's keys end with its name
+_BOARDS = (names.ENTRIES, names.LOCKS, names.SETTINGS)  # buckets in which each writer's keys end with its name
 _LOG = logging.getLogger(__name__)
 
 
@@ -102,26 +104,59 @@ def sender(subject: str) -> str:
     """Returns whose name stands in a subject; "" where it names nobody."""
     parts = subject.split(".")
     if parts[:2] == ["fleet", "news"] and len(parts) > 3:
-        return parts[3]
+        return sender(f"fleet.{subject.split('.', 2)[2]}")
     if parts[0] == "fleet" and len(parts) > 2 and parts[1] != "changed":
-        return parts[2]
+        return parts[-1] if parts[1] in ("answer", "wish") else parts[2]
     own = any(subject.startswith(start(bucket, "")) for start in (names.kept, names.changed) for bucket in _BOARDS)
     return parts[-1] if own and len(parts) > 3 else ""
+
+
+def whose(subject: str, by: Any = "") -> str:
+    """Says whose a message is: the key's owner, whom the server knows and the subject ends with, and how a person at
+    the owner's program is called. Who has no key is whoever they say."""
+    owner, by = subject.rpartition(".")[2], " ".join(str(by).split())
+    return owner if by in ("", owner) else by if owner == SOMEBODY else f"{by} (key of {owner})"
 
 
 class Intake:
     """Reads the messages of one consumer, and counts by sender those that do not fit."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.refused: Counter[str] = Counter()
+        self.dropped: Counter[str] = Counter()  # more than is taken of one sender
+        self.clock = clock
+        self._full: dict[tuple[str, str], tuple[float, float]] = {}  # sender and form → messages, as of when
 
-    def read(self, form: Form, message: Sent) -> Any | None:
-        """Returns what the message holds; None for one that does not fit, which is counted and logged."""
+    def read(self, form: Form, message: Sent, at: float | None = None) -> Any | None:
+        """Returns what the message holds; None for one that does not fit, or is one too many: it is counted and logged.
+        `at`: when the server took it, where it may have lain there."""
+        if form.often and self._too_often(form, message.subject, self.clock() if at is None else at):
+            return None
         try:
             return read(form, message.data)
         except Malformed as error:
             self.refuse(message.subject, error.message)
             return None
+
+    def _too_often(self, form: Form, subject: str, now: float) -> bool:
+        """Counts a message: what a sender's count is above drains away at the form's rate."""
+        who = sender(subject), form.what
+        if len(self._full) > 10_000:
+            self._full.clear()
+        count, before = self._full.get(who, (0.0, now))
+        count = max(0.0, count - max(0.0, now - before) * form.often) + 1
+        if count > 10 * form.often:
+            self.drop(subject, f"more than {form.often} of the form `{form.what}` a second")
+            return True
+        self._full[who] = count, max(now, before)
+        return False
+
+    def drop(self, subject: str, why: str) -> None:
+        """Counts what is more than a sender may send, and logs the first."""
+        who = sender(subject) or "somebody"
+        self.dropped[who] += 1
+        if self.dropped[who] == 1:
+            _LOG.warning("%s: %s and more are dropped: %s", who, subject[:120], why)
 
     def refuse(self, subject: str, why: str) -> None:
         """Counts a message that is not taken, and logs the 1st, 2nd, 4th, 8th, … of its sender."""

@@ -21,8 +21,8 @@ TREES = "fleet_trees"  # digest → bundle of a tree's version, signed
 VERDICTS = "fleet_verdicts"  # one message for each subject, never replaced and never deleted
 ORDERS = "fleet_orders"  # what a robot is told to do, kept until it has taken it
 REPORTS = "fleet_reports"  # what robots report, in their order
-CLAIMS = "fleet_claims"  # who may start: one message for each subject, the first one counts
-COPIES = "fleet_copies"  # fleet_copies_ROBOT: its runs' journals, bounded for each robot
+CLAIMS = "fleet_claims"  # fleet_claims_ROBOT: which terms it may start; of each subject the first message counts
+COPIES = "fleet_copies"  # fleet_copies_ROBOT: its runs' journals
 NEWS = "fleet_news"  # in memory, for a minute: it repeats plain subjects below NEWS_OF
 
 # Plain subjects: each ends with the name of whom it is from or for, because the server checks subjects and no bodies.
@@ -33,6 +33,9 @@ BID = "fleet.bid"  # fleet.bid.ROBOT.CALL: the robot's answer
 HALTED = "fleet.halted"  # fleet.halted.ROBOT: it has taken a halt or a release
 SAID = "fleet.said"  # fleet.said.ROBOT.WHAT: what a run says of itself, as a question to a person
 ANSWER = "fleet.answer"  # fleet.answer.ROBOT.PERSON: a person's answer
+WISH = "fleet.wish"  # fleet.wish.WHAT.PERSON: an operator asks a coordinator to send, cancel, settle or deploy
+EVERY = "_all"  # in the place of a robot's name: all of them
+SOMEBODY = "somebody"  # who has no key
 # What the server repeats, for whoever may listen but does not take part.
 CHANGED = "fleet.changed"  # fleet.changed.BUCKET.KEY: what was written to a bucket
 NEWS_OF = "fleet.news"  # fleet.news.WHAT.…: what was told on a plain subject that NEWS takes in
@@ -75,6 +78,11 @@ def copies(robot: str) -> str:
     return f"{COPIES}_{robot}"
 
 
+def claims(robot: str) -> str:
+    """The stream of a robot's claims, made with that of its journals: each is bounded for each robot."""
+    return f"{CLAIMS}_{robot}"
+
+
 def alive(robot: str = "*") -> str:
     return f"{ALIVE}.{robot}"
 
@@ -101,6 +109,19 @@ def said(robot: str, what: str) -> str:
 
 def answer(robot: str, person: str) -> str:
     return f"{ANSWER}.{robot}.{person}"
+
+
+def wish(what: str, person: str) -> str:
+    return f"{WISH}.{what}.{person}"
+
+
+def halt(robot: str, person: str = "*") -> str:
+    """The key of SETTINGS in which a person halts and releases a robot; of all persons' words the latest one holds."""
+    return f"halt.{robot}.{person}"
+
+
+def drain(robot: str, person: str = "*") -> str:
+    return f"drain.{robot}.{person}"
 
 
 def news(subject: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from bt_fleet.server import forms, names
-from bt_fleet.server.link import SOMEBODY, Link
-from bt_fleet.server.messages import Intake
+from bt_fleet.server.link import Link
+from bt_fleet.server.messages import Intake, whose
 from bt_fleet.shared.member import Member
 from bt_fleet.shared.surroundings import from_environment
 from bt_runtime.events import Notice
@@ -67,12 +67,6 @@ class FleetPerson(Person):
             return
         if self.context is not None:
             self.context.emit(Notice("", "info", f"{by} answered: {text}"))
-
-
-def whose(subject: str, by: str) -> str:
-    """Says whose an answer is: the key's owner, whom the server knows, and how a person at that page is called."""
-    owner, by = subject.rpartition(".")[2], " ".join(by.split())
-    return owner if by in ("", owner) else by if owner == SOMEBODY else f"{by} (key of {owner})"
 
 
 def person() -> FleetPerson | None:

@@ -7,11 +7,13 @@ have begun what must not be done twice. Nothing leads out of done.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bt_fleet.server import forms, messages
+from bt_fleet.server.names import SOMEBODY
 from bt_fleet.store import task as tasks
 from bt_fleet.store.task import Task
 from bt_runtime.types import Json
@@ -22,6 +24,7 @@ REPEAT = "repeat"  # another one does it from the start
 MOVES = "moves"  # another one goes on with the run, from its journal
 STAYS = "stays"  # nobody else: the robot is asked when it is back, or a person
 SUCCESS, FAILURE, CANCELLED, EXPIRED = "success", "failure", "cancelled", "expired"
+_ACT = re.compile(r"(\d+\.\d+) ([^:]+) (sent|cancelled|settled) it(.*)")
 VERDICTS = (SUCCESS, FAILURE, CANCELLED, EXPIRED)
 
 
@@ -49,7 +52,7 @@ class Record:
         return json.dumps({**data, "task": self.task.plain()}, separators=(",", ":")).encode()
 
     def _now(self, state: str, now: float, note: str, **more: Any) -> Record:
-        line = f"{now:.3f} {note}"
+        line = f"{now:.3f} {' '.join(note.split())}"
         return replace(self, state=state, since=now, history=(*self.history[-39:], line), **more)
 
     def assigned(self, robot: str, policy: str, now: float, version: str = "") -> Record:
@@ -93,9 +96,16 @@ class Record:
     def doubted(self, now: float, why: str) -> Record:
         return self._now(DOUBT, now, why)
 
-    def cancelled(self, now: float, by: str = "somebody", reason: str = "") -> Record:
+    def cancelled(self, now: float, by: str = SOMEBODY, reason: str = "") -> Record:
         reason = reason[:500] or (self.reason if self.cancel else "")
         return self._now(self.state, now, f"{by} cancelled it{reason and f': {reason}'}", cancel=True, reason=reason)
+
+    def again(self, now: float, by: str) -> Record:
+        """A person lets any robot do what was in doubt."""
+        return self._now(WAITING, now, f"{by} settled it: again", robot=None)
+
+    def settled(self, verdict: str, now: float, by: str) -> Record:
+        return self._now(DONE, now, f"{by} settled it: {verdict}", verdict=verdict, reason=f"settled by {by}")
 
     def done(self, verdict: str, now: float, reason: str = "", outputs: Json = None, by: str | None = None) -> Record:
         return self._now(DONE, now, f"{verdict}{f' ({by})' if by else ''}", verdict=verdict, reason=reason,
@@ -110,6 +120,13 @@ def of(text: bytes) -> Record:
         if name in known:
             known[name] = tuple(known[name])
     return Record(**{**known, "task": tasks.of(data["task"])})
+
+
+def acts(held: Record) -> list[tuple[float, str, str]]:
+    """Returns what persons did with a task: when, who, and what. What a robot says stands behind its name and a colon,
+    or is none of these."""
+    found = (_ACT.match(each) for each in held.history)
+    return [(float(act[1]), act[2], f"{act[3]} {held.task.id}{act[4]}") for act in found if act is not None]
 
 
 def folded(record: Record, report: Mapping[str, Any], now: float) -> Record | None:

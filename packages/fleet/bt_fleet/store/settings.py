@@ -2,46 +2,84 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from bt_fleet.server import forms, messages, names
-from bt_fleet.server.messages import Malformed
+from bt_fleet.server.buckets import Kept
+from bt_fleet.server.messages import Intake, Malformed
 from bt_fleet.store.store import Store
 
-_FORMS = {"halt": forms.REASON, "drain": forms.SWITCH, "deploy": forms.DEPLOYMENT}  # by the first part of a key
+_WORDS = {"halt": ("halted", "released"), "drain": ("drains", "drains no more")}
 
 
-class Settings:
+def act(each: Kept) -> list[tuple[float, str, str]]:
+    """Returns what a person's word for a switch did: when by the server's clock, who, and what; nothing for no word."""
+    what, robot, person = (*each.key.split("."), "", "")[:3]
+    try:
+        said = messages.read(forms.SWITCH, each.value)
+    except Malformed:
+        return []
+    reason = " ".join(said.get("reason", "").split())
+    did = f"{_WORDS[what][not said['on']]} {'all robots' if robot == names.EVERY else robot}"
+    at = datetime.fromisoformat(each.at).timestamp()
+    return [(at, messages.whose(person, said.get("by", "")), f"{did}{reason and f': {reason}'}")]
+
+
+class Switches:
+    """Halts and drains. Each person writes under a key of its own; of one thing the latest word holds."""
+
+    def __init__(self, intake: Intake) -> None:
+        self.intake = intake
+        self._last: dict[str, tuple[int, str]] = {}  # "halt.r1" → revision, and who has set it and why; "" while off
+
+    def take(self, key: str, value: bytes | None, revision: int) -> None:
+        """Notes a person's word. What is no word of it changes nothing."""
+        what, _, person = key.rpartition(".")
+        try:
+            said = messages.read(forms.SWITCH, value or b"")
+        except Malformed as error:
+            self.intake.refuse(names.kept(names.SETTINGS, key), error.message)
+            return
+        if self._last.get(what, (0, ""))[0] < revision:
+            reason = " ".join(said.get("reason", "").split())
+            who = messages.whose(person, said.get("by", ""))
+            self._last[what] = revision, f"{who}{reason and f': {reason}'}" if said["on"] else ""
+
+    def halt(self, robot: str) -> str | None:
+        """Returns who has halted this robot alone, or EVERY, and why; None while nobody has."""
+        by = self._last.get(f"halt.{robot}", (0, ""))[1]
+        return f"halted by {by}" if by else None
+
+    def halted(self, robot: str) -> str | None:
+        return self.halt(names.EVERY) or self.halt(robot)
+
+    def drained(self, robot: str) -> bool:
+        return bool(self._last.get(f"drain.{robot}", (0, ""))[1])
+
+
+class Settings(Switches):
     """The settings, kept in step with the store while `watch` runs."""
 
     def __init__(self, store: Store) -> None:
+        super().__init__(store.intake)
         self.store = store
-        self.values: dict[str, Any] = {}
+        self.deployments: dict[str, Any] = {}  # by `deploy.TREE`
 
     async def watch(self) -> None:
         watcher = await (await self.store.link.bucket(names.SETTINGS)).watchall()
         async for entry in watcher:
-            if entry is not None:
-                self.values[entry.key] = self._read(entry.key, entry.value)
+            if entry is None:
+                continue
+            if not entry.key.startswith("deploy."):
+                self.take(entry.key, entry.value, entry.revision or 0)
+            elif (read := self.read(entry.key, entry.value)) is not None:
+                self.deployments[entry.key] = read
 
-    def _read(self, key: str, value: bytes | None) -> Any:
-        """Returns what a setting says; None for what is none."""
-        form = _FORMS.get(key.partition(".")[0])
-        if not value or form is None:
-            return None
+    def read(self, key: str, value: bytes | None) -> Any:
+        """Returns a deployment; None for what is none."""
         try:
-            return messages.read(form, value)
+            return messages.read(forms.DEPLOYMENT, value or b"")
         except Malformed as error:
-            self.store.intake.refuse(names.kept(names.SETTINGS, key), error.message)
+            self.intake.refuse(names.kept(names.SETTINGS, key), error.message)
             return None
-
-    def halt(self, key: str) -> str | None:
-        """Returns why `halt`, or a robot's `halt.NAME`, is set; None while it is not."""
-        said = self.values.get(key)
-        return str(said["reason"]) if said else None
-
-    def halted(self, robot: str) -> str | None:
-        return self.halt("halt") or self.halt(f"halt.{robot}")
-
-    def drained(self, robot: str) -> bool:
-        return bool(self.values.get(f"drain.{robot}"))

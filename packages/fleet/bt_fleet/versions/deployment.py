@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from bt_fleet.store.record import Record
 
 ENOUGH = 20  # ends of the new version without a rise of failures, after which all robots run it
 LEAST = 10  # ends of the old one; with fewer, one failure in ten is taken for its rate
+_ACT = re.compile(r"(\d+) ([^:]+) ((?:deploys|goes back to) .*)")
 RISE = 0.05  # the chance below which more failures are no chance
 
 
@@ -62,6 +64,12 @@ class Deployment:
 
     def noted(self, note: str, now: float, **more: Any) -> Deployment:
         return replace(self, since=now, notes=(*self.notes, f"{now:.0f} {note}"), **more)
+
+
+def acts(each: Deployment) -> list[tuple[float, str, str]]:
+    """Returns what persons did: when, who, and what. What a coordinator decides is none of it."""
+    found = (_ACT.match(note) for note in each.notes)
+    return [(float(act[1]), act[2], f"{act[3]}, as {each.tree}") for act in found if act is not None]
 
 
 def of(data: Mapping[str, object]) -> Deployment:
