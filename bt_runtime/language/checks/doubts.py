@@ -9,9 +9,9 @@ from collections.abc import Mapping, Set
 from bt_runtime.language import typos
 from bt_runtime.language.checks import types
 from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import Expression, compile
-from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix
+from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.source import Scalar, YamlMap
