@@ -57,7 +57,7 @@ def made(place: Path) -> Path:
 
 
 class Attachable(Debuggable, Protocol):
-    """The run."""
+    """A run as the door needs it: one that can be debugged and listened to."""
 
     def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]: ...
 
