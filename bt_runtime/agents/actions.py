@@ -14,7 +14,7 @@ from bt_runtime.agents.facts import ANY, Facts, entry
 from bt_runtime.agents.kinds.checks import WORLD
 from bt_runtime.agents.services import agent_services
 from bt_runtime.language.emit.dialect import Form, FormField, ValueType
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.activity import Activity, Wrapping, refused
@@ -265,8 +265,7 @@ def whitelist(node: ModelNode, kinds: Sequence[Kind]) -> frozenset[str] | None:
             continue
         for name in given if each is node else ():
             if name not in known:
-                close = nearest(str(name), known)
-                hint = f"did you mean `{close}`?" if close else f"skills here: {', '.join(known)}"
+                hint = did_you_mean(str(name), known, f"skills here: {', '.join(known)}")
                 raise BtError(f"`actions` names `{name}`, which is no skill of this tree", hint)
         own = frozenset(map(str, given))
         allowed = own if allowed is None else allowed & own

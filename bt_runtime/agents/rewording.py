@@ -9,7 +9,7 @@ from bt_runtime.agents.services import agent_services
 from bt_runtime.language import project
 from bt_runtime.language.expression.error import ExpressionError
 from bt_runtime.language.expression.template import Template
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.tree.context import Context
 
 
@@ -25,10 +25,7 @@ def named(name: str) -> None:
     """Raises BtError for a prompt that no file has."""
     known = known_prompts(project.folders("trees"))
     if name not in known:
-        close = nearest(name, known)
-        raise BtError(
-            f"there is no prompt `{name}`", f"did you mean `{close}`?" if close else f"prompts: {', '.join(known)}"
-        )
+        raise BtError(f"there is no prompt `{name}`", did_you_mean(name, known, f"prompts: {', '.join(known)}"))
 
 
 def checked(text: str, file: str) -> None:

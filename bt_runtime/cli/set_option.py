@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.ports import PortFault, an, check
 from bt_runtime.types import Json
 
@@ -25,8 +25,7 @@ def given(pairs: Iterable[str], tree: TreeSpec) -> dict[str, Json]:
         if not equals:
             raise BtError(f"--set {pair}: there is no `=`", "write it as --set name=value")
         if name not in settable:
-            close = nearest(name, settable)
-            hint = f"did you mean `{close}`?" if close else f"it has: {', '.join(settable) or 'none'}"
+            hint = did_you_mean(name, settable, f"it has: {', '.join(settable) or 'none'}")
             raise BtError(f"--set {pair}: `{tree.name}` has no input and no entry `{name}`", hint)
         values[name] = typed(settable[name], text)
     return values
@@ -45,8 +44,9 @@ def typed(port: Port, text: str) -> Json:
         check(port, value)
     except PortFault as fault:
         if port.choices and port.type in ("string", "any"):
-            close = nearest(text, [str(c) for c in port.choices])
-            raise BtError(f"--set {fault.message}", f"did you mean `{close}`?" if close else port.about) from None
+            raise BtError(
+                f"--set {fault.message}", did_you_mean(text, [str(c) for c in port.choices], port.about)
+            ) from None
         raise _wrong(port, text, fault.message) from None
     return value
 

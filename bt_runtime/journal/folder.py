@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bt_runtime.journal import lock, outage
 from bt_runtime.journal.layout import SUFFIX
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import plugins
 
 RUNS = "runs"
@@ -96,8 +96,7 @@ def find(name: str, folder: Path) -> Path:
         return found[0]
     if found:
         raise BtError(f"`{name}` is ambiguous: {len(found)} runs match", ", ".join(p.stem for p in found[:8]))
-    close = nearest(name, [p.stem for p in there])
-    hint = f"did you mean `{close}`?" if close else f"`btr runs list` shows those in {folder}/"
+    hint = did_you_mean(name, [p.stem for p in there], f"`btr runs list` shows those in {folder}/")
     if direct.is_file():
         hint = f"the file of that name is `.{os.sep}{name}`"
     raise BtError(f"there is no run `{name}` in {folder}/", hint)

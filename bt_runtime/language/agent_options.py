@@ -43,6 +43,9 @@ def read(node: source.YamlMap, params: source.Node | None, names: set[str], faul
     return AgentOptions(text, *asked_first(confirm), most, *_filled(params, fault))
 
 
+ENTRIES = "it names entries, as `guard_closed and pressure < 6`; facts go in `needs`"
+
+
 def condition(text: str) -> Expression:
     """Returns the condition that a skill `requires`. Raises ExpressionError unless it reads an entry."""
     found = compile(text)

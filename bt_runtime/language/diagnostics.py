@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from bt_runtime.language.faults.diagnostic import Diagnostic, Fix, Severity, nearest
+from bt_runtime.language.faults.diagnostic import Diagnostic, Fix, Severity
 from bt_runtime.types import Span
 
 MOST = 200  # of each severity: nobody reads more, and a hostile file could have 100,000
@@ -59,8 +57,3 @@ class Diagnostics:
             elif left[each.severity] == -1:
                 kept.append(each._replace(label="", help="and there are more like these; fix the first ones"))
         return kept
-
-
-def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    close = nearest(word, known, cutoff)
-    return f"did you mean `{close}`?" if close else ""

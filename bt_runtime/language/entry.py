@@ -19,7 +19,6 @@ REPEAT, VERIFY, FAIL = ON_RESUME
 WORLD_SKILL = "world/skill"  # the world's own skill of that name
 ELSEWHERE = ("world", WORLD_SKILL, "memory")  # implementations that are no Python
 NODE = "bt_runtime.tree.nodes.skill:SkillNode"
-REQUIREMENT = "bt_runtime.language.checks.doubts:unguarded"  # the check of nodes whose skill has `requires`
 INSTANT = "bt_runtime.tree.nodes.instant:InstantNode"
 
 
@@ -72,7 +71,6 @@ def skill_kind(name: str, about: str, fields: tuple[Field, ...], entry: SkillEnt
         bare=required[0] if len(required) == 1 else None,
         impl=INSTANT if entry.instant else NODE,
         waits=not entry.instant,
-        check=REQUIREMENT if entry.requires is not None else "",
         data={"entry": entry, "locks": {name: None for name in entry.uses if name.startswith(FLEET)}},
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bt_runtime.language import project, source
-from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults, did_you_mean
 from bt_runtime.language.guide_header import CHECK, CODE, MARK, as_yaml
 from bt_runtime.language.project import disk
 from bt_runtime.language.source import YamlMap as YamlMapping
@@ -84,8 +84,7 @@ def text_of(said: str) -> str:
     path = Path(said) if Path(said).is_file() else project.find("guides", said, SUFFIX)
     if path is None:
         known = [f"{name}{SUFFIX}" for name in project.names("guides", SUFFIX)]
-        close = nearest(said, known)
-        hint = f"did you mean `{close}`?" if close else "put it into the guides/ of your project"
+        hint = did_you_mean(said, known, "put it into the guides/ of your project")
         raise BtError(f"there is no plan `{said}`", hint)
     return _text(path, path.stat().st_mtime_ns)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, did_you_mean, nearest
 from bt_runtime.language.import_policy import CODE as REFUSED
 from bt_runtime.language.import_policy import FREE, ImportPolicy, places
 from bt_runtime.language.kinds.kind import Kind
@@ -104,8 +104,7 @@ def _look(
         if first in module.names:
             yield None, (module, name)
         elif not module.open:
-            close = nearest(first, module.names)
-            label = f"did you mean `{close}`?" if close else ""
+            label = did_you_mean(first, module.names)
             yield (
                 Diagnostic(CODE, f"`{home}` has no `{first}`", file, span, label, "name a function or class in it"),
                 None,
@@ -117,8 +116,7 @@ def _file(home: str, folder: Path, file: str, span: Span) -> tuple[Path | None, 
     if path.is_file():
         return path, None
     beside = [each.name for each in path.parent.glob("*.py")] if path.parent.is_dir() else []
-    close = nearest(path.name, beside)
-    label = f"did you mean `{close}`?" if close else ""
+    label = did_you_mean(path.name, beside)
     help = "a path.py:Name is relative to the folder of the file that names it"
     return None, Diagnostic(CODE, f"there is no file `{home:.80}`", file, span, label, help)
 

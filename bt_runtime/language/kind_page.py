@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bt_runtime.language import manifest, project
 from bt_runtime.language.emit.pages import default_of, notes, takes
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.foreign_names import done, meant
 from bt_runtime.language.kinds.kind import COMMON, Field, Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of
@@ -34,12 +34,11 @@ def found(name: str) -> Kind:
     if kind is not None:
         return kind
     ours = meant(name)
-    close = nearest(name, registry.kinds)
     hint = (
         f"{ours.label} `btr explain {ours.kind}`"
         if ours is not None
         else done(name)
-        or (f"did you mean `{close}`?" if close else "`btr explain kinds` lists the kinds, `btr explain` the faults")
+        or (did_you_mean(name, registry.kinds, "`btr explain kinds` lists the kinds, `btr explain` the faults"))
     )
     raise BtError(f"there is no kind of node and no fault `{name:.40}`", hint)
 

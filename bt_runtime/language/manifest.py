@@ -18,7 +18,6 @@ from bt_runtime.language.implementations import CheckedFiles, Spots, faults_of
 from bt_runtime.language.impls import Implementation
 from bt_runtime.language.import_policy import CODE, ImportPolicy
 from bt_runtime.language.kinds.kind import DATA_TYPES, RESERVED, Field, FieldType, Kind
-from bt_runtime.language.own_keys import offered
 from bt_runtime.language.policies.policy import Policy
 from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.project import disk
@@ -29,6 +28,22 @@ from bt_runtime.language.sentence import Sentence
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.validate import DocumentCheck
 from bt_runtime.types import Json, Span
+
+# Faults of unknown keys in a manifest: a skill is offered the keys of its own implementation alone.
+
+OFFER = "it has: "
+
+
+def offered(path: tuple[str | int, ...], fault: Diagnostic, data: Json, more: Mapping[str, object]) -> Diagnostic:
+    """Returns the fault without the keys in `more`, those of all implementations, that this skill cannot have."""
+    if len(path) != 2 or path[0] != "kinds" or not fault.help.startswith(OFFER) or not isinstance(data, dict):
+        return fault
+    impl = data["kinds"][path[1]].get("impl") or data.get("impl") or ""
+    foreign = more.keys() - impls.keys_of(filter(impls.named_so, (str(impl),)))
+    known = [name for name in fault.help.removeprefix(OFFER).split(", ") if name not in foreign]
+    label = "" if any(fault.label == f"did you mean `{name}`?" for name in foreign) else fault.label
+    return fault._replace(help=OFFER + ", ".join(known), label=label)
+
 
 FAULT = "BT042"
 CHECK = DocumentCheck(manifest_schema(), FAULT, "a manifest")  # of skills that nothing installed does
@@ -265,7 +280,7 @@ class _Reader:
         try:
             return agent_options.condition(node.text)
         except ExpressionError as error:
-            self.fault(f"`requires` takes an expression: {error.message}", node.span, "such as `guard_closed`")
+            self.fault(f"`requires` takes an expression: {error.message}", node.span, agent_options.ENTRIES)
             return None
 
     def fault(self, message: str, span: Span, help: str = "", label: str = "") -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 from bt_runtime.language import manifest, project
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.language.project import Folder
 from bt_runtime.types import Span
 

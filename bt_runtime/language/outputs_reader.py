@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bt_runtime.language.diagnostics import did_you_mean
-from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.data import an, fits, type_name
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outputs import FARTHEST, MOST_DECIMALS, MOST_ITEMS, MOST_LENGTH, TYPES, Output, sound_choices

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bt_runtime.language import fixes, foreign_fixes, typos
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
-from bt_runtime.language.faults.diagnostic import Fix, nearest
+from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import Fix, did_you_mean, nearest
 from bt_runtime.language.foreign_names import Meant, done, meant
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES, Field, Kind, Registry
 from bt_runtime.language.ports import an

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
 from bt_runtime.language.expression.scope import WORDS
+from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES, Field
 from bt_runtime.language.ports import an, fits, range_of, type_name
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, unquoted_hole

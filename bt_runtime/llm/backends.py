@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bt_runtime.language import import_policy
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import importing, plugins
 from bt_runtime.types import Model
 
@@ -65,10 +65,9 @@ def _known(where: str) -> None:
     if not re.fullmatch(r"[A-Za-z][\w-]*", word):
         return  # a file's name
     known = [*SHIPPED, *(name for name in plugins.names("models") if name not in (FILE, *SHIPPED))]
-    close = nearest(word, known)
     raise BtError(
         f"there is no model file `{Path(where).name}`, and no backend is called `{word}`",
-        f"did you mean `{close}`?" if close else f"give the path of a .gguf file, or one of: {', '.join(known)}",
+        did_you_mean(word, known, f"give the path of a .gguf file, or one of: {', '.join(known)}"),
     )
 
 

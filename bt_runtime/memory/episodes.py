@@ -5,16 +5,16 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.memory import embedder as embedders
-from bt_runtime.memory.answer import MemoryAnswer
 from bt_runtime.memory.cache import Cache
 from bt_runtime.memory.draw import Tie, order
 from bt_runtime.memory.experience import Experience, from_json, normalise
@@ -25,13 +25,34 @@ from bt_runtime.memory.selection import Strategy, select
 from bt_runtime.memory.store import Added, Store, Vanished
 from bt_runtime.types import Embedder
 
+# A job on a thread: asked now, polled later, dropped when cancelled.
+
+T = TypeVar("T")
+
+
+class MemoryAnswer(Generic[T]):
+    def __init__(self, future: Future[T]) -> None:
+        self._future = future
+        self.cancelled = ""  # why
+
+    def poll(self) -> T | None:
+        """The answer once it is there. Raises what the work raised; nothing after a cancel."""
+        if self.cancelled or not self._future.done():
+            return None
+        return self._future.result()
+
+    def cancel(self, reason: str) -> None:
+        self.cancelled = self.cancelled or reason or "cancelled"
+        self._future.cancel()
+
+
 Level = Literal["agent", "task"]
 FIRST = 8  # goals fetched beyond k at first: enough when the filter leaves most in
 WIDER = 8  # times as many, when it does not
 REMEMBERED = 4096  # query vectors and token counts kept at hand
 
 
-class Episodes:
+class Episodes(Closing):
     """An episodic memory: a store, an embedder and a token counter. Thread-safe; open it once per process."""
 
     def __init__(self, store: Store, embedder: Embedder, count: Callable[[str], int]) -> None:
@@ -71,12 +92,6 @@ class Episodes:
         self._workers.shutdown(wait=True, cancel_futures=True)
         self.store.close()
         embedders.close(self.embedder)
-
-    def __enter__(self) -> Episodes:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # Writing -------------------------------------------------------------------------------------
 

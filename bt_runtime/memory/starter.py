@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import disk, find, names
 from bt_runtime.memory.experience import Experience, lines, read_jsonl
 
@@ -20,10 +20,9 @@ def read_named(name: str) -> list[Experience]:
     path = Path(name)
     found = path if path.is_file() else find("memory", name, ".jsonl")
     if found is None:
-        near = nearest(name, shipped())
         raise BtError(
             f"no file and no starter is called {name}",
-            f"did you mean `{near}`?" if near else f"starters: {', '.join(shipped()) or 'none'}",
+            did_you_mean(name, shipped(), f"starters: {', '.join(shipped()) or 'none'}"),
         )
     return read_jsonl(found)
 

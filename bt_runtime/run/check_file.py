@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bt_runtime.language import fixes
-from bt_runtime.language.checks import plannable
+from bt_runtime.language.checks import doubts, plannable
 from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.kinds.kind import Kind
@@ -63,10 +63,15 @@ def _beside(home: Path, own: Path) -> list[Kind]:
 
 def gathered(checked: Iterable[Checked]) -> tuple[list[Diagnostic], dict[str, str]]:
     """Collects all faults without duplicates: a subtree is checked with every tree that includes it."""
-    faults: dict[Diagnostic, None] = {}
+    checked, faults = list(checked), dict[Diagnostic, None]()
     sources: dict[str, str] = {}
+    trees = [each.tree for each in checked if each.tree is not None]
+    included = {node.subtree.file for tree in trees for node in tree.root.walk() if node.subtree is not None}
     for each in checked:
-        faults.update(dict.fromkeys(fixes.fixable(each.diagnostics, each.sources)))
+        own = fixes.fixable(each.diagnostics, each.sources)
+        if each.tree is not None and each.tree.file in included:
+            own = [found for found in own if not doubts.alone(found)]
+        faults.update(dict.fromkeys(own))
         sources.update(each.sources)
     return list(faults), sources
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from bt_runtime.language.agent_options import (
+    ENTRIES,
     FORMS,
     AgentOptions,
     apart,
@@ -204,9 +205,7 @@ def _required(text: object, name: str) -> Expression | None:
     try:
         return condition(text)
     except ExpressionError as error:
-        raise SkillError(
-            f"`requires` of `{name}`: {error.message}", "an expression over entries: `guard_closed`"
-        ) from error
+        raise SkillError(f"`requires` of `{name}`: {error.message}", ENTRIES) from error
 
 
 def fields_of(target: object, name: str) -> tuple[Field, ...]:

@@ -110,8 +110,9 @@ class Subject:
     def given_promises(self) -> dict[str, list[str]]:
         return {"never": self.never, "always": self.always, "ltl": self.ltl, "properties": self.properties}
 
-    def as_test(self, case: Case, found_by: str) -> str:
-        """Returns the case as a test to paste; it fails until the tree is fixed."""
+    def as_test(self, case: Case, found_by: str, status: str = "") -> str:
+        """Returns the case as a test to paste; it fails until the tree is fixed. `status`: the result that the tree
+        must come to, in a case that a person has played."""
         text = isinstance(self.given, str) and "\n" in self.given
         tree = "TREE" if text or isinstance(self.given, Tree) else literal(str(self.given))
         source = self.tree.spec.text if tree == "TREE" else ""
@@ -120,12 +121,15 @@ class Subject:
         if len(lines[0]) > 110:
             lines = ["    with Trial(", *(f"        {option}," for option in options), "    ) as trial:"]
         body = [f"        {_written(move, case)}" for move in case.moves]
-        names = [n for n in ("FAILURE", "RUNNING", "SUCCESS", "Trial", "after") if n in " ".join((*lines, "Trial"))]
+        body += [f"        assert trial.status is {status}"] if status not in ("", "INVALID") else []
+        said = " ".join((*lines, "Trial", status))
+        names = [n for n in ("FAILURE", "RUNNING", "SUCCESS", "Trial", "after") if n in said]
         head = [f"from bt_runtime.testing import {', '.join(names)}", ""]
         head += [f"TREE = {_quoted(source)}", ""] if source else []
         name = "".join(c if c.isalnum() else "_" for c in self.tree.name).strip("_").lower()
         keeps = f"keeps_{'_and_'.join(self.properties)}" if self.properties else "keeps_its_promises"
-        about = f'    """Found by `{found_by}`."""'
+        keeps = "as_it_was_played" if status else keeps
+        about = f'    """{"Played in" if status else "Found by"} `{found_by}`."""'
         return "\n".join([*head, "", f"def test_{name}_{keeps}():", about, *lines, *body,
                           "        assert not trial.crashes", ""])  # fmt: skip
 

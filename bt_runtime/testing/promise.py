@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from bt_runtime.language.expression import ExpressionError
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.outside import written
 from bt_runtime.language.properties.property import Property, of
 from bt_runtime.run.monitoring.monitor import PropertyMonitor, Sight
@@ -50,8 +50,7 @@ def named(tree: TreeSpec, names: Iterable[str]) -> list[Property]:
     known = {each.name: each for each in tree.properties}
     for name in names:
         if name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean `{close}`?" if close else f"properties here: {', '.join(known) or 'none'}"
+            hint = did_you_mean(name, known, f"properties here: {', '.join(known) or 'none'}")
             raise BtError(f"`{tree.name}` has no property `{name}`", hint)
     return [known[name] for name in names]
 

@@ -12,6 +12,7 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
 from bt_runtime.events import Applied, Crash, Line, Notice, Tick
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.pattern import matches
 from bt_runtime.run.debug.script import Act, Double, LaterResult, Script
@@ -35,7 +36,7 @@ EPSILON = 1e-6  # seconds by which sums of times may be wrong
 PATIENCE = 10.0  # real seconds for which a skill of its own that is allowed to run is waited for at a time
 
 
-class Trial:
+class Trial(Closing):
     """A run under test: tick it, move its clock, and read what happened."""
 
     def __init__(
@@ -243,12 +244,6 @@ class Trial:
     def close(self) -> None:
         self.cast.over = True
         self.run.close()
-
-    def __enter__(self) -> Trial:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _ticked(self, tick: Tick) -> None:
         self.ticks.append(tick)

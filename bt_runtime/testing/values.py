@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bt_runtime.language import ports
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.outside import entries_of, outside, written
 from bt_runtime.language.spec import Port, TreeSpec
@@ -86,8 +86,7 @@ class ChosenValues:
         known = [*entries_of(self.tree), *self.tree.ports, *others]
         for name in self.given:
             if name not in known:
-                close = nearest(name, known)
-                hint = f"did you mean `{close}`?" if close else f"there are: {', '.join(known) or 'none'}"
+                hint = did_you_mean(name, known, f"there are: {', '.join(known) or 'none'}")
                 raise BtError(f"`{name}` is no entry of the tree, and no output of a skill", hint)
         given = {*self.tree.inputs, *(port.name for port in self.outside()), *others}
         for name in self.given:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from bt_runtime.events import Unset, Woken, Written
 from bt_runtime.language import ports
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.spec import Port
 from bt_runtime.tree.stream import Stream
 from bt_runtime.types import Json
@@ -27,10 +27,9 @@ class UnknownEntry(BtError, KeyError):
     """Raised when an entry is read before anything has written it."""
 
     def __init__(self, name: str, known: Iterator[str]) -> None:
-        close = nearest(name, known)
         super().__init__(
             f"the blackboard has no entry `{name}`",
-            f"did you mean `{close}`?" if close else "write it first, or give the tree an input of that name",
+            did_you_mean(name, known, "write it first, or give the tree an input of that name"),
         )
 
     __str__ = BtError.__str__

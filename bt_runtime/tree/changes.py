@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Applied, Grown, Halt
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.tree.adopt import adopt
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.node import TRANSPARENT, Node, halt, path_of, record_crash, segment_of
@@ -60,10 +60,7 @@ class Shape:
             found = next((c for c in node.children if segment_of(c) == segment), None)
             if found is None:
                 known = [segment_of(c) for c in node.children]
-                close = nearest(segment, known)
-                raise Refused(
-                    f"there is no node {path}", f"did you mean `{close}`?" if close else f"here: {', '.join(known)}"
-                )
+                raise Refused(f"there is no node {path}", did_you_mean(segment, known, f"here: {', '.join(known)}"))
             node = found
         return node
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from bt_runtime.events import Grown, Notice
 from bt_runtime.language import ports
-from bt_runtime.language.diagnostics import did_you_mean
-from bt_runtime.language.faults.diagnostic import Diagnostic, Faults, nearest
+from bt_runtime.language.faults.diagnostic import Diagnostic, Faults, did_you_mean, nearest
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec
 from bt_runtime.tree.node import literal
 from bt_runtime.types import Json

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_lab.run.case import Strategy
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.skills.worlds.content import TEXT, TEXTS, by_name, check_of, read_yaml
 from bt_runtime.skills.worlds.registry import Split
@@ -123,8 +123,7 @@ class Claims(NamedTuple):
         """All, or those that are named."""
         for name in names:
             if name not in self.claims:
-                close = nearest(name, self.claims)
-                hint = f"did you mean `{close}`?" if close else f"claims: {', '.join(self.claims)}"
+                hint = did_you_mean(name, self.claims, f"claims: {', '.join(self.claims)}")
                 raise BtError(f"there is no claim `{name}`", hint)
         return [claim for name, claim in self.claims.items() if name in names or not (names or claim.named_only)]
 

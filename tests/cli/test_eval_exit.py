@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from bt_lab.cli.eval_show import broken
+from bt_lab.cli.eval import broken
 from bt_lab.run.outcome import Outcome
 from bt_runtime.cli import Exit
 from bt_runtime.cli.setup.trust_prompt import _in_files, addresses

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime.agents.backchain.costing import costed
+from bt_runtime.agents.backchain.offered import costed
 from bt_runtime.agents.backchain.operator import Operator
 from bt_runtime.agents.backchain.record import Record
 

@@ -6,15 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from bt_runtime.agents.backchain.costing import costed
 from bt_runtime.agents.backchain.limits import FactLimits
-from bt_runtime.agents.backchain.operator import StepSource, Values, operators
+from bt_runtime.agents.backchain.operator import Operator, StepSource, Values, operators
 from bt_runtime.agents.backchain.record import Record
 from bt_runtime.agents.backchain.step import PlanStep, settled
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.sentence import Sentence
 from bt_runtime.skills.worlds.ways import Leading, Way
 from bt_runtime.types import Json
+
+# Skills with the costs that their records tell.
+
+
+def costed(every: Sequence[Operator], known: Mapping[str, Record]) -> list[Operator]:
+    """The operators, each with the cost that its record tells."""
+    return [o._replace(cost=round(known[o.skill].cost(o.cost), 3)) if o.skill in known else o for o in every]
+
 
 OF_WORLD = "world"
 

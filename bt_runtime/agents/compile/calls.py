@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bt_runtime.agents.compile.cases import CompiledCase
-from bt_runtime.agents.compile.procedure import blocks
+from bt_runtime.agents.compile.procedure import Block, every
 from bt_runtime.agents.compile.steps import IT
 from bt_runtime.agents.compile.yaml_text import N
 
@@ -28,7 +28,7 @@ class Calls:
 
     def __init__(self, cases: Iterable[CompiledCase], parts: frozenset[str]) -> None:
         self.parts = [case for case in cases if parts.issuperset(case.forms)]
-        called = [block.step for case in cases for block in blocks(case.items) if block.step.what == "call"]
+        called = [block.step for case in cases for block in every(Block, case.items) if block.step.what == "call"]
         goals = [(goal, step.leave) for step in called for goal in step.goals]
         found = [(inside.case.name, leave) for goal, leave in goals if (inside := self._part(goal)) is not None]
         counted = Counter(name for name, _ in found)

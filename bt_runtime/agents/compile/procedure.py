@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from bt_runtime.agents.compile.condition import BROUGHT, OFFERED, SURE, Condition, Sample, separating, several
 from bt_runtime.agents.compile.form import base
 from bt_runtime.agents.compile.steps import AgentStory, SearchRound, Step, StepMoment
 
+T = TypeVar("T")
 FEW = 2  # lives that a branch needs
 SHARE = 0.02  # … and the share of those that came there
 
@@ -138,10 +139,10 @@ def _before_join(rows: list[StoryRow], after: list[Step], held_out: frozenset[st
     """Returns what was done before the step that all share: steps that only some did, each for itself, or else ways
     beside each other."""
     each_for_itself = _optional(rows, after, held_out)
-    if not any(gaps(each_for_itself)):
+    if not any(every(Gap, each_for_itself)):
         return each_for_itself
     beside = _merged(rows, held_out)
-    return each_for_itself if any(gaps(beside)) else beside
+    return each_for_itself if any(every(Gap, beside)) else beside
 
 
 def _unless(going: list[StoryRow], ended: list[StoryRow], given_up: list[StoryRow], held_out: frozenset[str]) -> Item:
@@ -348,22 +349,13 @@ def moments(rows: Iterable[StoryRow]) -> list[StepMoment]:
     return [row.steps[0].began for row in rows if row.steps]
 
 
-def blocks(items: Iterable[Item]) -> Iterator[Block]:
-    """Yields every block of a procedure."""
+def every(kind: type[T], items: Iterable[Item]) -> Iterator[T]:
+    """Yields every item of a kind in a procedure, such as a Gap: what nothing tells when to do."""
     for item in items:
-        if isinstance(item, Block):
+        if isinstance(item, kind):
             yield item
         for inner in _inner(item):
-            yield from blocks(inner)
-
-
-def gaps(items: Iterable[Item]) -> Iterator[Gap]:
-    """Yields what nothing tells when to do."""
-    for item in items:
-        if isinstance(item, Gap):
-            yield item
-        for inner in _inner(item):
-            yield from gaps(inner)
+            yield from every(kind, inner)
 
 
 def _inner(item: Item) -> list[list[Item]]:

@@ -3,7 +3,8 @@ of children."""
 
 from __future__ import annotations
 
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.language.outputs import chosen, misfit
 from bt_runtime.language.project import plugins
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap

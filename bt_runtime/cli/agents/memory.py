@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -209,21 +209,10 @@ def _reembed(args: argparse.Namespace) -> int:
 # Common ----------------------------------------------------------------------------------------------
 
 
-def _opened(args: argparse.Namespace, readonly: bool = True) -> _Closing:
+def _opened(args: argparse.Namespace, readonly: bool = True) -> closing[Store]:
     if not args.store.exists():
         raise BtError(f"there is no memory at {args.store} yet", "begin one: btr memory import")
-    return _Closing(Store(args.store, readonly=readonly))
-
-
-class _Closing:
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __enter__(self) -> Store:
-        return self._store
-
-    def __exit__(self, *_: object) -> None:
-        self._store.close()
+    return closing(Store(args.store, readonly=readonly))
 
 
 def _remembered(args: argparse.Namespace, readonly: bool = False) -> Episodes:

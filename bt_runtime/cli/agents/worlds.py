@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.cli.agents.tasks import read_options
 from bt_runtime.cli.set_option import given
-from bt_runtime.language.faults.diagnostic import BtError, closing, nearest
+from bt_runtime.language.faults.diagnostic import BtError, closing, did_you_mean
 from bt_runtime.language.settings import Settings
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.tree.inputs import starting_values
@@ -90,7 +90,8 @@ def find_task(suite: Suite, wanted: str | None, seed: int, options: Mapping[str,
     else:
         task = next((t for t in tasks if t.id == wanted), None)
     if task is None:
-        close = nearest(wanted or "", [*known, *(t.id for t in tasks)])
-        hint = f"did you mean `{close}`?" if close else f"a number from 1, an id, or a kind: {', '.join(known)}"
+        hint = did_you_mean(
+            wanted or "", [*known, *(t.id for t in tasks)], f"a number from 1, an id, or a kind: {', '.join(known)}"
+        )
         raise BtError(f"the world `{suite.name}` has no task `{wanted}`", hint)
     return task

@@ -13,7 +13,7 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.agents.worlds import add_world, set_up
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.language import manifest, project
-from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Faults, did_you_mean
 from bt_runtime.language.faults.format import visible
 from bt_runtime.language.project import disk
 
@@ -116,8 +116,7 @@ def _kinds(names: list[str]) -> list[Kind]:
         path = project.find("skills", name)
         if path is None:
             known = sorted({file.stem for place in project.folders("skills") for file in place.glob("*.yaml")})
-            close = nearest(name, known)
-            hint = f"did you mean `{close}`?" if close else f"manifests here: {', '.join(known)}"
+            hint = did_you_mean(name, known, f"manifests here: {', '.join(known)}")
             raise BtError(f"there is no manifest `{name}`", hint)
         read = manifest.read(path)
         if read.diagnostics:

@@ -77,15 +77,20 @@ def _listed(pair: str) -> tuple[str, list[Json]]:
 
 def show(finding: Finding, args: argparse.Namespace) -> int:
     print(finding.why, file=sys.stderr)
-    if args.test is None:
-        print(finding.test, end="")
-        return Exit.FAILURE
+    write_test(finding.test, args)
+    return Exit.FAILURE
+
+
+def write_test(text: str, args: argparse.Namespace) -> None:
+    """Writes a test to the file of `--test`, or to standard output."""
+    if not text or args.test is None:
+        print(text, end="")
+        return
     try:
-        disk.write(args.test, finding.test)
+        disk.write(args.test, text)
     except OSError as error:
         raise BtError(f"{args.test} cannot be written: {error.strerror}", "name another file") from error
     print(f"a test that shows it: {args.test}", file=sys.stderr)
-    return Exit.FAILURE
 
 
 def keep(file: Path, story: StoryFile, args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ import sys
 
 from bt_runtime.cli import Exit
 from bt_runtime.language import project
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.faults.format import visible
 from bt_runtime.language.settings import BY_NAME, Settings, Value
 
@@ -23,8 +23,7 @@ def run(args: argparse.Namespace) -> int:
     root = project.find_root()
     settings = Settings(root=root)
     if args.name is not None and args.name not in BY_NAME:
-        close = nearest(args.name, BY_NAME)
-        hint = f"did you mean `{close}`?" if close else f"settings: {', '.join(BY_NAME)}"
+        hint = did_you_mean(args.name, BY_NAME, f"settings: {', '.join(BY_NAME)}")
         raise BtError(f"there is no setting `{args.name}`", hint)
     values = [settings.value(args.name)] if args.name else settings.all()
     if args.json:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Set
 from bt_runtime.language import typos
 from bt_runtime.language.checks import types
 from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import Expression, compile
-from bt_runtime.language.faults.diagnostic import Edit, Fix
+from bt_runtime.language.faults.diagnostic import Diagnostic, Edit, Fix, did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.outside import written_by
 from bt_runtime.language.source import Scalar, YamlMap
@@ -34,12 +34,20 @@ def unwritten(tree: TreeSpec, read: Use, known: Set[str], diagnostics: Diagnosti
     diagnostics.warning("BT023", message, read.spec.file, read.span, label, help, ways)
 
 
+OUTERMOST = "the outermost tree"
+
+
+def alone(found: Diagnostic) -> bool:
+    """True for a warning that holds only where its tree is the outermost one."""
+    return found.code == "BT023" and OUTERMOST in found.message
+
+
 def unguarded(tree: TreeSpec, spec: NodeSpec, diagnostics: Diagnostics) -> None:
-    """Warns about a skill that `requires` what this tree has no entry for: it never starts where no tree around has."""
+    """Warns about a skill that `requires` what the outermost tree has no entry for: it never starts."""
     condition = spec.kind.data["entry"].requires
     known = {*tree.ports, *(name for node in tree.root.walk() for name in written_by(node))}
     for name in [name for name in condition.names if name not in known]:
-        message = f"`{spec.kind.name}` requires `{condition.text}`, and nothing in this tree has an entry `{name}`"
+        message = f"`{spec.kind.name}` requires `{condition.text}`, and {OUTERMOST} `{tree.name}` has no entry `{name}`"
         help = f"it starts only where the outermost tree has one: `blackboard: {{{name}: boolean}}`"
         diagnostics.warning("BT023", message, spec.file, spec.span, did_you_mean(name, known), help)
 

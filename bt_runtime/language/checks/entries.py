@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bt_runtime.language.checks.references import PlacedExpression, Usage, Use
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
+from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import Expression
+from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.language.kinds.kind import DATA_TYPES
 from bt_runtime.language.ports import an, flows, unfit
 from bt_runtime.language.spec import Port, TreeSpec
@@ -66,7 +67,7 @@ def _unread(tree: TreeSpec, used: Usage, diagnostics: Diagnostics) -> None:
         by_default = use.field.writes and use.field.name not in use.spec.given
         if name not in read and name not in tree.ports and not by_default:
             message, help = f"nothing in this tree reads `{name}`", "if it is meant for outside, make it an output: "
-            label, help = did_you_mean(name, known, 0.75), help + "`outputs: {" + name + ": any}`"
+            label, help = did_you_mean(name, known, cutoff=0.75), help + "`outputs: {" + name + ": any}`"
             diagnostics.warning("BT024", message, use.spec.file, use.span, label, help)
     for port in tree.inputs.values():
         if port.name not in read:

@@ -59,7 +59,7 @@ def _own_check(named: str) -> Callable[[TreeSpec, NodeSpec, Diagnostics], None]:
 
 
 def check(tree: TreeSpec, diagnostics: Diagnostics, caps: Caps) -> None:
-    """The checks that cross the borders of trees: ports, total depth, total size."""
+    """The checks that cross the borders of trees: ports, what skills require, total depth, total size."""
     every = _all(tree)
     for each in every:
         for spec in each.root.walk():
@@ -69,6 +69,8 @@ def check(tree: TreeSpec, diagnostics: Diagnostics, caps: Caps) -> None:
                     from bt_runtime.language.checks.subtree_ports import check_border
 
                     check_border(each, spec, target, diagnostics)
+            elif getattr(spec.kind.data.get("entry"), "requires", None) is not None:
+                _own_check("bt_runtime.language.checks.doubts:unguarded")(tree, spec, diagnostics)
     sizes: dict[TreeSpec, tuple[int, int]] = {}
     for each in every:
         depth, nodes = _size(each, sizes)

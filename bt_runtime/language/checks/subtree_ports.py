@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bt_runtime.language import fixes
 from bt_runtime.language.checks.references import entry_named
-from bt_runtime.language.diagnostics import Diagnostics, did_you_mean
-from bt_runtime.language.faults.diagnostic import nearest
+from bt_runtime.language.diagnostics import Diagnostics
+from bt_runtime.language.faults.diagnostic import did_you_mean, nearest
 from bt_runtime.language.ports import an, flows, unfit
 from bt_runtime.language.source import YamlMap
 from bt_runtime.language.spec import NodeSpec, Port, TreeSpec

@@ -26,7 +26,7 @@ from bt_runtime.language.expression.value import (
     too_large,
     truth,
 )
-from bt_runtime.language.faults.diagnostic import nearest
+from bt_runtime.language.faults.diagnostic import did_you_mean
 
 Part: TypeAlias = Any  # of part.py, which folds constants by what is here
 Hole: TypeAlias = Any
@@ -127,8 +127,7 @@ def _located(reason: Exception, root: Root, scope: ValueScope) -> Exception:
 def _unknown(word: str, known: object, start: int, end: int) -> ExpressionError:
     known = getattr(known, "scope", known)  # of entries: theirs, where all that can be read is known
     words = [each for each in known if isinstance(each, str)] if hasattr(known, "keys") else []  # type: ignore[attr-defined]
-    near = nearest(word, words)
-    hint = f"did you mean `{near}`?" if near else "name a port of this tree, or `set` it before"
+    hint = did_you_mean(word, words, "name a port of this tree, or `set` it before")
     return ExpressionError(NAME, f"no value is named `{word}`", hint, start, end)
 
 

@@ -9,7 +9,7 @@ from bt_runtime.language.expression.part import Operand
 from bt_runtime.language.expression.scope import CONSTANTS, OPERATORS, STATEMENTS
 from bt_runtime.language.expression.token import Token, literal, tokens
 from bt_runtime.language.expression.value import MOST_BITS, negative, positive
-from bt_runtime.language.faults.diagnostic import nearest
+from bt_runtime.language.faults.diagnostic import did_you_mean
 
 DEEPEST = 32  # brackets, signs and conditions inside each other
 
@@ -183,8 +183,7 @@ class Parser:
             return self.exists(token)
         function = FUNCTIONS.get(word)
         if function is None:
-            near = nearest(word, KNOWN)
-            hint = f"did you mean `{near}`?" if near else f"there are {', '.join(sorted(KNOWN))}"
+            hint = did_you_mean(word, KNOWN, f"there are {', '.join(sorted(KNOWN))}")
             raise ExpressionError(CALL, f"no function is named `{word}`", hint, token.start, token.end)
         operands = self.several(")")
         end = self.tokens[self.at - 1].end

@@ -9,7 +9,7 @@ from typing import Any
 
 from bt_runtime.language.expression.error import BOUND, Misfit
 from bt_runtime.language.expression.scope import Value
-from bt_runtime.language.faults.diagnostic import nearest
+from bt_runtime.language.faults.diagnostic import did_you_mean
 
 MOST_BITS = 256  # of a whole number
 MOST_TEXT = 100_000  # characters
@@ -272,10 +272,12 @@ def item(value: Value, key: Value) -> Value:
         if _hashable(key) and key in value:
             return _plain(value[key])
         word = key[:MOST_WORD] if isinstance(key, str) else ""
-        near = nearest(
-            word, list(islice((each for each in value if isinstance(each, str) and len(each) <= MOST_WORD), 1000))
+        raise Misfit(
+            f"no {_named(key)} in this mapping",
+            did_you_mean(
+                word, list(islice((each for each in value if isinstance(each, str) and len(each) <= MOST_WORD), 1000))
+            ),
         )
-        raise Misfit(f"no {_named(key)} in this mapping", f"did you mean `{near}`?" if near else "")
     if not isinstance(value, (str, list, tuple)):
         raise Misfit(f"{kind(value)} has no items")
     if key.__class__ is not int:

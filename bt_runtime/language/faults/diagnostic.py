@@ -131,3 +131,9 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     found = difflib.get_close_matches(said, list(folded), n=3, cutoff=cutoff)
     swapped = [each for each in found if sorted(each) == sorted(said)]  # `wiat` is `wait`, and not `want`
     return folded[(swapped or found)[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", cutoff: float = 0.6) -> str:
+    """Returns the question whether the most similar known word is meant; `otherwise` when none is similar."""
+    close = nearest(word, known, cutoff)
+    return f"did you mean `{close}`?" if close else otherwise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bt_runtime.language.faults.diagnostic import Diagnostic, nearest
+from bt_runtime.language.faults.diagnostic import Diagnostic, did_you_mean
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.policies.label import Labels, labels_of
 from bt_runtime.language.policies.policy import START, Policy, Rule, robot
@@ -73,8 +73,7 @@ class PolicyReader:
 
     def unknown(self, message: str, name: str, known: Iterable[str], place: str) -> None:
         names = sorted(known)
-        close = nearest(name, names)
-        label = f"did you mean `{close}`?" if close else ""
+        label = did_you_mean(name, names)
         help = f"known here: {', '.join(names) or 'none'}"
         self.faults.append(Diagnostic(CODE, message, self.file, self.spans[place], label, help))
 

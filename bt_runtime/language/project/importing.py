@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.faults.extra import extra_of
 from bt_runtime.language.project import plugins, trust
 
@@ -53,8 +53,7 @@ def resolve(reference: str, folder: Path, asked: Callable[[str, Path], None] = t
         try:
             found = getattr(found, part)
         except AttributeError:
-            close = nearest(part, dir(found))
-            raise ImportFault(f"`{home}` has no `{name}`", f"did you mean `{close}`?" if close else "") from None
+            raise ImportFault(f"`{home}` has no `{name}`", did_you_mean(part, dir(found))) from None
     return found
 
 

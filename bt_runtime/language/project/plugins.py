@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 
 Group = Literal[
     "suites", "worlds", "models", "servers", "kinds", "impls", "journal", "content", "watchers", "planners",
@@ -80,8 +80,7 @@ def named(name: str, group: Group, *more: str) -> Entry:
     entry = find(name, group)
     if entry is None:
         known = [*names(group), *more]
-        near = nearest(name, known)
-        hint = f"did you mean `{near}`?" if near else f"one of: {', '.join(known)}"
+        hint = did_you_mean(name, known, f"one of: {', '.join(known)}")
         raise BtError(f"no {called(group)} is called `{name}`", hint)
     return entry
 

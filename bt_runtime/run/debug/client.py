@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.run.debug.door import SUFFIX, folder
 
 MOST = 2_000_000  # bytes of one message of the run
@@ -30,8 +30,7 @@ def door(name: str, place: Path | None = None) -> Path:
     known = doors(place)
     found = known[-1:] if name == "last" else [path for path in known if path.stem.startswith(name)]
     if not found:
-        close = nearest(name, [path.stem for path in known])
-        hint = f"did you mean `{close}`?" if close else "start it with `btr run --debug`"
+        hint = did_you_mean(name, [path.stem for path in known], "start it with `btr run --debug`")
         raise BtError(f"there is no run `{name}` that can be attached to", hint)
     if len(found) > 1:
         raise BtError(f"`{name}` is the beginning of several", ", ".join(path.stem for path in found))

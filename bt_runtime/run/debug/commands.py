@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from bt_runtime.journal import codec
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.run.debug.debugger import Debugger
 from bt_runtime.run.debug.graft import faults
 from bt_runtime.run.debug.rule import MOMENTS, RESULTS, Rule
@@ -38,8 +38,7 @@ def do(debugger: Debugger, name: str, given: Given) -> Json:
     """Carries out one command. After a BtError nothing has changed."""
     debugger, word = latest(debugger), COMMANDS.get(name)
     if word is None:
-        close = nearest(name, COMMANDS)
-        raise BtError(f"there is no command `{name[:40]}`", f"did you mean `{close}`?" if close else "help")
+        raise BtError(f"there is no command `{name[:40]}`", did_you_mean(name, COMMANDS, "help"))
     for key, value in given.items():
         wanted = word.takes.get(key)
         if wanted is None or type(value) not in wanted:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from py_trees.behaviour import Behaviour
 
 from bt_runtime.events import Debugged, Grown, Line, Tick
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.run.debug.debuggable import Debuggable
 from bt_runtime.run.debug.graft import Replaced, checked, put_back, replace
 from bt_runtime.run.debug.hook import Hooks, scope_of
@@ -248,8 +248,7 @@ class Debugger(Gate):
             if not name:
                 return dict(scope)
             if name not in scope:
-                close = nearest(name, scope)
-                raise BtError(f"there is no entry `{name}`", f"did you mean `{close}`?" if close else "")
+                raise BtError(f"there is no entry `{name}`", did_you_mean(name, scope))
             return {name: scope[name]}
 
     # Between two ticks: called by the engine ------------------------------------------------

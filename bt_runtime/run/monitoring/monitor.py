@@ -10,7 +10,7 @@ from py_trees.behaviour import Behaviour
 
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.expression.call import show
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.properties import formula
 from bt_runtime.language.properties.atom import NODE, SKILL, TREE, Atom, StartsWatch
 from bt_runtime.language.properties.property import LATE, Property
@@ -190,9 +190,8 @@ class PropertyMonitor:
             raise self._unknown(path, f"no node is at {path}", sorted({path_of(n) for n in run.nodes()}), "nodes")
 
     def _unknown(self, name: str, why: str, known: list[str], what: str) -> BtError:
-        close = nearest(name, known)
         text = next(atom.text for atom in self.atoms if name in atom.test.text)
-        return BtError(f"`{text}`: {why}", f"did you mean `{close}`?" if close else f"{what}: {', '.join(known)}")
+        return BtError(f"`{text}`: {why}", did_you_mean(name, known, f"{what}: {', '.join(known)}"))
 
 
 __all__ = ["RUNNING", "PropertyMonitor", "Sight", "status_of"]

@@ -26,11 +26,9 @@ from bt_runtime.language.policies.label import (
     said,
 )
 from bt_runtime.language.policies.policy import Policies
-from bt_runtime.language.sentence import Sentence
+from bt_runtime.language.sentence import Sentence, spoken
 from bt_runtime.run.policy.ledger import Ledger
 from bt_runtime.run.policy.origin import working_node
-from bt_runtime.run.policy.question import question
-from bt_runtime.run.policy.skills import Skills
 from bt_runtime.run.policy.start import Start
 from bt_runtime.run.policy.writes import Assignments, labels_of_name, labels_written, slots_of
 from bt_runtime.tree.node import path_of
@@ -39,7 +37,62 @@ from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.entry import SkillEntry
+    from bt_runtime.language.kinds.kind import Kind
+    from bt_runtime.run.policy.start import Start
     from bt_runtime.run.run import Run
+
+# The skills of a run by name and by sentence: those of its trees, and those that the project's world carries out.
+
+
+class Skills:
+    def __init__(self) -> None:
+        self.kinds: dict[str, Kind] = {}
+
+    def know(self, kinds: Iterable[Kind]) -> None:
+        for kind in kinds:
+            if "entry" in kind.data:
+                self.kinds.setdefault(kind.name, kind)
+
+    def named(self, name: str) -> Kind | None:
+        return self.kinds.get(name)
+
+    def meant(self, sentence: str) -> Kind | None:
+        """Returns the world's skill that a sentence starts."""
+        for kind in self.kinds.values():
+            entry = kind.data["entry"]
+            if entry.impl == "world" and Sentence(entry.sentence, entry.types).parse(sentence) is not None:
+                return kind
+        return None
+
+
+# The question to a person before a skill with `confirm` starts under a policy.
+#
+# Its first line says where the decision and each value came from, and holds nothing else. Values stand in the second
+# line within quotation marks, without line breaks, quotation marks and marks that nobody sees, and cut.
+
+MOST = 120  # characters of a value
+
+
+def question(start: Start, params: Mapping[str, Json] | None) -> str:
+    """Returns the question. `params`: None where only the sentence is known, which is quoted as a whole."""
+    sources = [
+        f"decided from {said(start.control)}",
+        *(f"{n} from {said(of)}" for n, of in start.slots.items()),
+    ]
+    if params is None or start.entry is None:
+        action = f"do {quoted(start.sentence)}"
+    else:
+        action = Sentence(start.entry.sentence).say({n: quoted(spoken(of)) for n, of in params.items()})
+    return f"Sources: {', '.join(sources)}.\nMay I {action}? (yes or no)"
+
+
+def quoted(value: str) -> str:
+    """Returns a text within quotation marks, on one line and cut."""
+    line = " ".join(value.split()).replace('"', "'")
+    shown = "".join(mark if mark.isprintable() else f"\\u{ord(mark):04x}" for mark in line[:MOST])
+    more = f" … and {len(line) - MOST:,} characters" if len(line) > MOST else ""
+    return f'"{shown}"{more}'
+
 
 PAGE = "page"  # what a person writes there
 # who writes from outside the tree; anybody else, such as another robot, may write what is made of anything

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Self
 
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.state import UnfitState
 from bt_runtime.journal.tape import Difference, Over
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.debugger import Debugger, debugger_of
 from bt_runtime.run.replay.replay import Remade
 
 
-class Past:
+class Past(Closing):
     """Shows one tick at a time; `debugger` answers `why`, `entries` and the like. No world, model or skill is asked."""
 
     def __init__(self, journal: Path | str, tick: int | None = None) -> None:
@@ -76,12 +76,6 @@ class Past:
 
     def close(self) -> None:
         self.remade.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 class Unreachable(BtError):

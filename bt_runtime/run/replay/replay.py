@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from bt_runtime.events import Tick
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.record import Recorder
 from bt_runtime.journal.state import put_back
 from bt_runtime.journal.tape import Difference, Over
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.run.replay import rebuild
 from bt_runtime.run.run import Run
@@ -31,7 +32,7 @@ class Replayed(NamedTuple):
         return not self.difference
 
 
-class Remade:
+class Remade(Closing):
     """A recorded run that is made again, tick by tick. No model, world or skill is asked, and nothing of the journal is
     imported."""
 
@@ -89,12 +90,6 @@ class Remade:
 
     def close(self) -> None:
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def replay(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bt_runtime.language import project
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.spec import TreeSpec
 
@@ -18,10 +18,7 @@ def instead(tree: TreeSpec, name: str) -> tuple[str, str]:
     path = loader.locate(name)
     if path is None:
         known = list(project.names("trees"))
-        close = nearest(name, known)
-        raise BtError(
-            f"there is no tree `{name}`", f"did you mean `{close}`?" if close else f"trees here: {', '.join(known)}"
-        )
+        raise BtError(f"there is no tree `{name}`", did_you_mean(name, known, f"trees here: {', '.join(known)}"))
     other = loader.file(path).sound()
     lacks = [port for port, about in other.inputs.items() if about.required and port not in tree.inputs]
     if lacks:

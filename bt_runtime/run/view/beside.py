@@ -6,9 +6,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.project import plugins
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Command = Callable[[str, dict[str, Any]], Any]
 EDITABLE = {"k": "editor", "t": 0}  # tells the page that it may open an editor
 
 
-class Beside:
+class Beside(Closing):
     """Holds an editor for each project that was asked for; use it as a context. This one has none."""
 
     editable = False  # True: the pages may open an editor
@@ -39,14 +39,6 @@ class Beside:
 
     def close(self) -> None:
         return None
-
-    def __enter__(self) -> Beside:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def opened() -> Beside:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 
 from bt_runtime.events import Answered, Asked, Debugged
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.ports import an, type_name
 from bt_runtime.language.project.address import LOOPBACK
@@ -29,7 +30,7 @@ SHARED = LOOKING | {"pause", "resume", "continue", "step", "answer"}  # what a p
 _NONE: Mapping[str, Json] = MappingProxyType({})
 
 
-class View:
+class View(Closing):
     """Serves the page until it is closed. Its buttons use the run's debugger, which pauses between two ticks."""
 
     def __init__(
@@ -192,14 +193,6 @@ class View:
         for fork in self.forks:
             fork.close()
         self.server.close()
-
-    def __enter__(self) -> View:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def write(run: Run, about: Mapping[str, Json]) -> Json:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bt_runtime.agents.recorded.worlds import RecordedWorld
 from bt_runtime.journal.codec import WORKING_MEMORY, patched
 from bt_runtime.journal.folder import foreign, is_live
 from bt_runtime.journal.layout import Event as Entry
@@ -21,10 +22,104 @@ from bt_runtime.language.faults.format import visible
 from bt_runtime.language.project import plugins
 from bt_runtime.run.view.event import Event, ended, started
 from bt_runtime.run.view.feed import Feed, read_lines
-from bt_runtime.run.view.older import Older
+from bt_runtime.run.view.plain import clipped
+from bt_runtime.run.view.scene import picture
 from bt_runtime.run.view.teller import Teller
-from bt_runtime.run.view.world_replay import WorldReplay
 from bt_runtime.types import Json
+
+# Replays the world of a recorded run beside it, so that the page can show each moment.
+
+
+class WorldReplay:
+    """Replays worlds that are quick and resettable; for others, shows the latest observation."""
+
+    def __init__(self, world: Any = None) -> None:
+        self.world = world
+        self.last: Json = None
+
+    @classmethod
+    def of(cls, head: Mapping[str, Any]) -> WorldReplay:
+        about = head.get("world") or {}
+        moves = "skill" in about.get("has", ())  # it stands as its skills have left it, not its sentences
+        if not about or moves or about.get("lasting") or not about.get("instant") or not about.get("suite"):
+            return cls()
+        try:
+            return cls(RecordedWorld(head).open())
+        except (BtError, KeyError, TypeError, ValueError):
+            return cls()
+
+    def begun(self) -> Json:
+        """Returns the picture before the first action."""
+        return self._new(picture(self.world)) if self.last is None else None
+
+    def acted(self, sentence: str, value: Any) -> Json:
+        if self.world is None:
+            return self._new({"is": "text", "text": clipped(_observed(value))})
+        try:
+            self.world.act(sentence)
+        except Exception:
+            self.world = None  # it is no longer what it was: better nothing than something false
+            return None
+        return self._new(picture(self.world))
+
+    def _new(self, seen: Json) -> Json:
+        if seen is None or seen == self.last:
+            return None
+        self.last = seen
+        return seen
+
+
+def _observed(value: Any) -> str:
+    """Returns the text of a recorded observation: `["SUCCESS", {"$": "observation", "v": [text, …]}, …]`"""
+    told = value[1] if isinstance(value, list) and len(value) > 1 else value
+    if isinstance(told, dict) and told.get("$") == "observation":
+        return str(told["v"][0])
+    return str(told)
+
+
+# Rebuilds the tree's shape from an older journal's table of nodes, which has no messages of nodes.
+
+
+class Older:
+    def __init__(self) -> None:
+        self.at: dict[str, list[int]] = {}  # path → the nodes there, guards first
+        self.children: dict[int, list[int]] = {}
+
+    def shapes(self, rows: Sequence[NodeRow], told: Iterable[Note]) -> Iterator[Note]:
+        """Returns the changes of shape in one tick: new nodes and removed ones."""
+        add: list[Json] = []
+        touched: set[int] = set()
+        left = (str(body["path"]) for kind, body in told if kind == "graft" and body["how"] == "remove")
+        gone = [number for path in left for number in self._drop(path, touched)]
+        fresh = {row.number for row in rows}
+        for row in rows:
+            if not fresh.issuperset(self.at.get(row.path, ())):
+                gone += self._drop(row.path, touched)
+            here = self.at.setdefault(row.path, [])
+            above = here or self.at.get(row.path.rpartition("/")[0], [])
+            parent, segment = above[-1] if above else -1, "." if here else row.path.rpartition("/")[2]
+            here.append(row.number)
+            beside = self.children.setdefault(parent, [])
+            beside.insert(min(row.place, len(beside)), row.number)
+            touched.add(parent)
+            name = row.name if row.name != row.kind else ""
+            add.append([row.number, parent, segment, row.kind, "", name, ""])
+        order = {str(number): self.children[number] for number in touched if number in self.children}
+        if add or gone:
+            yield "shape", {"add": add, "gone": gone, "order": order}
+
+    def _drop(self, path: str, touched: set[int]) -> list[int]:
+        """Removes the node at this path, and all below it."""
+        left = [at for at in self.at if at == path or at.startswith(f"{path}/")]
+        gone = {number for at in left for number in self.at.pop(at)}
+        for number in gone:
+            self.children.pop(number, None)
+        for parent, below in self.children.items():
+            if not gone.isdisjoint(below):
+                below[:] = [number for number in below if number not in gone]
+                touched.add(parent)
+        return list(gone)
+
 
 EVERY = 0.05  # seconds between two looks at a journal that is being written
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args, runtime_checkab
 from zlib import crc32
 
 from bt_runtime.language import import_policy, project
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import importing, plugins
 from bt_runtime.types import Json, Task, World
 
@@ -199,8 +199,7 @@ def open_suite(name: str) -> Suite:
     entry = plugins.find(name, "suites", "worlds")
     if entry is None:
         known = suite_names()
-        guess = nearest(name, known)
-        hint = f"did you mean `{guess}`?" if guess else f"worlds here: {', '.join(known)}"
+        hint = did_you_mean(name, known, f"worlds here: {', '.join(known)}")
         if not known:
             hint = "no world is installed: pip install 'bt_runtime[envs]' brings those of the papers"
         raise BtError(f"no world is called `{name}`", hint)
@@ -289,8 +288,7 @@ def choose_kinds(known: Sequence[str], asked: Sequence[str] | None) -> Sequence[
     """Returns the requested kinds of task, all when none is named; raises for an unknown kind."""
     for kind in asked or ():
         if kind not in known:
-            guess = nearest(kind, known)
-            raise BtError(f"no kind of task is called `{kind}`", f"did you mean `{guess}`?" if guess else _list(known))
+            raise BtError(f"no kind of task is called `{kind}`", did_you_mean(kind, known, _list(known)))
     return list(asked) if asked else known
 
 

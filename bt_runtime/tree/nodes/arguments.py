@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from types import UnionType
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.types import Json
 
 Imported = Callable[[str, Path], object]  # module:Name → the object
@@ -40,8 +40,7 @@ def _argument(name: str, hint: object, value: Json, imported: Imported, folder: 
         if any(w is Callable or typing.get_origin(w) is Callable for w in wanted):
             return imported(value, folder)
         if words:
-            close = nearest(value, words)
-            hint = f"did you mean `{close}`?" if close else ""
+            hint = did_you_mean(value, words)
             raise BtError(f"`{name}` takes {' or '.join(words)}, not `{value}`", hint)
     if isinstance(value, dict) and dict not in wanted and len(classes) == 1 and not issubclass(classes[0], Mapping):
         return classes[0](**arguments(classes[0], value, imported, folder))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.shape import closed
 from bt_runtime.skills.worlds.content import OPEN, TEXT, TEXTS, Content, by_name, check_of, read_yaml, texts
 
@@ -122,7 +122,6 @@ def _thing(name: str, fields: Mapping[str, Any], furniture: Mapping[str, Furnitu
     kept = texts(fields.get("kept", ()))
     for i, place in enumerate(kept):
         if place not in furniture:
-            guess = nearest(place, furniture)
-            hint = f"did you mean `{guess}`?" if guess else "describe it under `fixtures`"
+            hint = did_you_mean(place, furniture, "describe it under `fixtures`")
             raise content.fault(f"`{name}` is kept in `{place}`, which is no fixture", hint, "items", name, "kept", i)
     return Thing(name, kept, fields.get("up_to", 0), fields.get("opens", False))

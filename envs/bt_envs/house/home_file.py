@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_envs.house.layout import Fixture, House, HouseRoom, along_walls, build
-from bt_runtime.language.faults.diagnostic import nearest
+from bt_runtime.language.faults.diagnostic import did_you_mean
 from bt_runtime.skills.worlds.content import OPEN, TEXT, Content, by_name, check_of, read_yaml
 
 _ROOM = re.compile(r"(.+) (\d{1,6})")
@@ -50,7 +50,6 @@ def _pieces(room: str, line: str, catalogue: Catalogue, content: Content) -> Ite
         many = _MANY.fullmatch(word)
         name, count = (many[1], int(many[2])) if many else (word, 1)
         if name not in catalogue.furniture:
-            guess = nearest(name, catalogue.furniture)
-            hint = f"did you mean `{guess}`?" if guess else "describe it under `fixtures` in things.yaml"
+            hint = did_you_mean(name, catalogue.furniture, "describe it under `fixtures` in things.yaml")
             raise content.fault(f"no furniture is called `{name}`", hint, "rooms", room)
         yield from [catalogue.furniture[name]] * count

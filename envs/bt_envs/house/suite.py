@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -11,26 +12,54 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from bt_envs.house import files
 from bt_envs.house.catalogue import Catalogue, read_catalogue
-from bt_envs.house.chores import Chore, read_chores
+from bt_envs.house.chores import Chore, can_be_done, make_chore, read_chores
 from bt_envs.house.expert import Expert, Knows
 from bt_envs.house.goals import conditions
 from bt_envs.house.graph import read_graph
 from bt_envs.house.home_file import read_home
 from bt_envs.house.layout import House
-from bt_envs.house.maker import Maker, under
 from bt_envs.house.rulebook import Asked, Rulebook, read_rulebook
-from bt_envs.house.rules import PROCESSES, describe, sentence
+from bt_envs.house.rules import PROCESSES, Rules, as_data, describe, sentence
 from bt_envs.house.start import house_of
 from bt_envs.house.steward import Steward
-from bt_envs.house.tasks import Errand, read_errands
+from bt_envs.house.tasks import Errand, fits, make_task, read_errands
 from bt_envs.house.wah import CUT_OFF, PARTS, recorded, spoken
 from bt_envs.house.world import Feedback, HouseWorld
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import find, folders
 from bt_runtime.skills.worlds.content import read_json
 from bt_runtime.skills.worlds.outline import told
 from bt_runtime.skills.worlds.registry import Read, Split, Wanted, choose_kinds, no_more_options
 from bt_runtime.types import Task, World
+
+# Makes the tasks of one kind, whichever file describes it, in the homes that have what it needs.
+
+
+@dataclass(frozen=True)
+class Maker:
+    catalogue: Catalogue
+    errands: Mapping[str, Errand]
+    chores: Mapping[str, Chore]
+    usual: Rules  # for chores when no others are asked for
+    rules: Rules | None
+    hint: bool
+
+    def fit(self, kind: str, homes: Iterable[House]) -> list[House]:
+        if kind in self.errands:
+            return [home for home in homes if fits(self.errands[kind], home)]
+        return [home for home in homes if can_be_done(self.chores[kind], self.rules or self.usual, home)]
+
+    def make(self, kind: str, home: House, rng: Random, name: str) -> Task:
+        if kind in self.errands:
+            return under(self.rules, make_task(self.errands[kind], home, self.catalogue, rng, name))
+        chore, rules = self.chores[kind], self.rules or self.usual
+        return make_chore(chore, rules, home, self.catalogue, rng, name, self.hint)
+
+
+def under(rules: Rules | None, task: Task) -> Task:
+    """Returns the task in a house with these rules."""
+    return task if rules is None else task._replace(data={**task.data, "rules": as_data(rules)})
+
 
 _ABOUT = ("things", "tasks", "rules")  # the files in envs/house that are no houses
 
@@ -255,8 +284,5 @@ def apartments(data: Path, catalogue: Catalogue) -> dict[str, House]:
 
 def _home(known: dict[str, House], name: str) -> House:
     if name not in known:
-        guess = nearest(name, known)
-        raise BtError(
-            f"no home is called `{name}`", f"did you mean `{guess}`?" if guess else f"homes: {', '.join(known)}"
-        )
+        raise BtError(f"no home is called `{name}`", did_you_mean(name, known, f"homes: {', '.join(known)}"))
     return known[name]

@@ -21,7 +21,7 @@ from bt_envs.house.start import house_of, state_of
 from bt_envs.house.state import HANDS, State
 from bt_envs.house.treatment import TREATMENTS, offered
 from bt_envs.house.ways import AT_ONCE, aims, ways
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.skills.worlds.manual import manual
 from bt_runtime.skills.worlds.ways import Aim, Way
 from bt_runtime.types import Json, Observation, Task, Verdict
@@ -88,8 +88,7 @@ class HouseWorld:
         named = data.get("house", "")
         if isinstance(named, str):
             if named not in self.homes:
-                guess = nearest(named, self.homes)
-                hint = f"did you mean `{guess}`?" if guess else f"houses here: {', '.join(self.homes)}"
+                hint = did_you_mean(named, self.homes, f"houses here: {', '.join(self.homes)}")
                 raise BtError(f"no house is called `{named}`", hint)
             return self.homes[named]
         key = json.dumps(named, sort_keys=True)

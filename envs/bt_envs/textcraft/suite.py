@@ -3,26 +3,74 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 from bt_envs.textcraft import game_files, results_file
-from bt_envs.textcraft.book_file import read_book
 from bt_envs.textcraft.game_files import read_game
 from bt_envs.textcraft.planner import plan
-from bt_envs.textcraft.recipes import Book
+from bt_envs.textcraft.recipes import Book, Recipe, read_line
 from bt_envs.textcraft.results_file import read_results
 from bt_envs.textcraft.tasks import depths, task_invented, task_of_book
 from bt_envs.textcraft.world import TextCraft
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import find
-from bt_runtime.skills.worlds.content import read_json
+from bt_runtime.skills.worlds.content import TEXT, TEXTS, Content, by_name, check_of, read_json, read_yaml
 from bt_runtime.skills.worlds.registry import Read, Split, Wanted, choose_kinds, no_more_options, tasks_of
 from bt_runtime.types import Task, World
+
+# Reads our recipe books: YAML with one recipe a line, and words that stand for whole families of items.
+
+MOST = 1000  # texts that one line stands for: the fullest of ours is 16
+_WORD = re.compile(r"\{(\w+)\}")
+_FIELDS = {"book": TEXT, "words": by_name(TEXTS), "kinds": by_name(TEXTS), "recipes": TEXTS}
+CHECK = check_of("a recipe book", _FIELDS, ("recipes",))
+Line = tuple[str | int, ...]  # where it stands
+
+
+def read_book(path: Path) -> Book:
+    """Reads the book; raises for a line that is no recipe, and quotes it."""
+    content = read_yaml(path, CHECK)
+    found = content.data
+    recipes = [
+        _recipe(line, content, i)
+        for i, text in enumerate(found["recipes"])
+        for line in _spread(str(text), content, ("recipes", i))
+    ]
+    kinds = {
+        kind: [name for i, text in enumerate(members) for name in _spread(str(text), content, ("kinds", kind, i))]
+        for kind, members in found.get("kinds", {}).items()
+    }
+    return Book(str(found.get("book", path.stem)), recipes, kinds)
+
+
+def _spread(text: str, content: Content, at: Line) -> Iterator[str]:
+    """Expands `{wood} door` to one text for each wood. A repeated word has one value within a line."""
+    words, used = content.data.get("words", {}), list(dict.fromkeys(_WORD.findall(text)))
+    for word in used:
+        if word not in words:
+            raise content.fault(f"`{{{word}}}` is not one of `words`", f"words here: {', '.join(words)}", *at)
+    if math.prod(len(words[w]) for w in used) > MOST:
+        message = f"`{text}` stands for more than {MOST:,} lines"
+        raise content.fault(message, "use fewer of the `words` in one line", *at)
+    for values in product(*(map(str, words[w]) for w in used)):
+        chosen = dict(zip(used, values, strict=True))
+        yield _WORD.sub(lambda m, chosen=chosen: chosen[m[1]], text)  # type: ignore[misc]
+
+
+def _recipe(line: str, content: Content, i: int) -> Recipe:
+    recipe = read_line(line)
+    if recipe is None:
+        raise content.fault(f"`{line}` is not a recipe", "write `4 oak planks = 1 oak log, 2 stick`", "recipes", i)
+    return recipe
+
 
 RESULTS = "results of TextCraft are JSON, packed or not"
 

@@ -5,17 +5,46 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
-from itertools import product
+from itertools import islice, product
+from math import ceil
 from typing import Any
 
 from bt_envs.textcraft.recipes import Book, Ingredient, Recipe, counted, game_id, read_line
-from bt_envs.textcraft.ways import ways
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.manual import manual
 from bt_runtime.skills.worlds.ways import Aim, Way
 from bt_runtime.types import Json, Observation, Task, Verdict
+
+# How each fact of TextCraft comes about: what lies around is fetched, the rest is made by the book's recipes.
+
+_MEMBERS = 6  # of a kind of ingredient that are tried
+_CHOICES = 24  # of members for one recipe
+_HELD = " in inventory"
+
+
+def ways(book: Book, fact: str) -> list[Way]:
+    asked = counted(fact.removesuffix(_HELD)) if fact.endswith(_HELD) else None
+    if asked is None:
+        return []
+    if book.fetchable(asked.item):
+        return [Way(f"get {asked.amount} {asked.item}", (), (fact,))]
+    return list(_crafted(book, asked.item, asked.amount, fact))
+
+
+def _crafted(book: Book, item: str, amount: int, fact: str) -> Iterator[Way]:
+    for recipe in book.of.get(item, ()):
+        times = ceil(amount / recipe.makes)
+        pools = [book.members(need.item)[:_MEMBERS] for need in recipe.needs]
+        for chosen in islice(product(*pools), _CHOICES):
+            if len(set(chosen)) < len(chosen):
+                continue
+            pairs = list(zip(recipe.needs, chosen, strict=True))
+            told = ", ".join(f"{need.amount} {each}" for need, each in pairs)
+            needs = [f"{need.amount * times} {each}{_HELD}" for need, each in pairs]
+            yield Way(f"craft {recipe.makes} {item} using {told}", needs, (fact,), float(times), times)
+
 
 _CRAFT = re.compile(r"craft (.+?) using (.+)")
 # `skills` offers to fetch 1 … MOST, and multiples of what a shown recipe calls for up to MANY; `act` takes any number.

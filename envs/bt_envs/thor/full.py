@@ -54,9 +54,7 @@ class FullView:
     def act(self, sentence: str) -> Observation:
         found = _SENTENCE.fullmatch(" ".join(sentence.split()))
         if found is None:
-            return Observation(
-                f"There is no action `{sentence}`. Actions look like: {EXAMPLES}.", False, "not an action"
-            )
+            return unknown(sentence, EXAMPLES)
         verb, words = found["verb"], found["object"]
         if verb not in ("put down", "open"):
             self.goal_of_put = ""

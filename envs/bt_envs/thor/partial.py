@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import partialmethod
 
 from bt_envs.alfred import kinds
 from bt_envs.thor.choice import Object, is_slice
-from bt_envs.thor.full import possible
+from bt_envs.thor.full import possible, unknown
 from bt_envs.thor.hands import Hands
 from bt_envs.thor.scene import AT_FEET, FAR_END, HALF_VIEW, SIGHT
 from bt_runtime.types import Observation
@@ -17,6 +18,7 @@ _SENTENCE = re.compile(
     r"(?P<verb>go to|pick up|put down|drop|open|close|turn on|turn off|slice) (?P<kind>\w+) ?\((?P<number>\d+)\)"
 )
 NUMBERED = re.compile(r"(\w+) ?\((\d+)\)")  # `Apple (2)`
+_NEAR = ("open", "close", "turn on", "turn off", "slice")  # what is only done to an object in sight
 EXAMPLES = "go to Fridge (1), pick up Apple (2), put down Apple (2), open Fridge (1), turn on Faucet (1)"
 
 
@@ -69,17 +71,15 @@ class PartialView:
     def act(self, sentence: str) -> Observation:
         found = _SENTENCE.fullmatch(" ".join(sentence.split()))
         if found is None:
-            return Observation(
-                f"There is no action `{sentence}`. Actions look like: {EXAMPLES}.", False, "not an action"
-            )
+            return unknown(sentence, EXAMPLES)
         verb, kind, number = found["verb"], found["kind"], int(found["number"])
         target = self.ids.get((kind, number))
         if target is None or target not in self.seen:
             why = f"You have not seen {kind} ({number})"
             return self._reply(f"{why}.", why)
-        method = getattr(self, "_" + verb.replace(" ", "_"))
-        observation: Observation = method(target)
-        return observation
+        far = self._far(target) if verb in _NEAR else None
+        does: Callable[[str], Observation] = getattr(self, "_" + verb.replace(" ", "_"))
+        return far or does(target)
 
     def _reply(self, text: str, why: str = "", extra: str = "", looks: bool = False) -> Observation:
         """Builds the observation: event, objects in view, extra information, held object."""
@@ -91,6 +91,9 @@ class PartialView:
         if self.hands.held is not None:
             parts.append(f"I am holding {self.name(self.hands.held)} now.")
         return Observation(" ".join(filter(None, parts)), not why, why)
+
+    def _done(self, done: bool, text: str, failed: str) -> Observation:
+        return self._reply(text, looks=True) if done else self._reply(failed, self.hands.error)
 
     def _look(self) -> list[str]:
         self._number_new()
@@ -123,9 +126,8 @@ class PartialView:
         far = self._far(target)
         if far is not None:
             return far
-        if not self.hands.pick_up(target):
-            return self._reply(f"The {self.name(target)} pick up failed.", self.hands.error)
-        return self._reply(f"You pick up {self.name(target)}.", looks=True)
+        return self._done(self.hands.pick_up(target), f"You pick up {self.name(target)}.",
+                          f"The {self.name(target)} pick up failed.")  # fmt: skip
 
     def _put_down(self, target: str) -> Observation:
         if self.hands.held != target:
@@ -141,50 +143,30 @@ class PartialView:
     def _drop(self, target: str) -> Observation:
         if self.hands.held != target:
             return self._reply(f"You are not holding {self.name(target)}.", "not held")
-        if not self.hands.drop():
-            return self._reply(f"The {self.name(target)} drop failed.", self.hands.error)
-        return self._reply(f"You drop {self.name(target)}.", looks=True)
+        name = self.name(target)
+        return self._done(self.hands.drop(), f"You drop {name}.", f"The {name} drop failed.")
 
     def _open(self, target: str) -> Observation:
-        far = self._far(target)
-        if far is not None:
-            return far
-        if not self.hands.open(target):
-            return self._reply(f"The {self.name(target)} is open failed.", self.hands.error)
-        return self._reply(f"You open {self.name(target)}.", looks=True)
+        name = self.name(target)
+        return self._done(self.hands.open(target), f"You open {name}.", f"The {name} is open failed.")
 
     def _close(self, target: str) -> Observation:
-        far = self._far(target)
-        if far is not None:
-            return far
         entry = self.hands.objects[target]
         if entry["openable"] and not entry["isOpen"]:
             return self._reply(f"The {self.name(target)} is already closed.", "already closed")
-        if not self.hands.close(target):
-            return self._reply("Object failed to open/close successfully.", self.hands.error)
-        return self._reply(f"You close {self.name(target)}.", looks=True)
+        failed = "Object failed to open/close successfully."
+        return self._done(self.hands.close(target), f"You close {self.name(target)}.", failed)
 
     def _turn(self, target: str, on: bool) -> Observation:
-        far = self._far(target)
-        if far is not None:
-            return far
-        entry, way = self.hands.objects[target], "on" if on else "off"
+        entry, way, name = self.hands.objects[target], "on" if on else "off", self.name(target)
         if entry["toggleable"] and entry["isToggled"] == on:
-            return self._reply(f"The {self.name(target)} already turn {way}.", f"already {way}")
-        if not (self.hands.turn_on(target) if on else self.hands.turn_off(target)):
-            return self._reply(f"The {self.name(target)} turn {way} failed.", self.hands.error)
-        return self._reply(f"You turn {way} {self.name(target)}.", looks=True)
+            return self._reply(f"The {name} already turn {way}.", f"already {way}")
+        done = self.hands.turn_on(target) if on else self.hands.turn_off(target)
+        return self._done(done, f"You turn {way} {name}.", f"The {name} turn {way} failed.")
 
-    def _turn_on(self, target: str) -> Observation:
-        return self._turn(target, True)
-
-    def _turn_off(self, target: str) -> Observation:
-        return self._turn(target, False)
+    _turn_on, _turn_off = partialmethod(_turn, on=True), partialmethod(_turn, on=False)
 
     def _slice(self, target: str) -> Observation:
-        far = self._far(target)
-        if far is not None:
-            return far
         if not self.hands.slice(target):
             return self._reply(f"The {self.name(target)} slice failed.", self.hands.error)
         self._look()

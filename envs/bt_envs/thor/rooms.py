@@ -10,7 +10,7 @@ from typing import Any
 from bt_envs.alfred import kinds
 from bt_envs.alfred.room import Point, Room, RoomThing, make_id, spread, stands_of
 from bt_runtime.language import project, source
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.skills.worlds.content import TEXT, Content, check_of
 
@@ -57,8 +57,7 @@ class _RoomReader:
     def known(self, kind: str, *at: str | int) -> bool:
         if kind in kinds.ALL:
             return True
-        guess = nearest(kind, kinds.ALL)
-        self.content.fault(f"no kind of thing is called `{kind}`", f"did you mean `{guess}`?" if guess else "", *at)
+        self.content.fault(f"no kind of thing is called `{kind}`", did_you_mean(kind, kinds.ALL), *at)
         return False
 
     def add(self, kind: str, at: Point, parent: str | None = None, open: bool = False) -> RoomThing:
@@ -127,8 +126,7 @@ def read_rooms(root: Path | None = None) -> Mapping[str, Room]:
 def read_room(name: str, root: Path | None = None) -> Room:
     chosen = {path.stem: path for path in paths(root)}
     if name not in chosen:
-        guess = nearest(name, chosen)
-        hint = f"did you mean `{guess}`?" if guess else f"rooms here: {', '.join(chosen)}"
+        hint = did_you_mean(name, chosen, f"rooms here: {', '.join(chosen)}")
         raise BtError(f"no room is called `{name}`", hint)
     return _cached(chosen[name], chosen[name].stat().st_mtime_ns)
 

@@ -17,7 +17,7 @@ from bt_envs.thor.oracle import solve
 from bt_envs.thor.rooms import read_room, read_rooms
 from bt_envs.thor.tasks import generate, of_trial
 from bt_envs.thor.world import Thor
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.skills.worlds.registry import Read, Split, Wanted, tasks_of
 from bt_runtime.types import Task, World
 
@@ -105,8 +105,7 @@ def _kinds(asked: Sequence[str] | None, view: str) -> list[str]:
     LoTa-Bench does."""
     for name in asked or ():
         if name not in TYPES:
-            guess = nearest(name, TYPES)
-            hint = f"did you mean `{guess}`?" if guess else f"kinds here: {', '.join(TYPES)}"
+            hint = did_you_mean(name, TYPES, f"kinds here: {', '.join(TYPES)}")
             raise BtError(f"thor has no kind of task `{name}`", hint)
     return list(asked or (t for t in TYPES if view != "full" or t != "pick_two_obj_and_place"))
 

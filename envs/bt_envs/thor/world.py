@@ -6,16 +6,38 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bt_envs.alfred.room import from_json
+from bt_envs.alfred.room import check_containment, from_json, place
 from bt_envs.thor.episode import Episode, ViewName
-from bt_envs.thor.goals import Goal
+from bt_envs.thor.goals import TYPES, Goal
 from bt_envs.thor.library import Build
 from bt_envs.thor.link import Link
-from bt_envs.thor.setup import setup_of
+from bt_envs.thor.rooms import read_room
 from bt_envs.thor.stage import Frame, Gone, SceneStage
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.worlds.manual import manual
 from bt_runtime.types import Json, Observation, Task, Verdict
+
+# Prepares a task's data for a stage: the room with its things placed, and the goal.
+
+
+def setup_of(task: Task) -> dict[str, Json]:
+    """Returns the set-up. `room` is a room file's name or a whole room; `where` moves things before the task begins."""
+    try:
+        given, where = task.data["room"], dict(task.data.get("where") or {})
+        goal = Goal(**task.data["goal"])
+        room = read_room(given) if isinstance(given, str) else from_json(given)
+        strange = {*where, *where.values()} - {thing.id for thing in room.things}
+        if strange:
+            raise ValueError(f"not in the room: {', '.join(sorted(map(str, strange)))}")
+        room = place(room, where)
+        check_containment(room.things)
+    except (KeyError, TypeError, ValueError) as fault:
+        raise BtError(f"task {task.id} is no thor task: {fault!r}", "btr lab tasks thor") from fault
+    if goal.type not in TYPES:
+        raise BtError(f"task {task.id} is of no ALFRED type: {goal.type!r}", f"one of {', '.join(TYPES)}")
+    return {"room": room.to_json(), "kind": room.scene, "goal": goal.to_json(), "scene": task.data.get("scene")}
+
 
 NO_TASK = Observation("There is no task yet: reset comes first.", False, "no task")
 
@@ -28,7 +50,7 @@ RULES = (
 )
 
 
-class Thor:
+class Thor(Closing):
     """The AI2-THOR world. `through="library"` plays in the real library, `"scene"` in this process; sentences are
     equal."""
 
@@ -171,12 +193,6 @@ class Thor:
         Thor.__init__(self, state["view"], state["through"], state["build"])
         self._setup, self._deeds = _saved(state["snapshot"])
         self._owed = list(self._deeds) if self._setup else None
-
-    def __enter__(self) -> Thor:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
 
 
 def _saved(snapshot: bytes) -> tuple[dict[str, Json], list[str]]:

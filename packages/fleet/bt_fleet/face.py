@@ -12,7 +12,6 @@ import json
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 from bt_fleet.server import forms, messages, names
@@ -30,6 +29,7 @@ from bt_fleet.versions import bundle as bundles
 from bt_fleet.versions import deployment
 from bt_fleet.versions.bundle import Bundle, Terms
 from bt_fleet.versions.deployment import Deployment
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.types import Json
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 SOON = 1.0  # seconds in which every robot that can be reached must have halted
 
 
-class Fleet:
+class Fleet(Closing):
     """One connection to a fleet. Its loop runs in a thread of its own; every method may be called from any thread."""
 
     def __init__(self, address: Address | str | None = None, sender: str = "") -> None:
@@ -72,10 +72,6 @@ class Fleet:
 
     def __enter__(self) -> Fleet:
         return self.open()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:  # fmt: skip
-        self.close()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine on the connection's loop, and waits for it."""
@@ -114,6 +110,8 @@ class Fleet:
         async def each() -> int:
             added = 0
             for first in range(0, len(tasks), 256):
+                if first >= 9 * forms.WISHES_OFTEN:  # a coordinator drops what comes faster
+                    await asyncio.sleep(256 / forms.WISHES_OFTEN)
                 added += sum(await asyncio.gather(*map(self._send, tasks[first : first + 256])))
             return added
 

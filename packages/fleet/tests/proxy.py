@@ -54,6 +54,11 @@ class Proxy:
             sink.transport.abort()
             self._writers.discard(sink)
 
+    @property
+    def connections(self) -> int:
+        """The number of sockets that are open, of both ends."""
+        return len(self._writers)
+
     def cut(self) -> None:
         self.whole = False
         for writer in list(self._writers):

@@ -25,7 +25,14 @@ from packages.fleet.tests.test_keys import guarded_fleet
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 ROLES: dict[str, Role] = {"r7": "robot", "ann": "operator", "vic": "viewer"}
 BUCKETS = (names.TASKS, names.ROBOTS, names.ENTRIES, names.LOCKS, names.SETTINGS, names.TREES)
-STREAMS = (names.VERDICTS, names.CLAIMS, names.ORDERS, names.REPORTS, names.NEWS, *(f"KV_{each}" for each in BUCKETS))
+STREAMS = (
+    names.VERDICTS,
+    names.claims("r8"),
+    names.ORDERS,
+    names.REPORTS,
+    names.NEWS,
+    *(f"KV_{each}" for each in BUCKETS),
+)
 KEPT = {
     names.kept(names.TASKS, "kept"): f"KV_{names.TASKS}",
     names.kept(names.ENTRIES, "kept.r8"): f"KV_{names.ENTRIES}",
@@ -34,7 +41,7 @@ KEPT = {
     names.kept(names.SETTINGS, "deploy.kept"): f"KV_{names.SETTINGS}",
     names.kept(names.SETTINGS, names.halt(names.EVERY, "bob")): f"KV_{names.SETTINGS}",
     names.verdict("kept"): names.VERDICTS,
-    names.claim("r8", "kept", 1): names.CLAIMS,
+    names.claim("r8", "kept", 1): names.claims("r8"),
     names.order("r8", "kept"): names.ORDERS,
     names.report("r8", "kept"): names.REPORTS,
     names.journal("r8", "kept", 1): names.copies("r8"),

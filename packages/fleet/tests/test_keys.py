@@ -105,6 +105,7 @@ def test_each_key_may_do_its_own(tmp_path: Path) -> None:
             assert {name: link.refused for name, link in links.items()} == dict.fromkeys(links, "")
             Keys(tmp_path / "server").add("robot", "r9", tmp_path / "r9.key")
             await asyncio.to_thread(guarded.reload, tmp_path / "server")
+            await Store(links["coordinator"]).ordering("r9")
             async with Link(Address(server.url, creds=tmp_path / "r9.key"), "r9") as late:
                 assert await Store(late).claim("r9", "t2", 1, "r9") == FIRST
             Keys(tmp_path / "server").revoke("r7")

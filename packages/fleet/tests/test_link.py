@@ -17,7 +17,8 @@ from bt_fleet.server.keys import Key
 from bt_fleet.server.link import Address, Link
 from bt_fleet.server.server import Server, ServerOptions, free_port
 from bt_runtime import BtError
-from packages.fleet.tests.serving import linked
+from packages.fleet.tests.proxy import Proxy
+from packages.fleet.tests.serving import linked, served
 
 
 def test_a_killed_server_comes_back_at_its_port_with_what_it_held(tmp_path: Path) -> None:
@@ -75,6 +76,29 @@ def test_an_attempt_that_no_server_answers_leaves_no_socket(tmp_path: Path) -> N
             trying.cancel()
             await asyncio.gather(trying, return_exceptions=True)
             await asyncio.gather(*met)
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+
+
+def test_a_link_whose_closing_is_cut_off_leaves_no_socket(tmp_path: Path) -> None:
+    """A server that has stopped answers no flush; whoever does not wait for it has closed the connection too."""
+
+    async def story() -> None:
+        async with served(tmp_path) as server:
+            proxy = await Proxy(server.port).start()
+            link = await Link(Address(proxy.url)).opened(30)
+            os.kill(server.pid or 0, signal.SIGSTOP)
+            while ") T " not in Path(f"/proc/{server.pid}/stat").read_text():
+                await asyncio.sleep(0.01)
+            try:
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(link.close(), 0.1)
+                assert link.nc.is_closed
+                while proxy.connections:
+                    await asyncio.sleep(0.01)
+            finally:
+                os.kill(server.pid or 0, signal.SIGCONT)
+                await proxy.close()
 
     asyncio.run(asyncio.wait_for(story(), 60))
 

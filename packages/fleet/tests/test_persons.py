@@ -23,7 +23,6 @@ from bt_fleet.server.messages import Intake, whose
 from bt_fleet.store import record
 from bt_fleet.store.record import Record
 from bt_fleet.store.settings import Switches
-from bt_fleet.store.store import Store
 from bt_fleet.store.task import Task
 from bt_fleet.versions import bundle
 from bt_fleet.versions.bundle import Terms
@@ -34,14 +33,17 @@ from packages.fleet.tests.test_versions import project
 BOB = {"by": "bob", "sender": "bob", "person": "bob", "robot": "bob"}  # wherever a body might name somebody
 
 
-def played(folder: Path, play: Callable[[Fleet, Store], Any]) -> None:
-    """Plays with ann's key, in a thread; the coordinator's store puts records into the states that are needed."""
+def played(folder: Path, play: Callable[[Fleet], Any], *held: Record) -> None:
+    """Plays with ann's key, in a thread; these records stand in the store before."""
 
     async def main() -> None:
         async with guarded_fleet(folder) as (server, links):
+            bucket = await links["coordinator"].bucket(names.TASKS)
+            for each in held:
+                await bucket.put(each.task.id, each.text())
             ann = Fleet(Address(server.url, creds=folder / "ann.key"), "bob").open(60)
             try:
-                await asyncio.to_thread(play, ann, Store(links["coordinator"]))
+                await asyncio.to_thread(play, ann)
             finally:
                 await asyncio.to_thread(ann.close)
 
@@ -55,7 +57,7 @@ def acts(fleet: Fleet) -> str:
 def test_every_message_of_an_operator_in_anothers_name_is_told_under_the_keys(tmp_path: Path) -> None:
     """ann's program says everywhere that it is bob's. Records, deployments, halts and releases tell of ann's key."""
 
-    def play(ann: Fleet, store: Store) -> None:
+    def play(ann: Fleet) -> None:
         made = bundle.made("patrol", project(tmp_path / "good"))
         seal = made.sealed(read(tmp_path / "ann.key"), Terms("patrol", int(time.time())))
 
@@ -64,8 +66,6 @@ def test_every_message_of_an_operator_in_anothers_name_is_told_under_the_keys(tm
 
         async def put() -> None:
             await (await ann.link.bucket(names.TREES)).put(made.digest, seal)
-            for held in (Record(Task(name, "x", to="r8"), record.DOUBT, 1, "r8") for name in ("s", "again")):
-                await (await store.link.bucket(names.TASKS)).put(held.task.id, held.text())
 
         ann.call(put())
         wish("send", task={"id": "t", "tree": "patrol", "to": "r7", "sender": "bob"})
@@ -86,13 +86,14 @@ def test_every_message_of_an_operator_in_anothers_name_is_told_under_the_keys(tm
         assert ann.show("t").task.sender == "bob (key of ann)"
         assert ann.deployments()["patrol"].by == "bob (key of ann)"
 
-    played(tmp_path, play)
+    doubt = (Record(Task(name, "x", to="r8"), record.DOUBT, 1, "r8") for name in ("s", "again"))
+    played(tmp_path, play, *doubt)
 
 
 @pytest.mark.parametrize("key", [names.halt(names.EVERY, "bob"), names.halt("r7", "bob"), names.drain("r7", "bob"),
                                  "deploy.patrol"])  # fmt: skip
 def test_a_setting_under_anothers_name_reaches_nobody(tmp_path: Path, key: str) -> None:
-    def play(ann: Fleet, store: Store) -> None:
+    def play(ann: Fleet) -> None:
         ann.call(ann.link.nc.publish(names.kept(names.SETTINGS, key), b'{"on":true,"reason":"x"}'))
         ann.halt("own")
         assert [each for each in ann.acts() if each[1] != "ann"] == []
@@ -104,7 +105,7 @@ def test_a_setting_under_anothers_name_reaches_nobody(tmp_path: Path, key: str) 
 def test_a_wish_is_refused_in_words(tmp_path: Path) -> None:
     """A task that is done or unknown, a version that is nowhere, and what is no wish: the coordinator says so."""
 
-    def play(ann: Fleet, store: Store) -> None:
+    def play(ann: Fleet) -> None:
         with pytest.raises(BtError, match="the fleet knows no task t"):
             ann.cancel("t")
         ann.send("patrol", id="t", to="r7")

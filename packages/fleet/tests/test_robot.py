@@ -276,6 +276,7 @@ def test_a_term_that_was_revoked_by_a_coordinator_that_then_died_is_given_back(t
     """The record still says that the robot has it; it may not begin, says so, and gets a new term."""
 
     async def story(made: Scene) -> None:
+        await made.store.room("r1")
         await made.store.claim("r1", "t", 1, "")
         runner = Instant(made.clock)
         await made.join("r1", runner)

@@ -65,6 +65,7 @@ def test_a_robot_and_a_coordinator_cannot_both_decide_a_term(tmp_path: Path) -> 
     """Of a hundred who ask at once one is the first; asking again gives the same answer."""
 
     async def story(store: Store) -> None:
+        await store.room("r1")
         asked = ["r1", ""] * 50
         got = await asyncio.gather(*(store.claim("r1", "t", 1, who) for who in asked))
         assert got.count(FIRST) == 1

@@ -10,7 +10,7 @@ import bt_runtime as bt
 from bt_runtime import Person
 from bt_runtime.cli.running.person import AtTerminal
 from bt_runtime.events import Asked, Notice
-from bt_runtime.run.policy.question import MOST
+from bt_runtime.run.policy.enforcer import MOST
 from bt_runtime.testing import SUCCESS
 
 TREE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 
 _PAGES = Path(__file__).parent
 
@@ -21,8 +21,7 @@ def page(code: str) -> str:
     wanted = f"BT{int(number[1]):03}" if number else code.strip().upper()
     known = codes()
     if wanted not in known:
-        near = nearest(wanted, known)
-        hint = f"did you mean `{near}`?" if near else f"codes run from {known[0]} to {known[-1]}"
+        hint = did_you_mean(wanted, known, f"codes run from {known[0]} to {known[-1]}")
         raise BtError(f"there is no fault `{code.strip()[:40]}`", hint)
     return (_PAGES / f"{wanted}.md").read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 
 _EXAMPLES = Path(__file__).parent / "example-projects"
 _RENAMED = {"gitignore": ".gitignore"}  # a file of that name would hide others from this repository
@@ -26,8 +26,7 @@ def about(name: str) -> str:
 def files(name: str) -> Iterator[tuple[Path, bytes]]:
     """Returns the files of a new project by their paths in it."""
     if name not in names():
-        close = nearest(name, names())
-        hint = f"did you mean `{close}`?" if close else f"examples: {', '.join(names())}"
+        hint = did_you_mean(name, names(), f"examples: {', '.join(names())}")
         raise BtError(f"there is no example `{name}`", hint)
     home = _EXAMPLES / name
     for path in sorted(home.rglob("*")):

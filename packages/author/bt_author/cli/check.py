@@ -15,7 +15,7 @@ from bt_runtime.cli.authoring import promised
 from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.cli.tree_argument import checked
 from bt_runtime.language.faults.diagnostic import BtError
-from bt_runtime.language.project import disk, system
+from bt_runtime.language.project import system
 
 if TYPE_CHECKING:
     from bt_author.proof.check import Result
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         for result in checking.results(args.states, args.seconds, progress.told, args.cache):
             progress.end()
             progress.shown = False
-            _tell(result, args)
+            _tell(result)
             results.append(result)
     except _TooLarge:
         print(f"the process is larger than {args.memory:g} MB: nothing more was looked at", file=sys.stderr)
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         progress.end()
     _keep(results, args)
-    _write([r.finding.test for r in results if r.finding is not None], args)
+    promised.write_test("\n\n".join(_numbered([r.finding.test for r in results if r.finding is not None])), args)
     outcomes = {result.outcome for result in results}
     whole = all(result.whole() for result in results)
     return Exit.FAILURE if "refuted" in outcomes else Exit.SUCCESS if whole else Exit.BUDGET
@@ -132,27 +132,15 @@ def _chance(args: argparse.Namespace) -> int:
     return Exit.SUCCESS
 
 
-def _tell(result: Result, args: argparse.Namespace) -> None:
-    how = "known from before" if result.kept else f"{result.states:,} states in {result.seconds:.2f} s"
-    print(f"{_named(result)}: {result.words()} ({how})", file=sys.stderr)
-    for remark in result.remarks:
-        print(f"  note: {remark}", file=sys.stderr)
-    for doubt in result.doubts:
-        print(f"  not covered: {doubt}", file=sys.stderr)
-    for line in result.story:
-        print(f"  {line}", file=sys.stderr)
-    if result.finding is not None:
-        print(f"  {result.finding.why}", file=sys.stderr)
-    if result.help():
-        print(f"  help: {result.help()}", file=sys.stderr)
-    if result.outcome == "open":
-        print("  help: list --values, fix entries with --set, or allow more --seconds or --states", file=sys.stderr)
-
-
-def _named(result: Result) -> str:
+def _tell(result: Result) -> None:
     from bt_runtime.testing.promise import promised as in_words
 
-    return in_words(result.property)
+    how = "known from before" if result.kept else f"{result.states:,} states in {result.seconds:.2f} s"
+    print(f"{in_words(result.property)}: {result.words()} ({how})", file=sys.stderr)
+    for line in result.lines():
+        print(f"  {line}", file=sys.stderr)
+    if result.outcome == "open":
+        print("  help: list --values, fix entries with --set, or allow more --seconds or --states", file=sys.stderr)
 
 
 def _keep(results: list[Result], args: argparse.Namespace) -> None:
@@ -169,15 +157,3 @@ def _keep(results: list[Result], args: argparse.Namespace) -> None:
 def _numbered(tests: list[str]) -> list[str]:
     """Numbers tests of the same name, because one file may hold several."""
     return [t.replace("promises():", f"promises_{n}():") if n > 1 else t for n, t in enumerate(tests, 1)]
-
-
-def _write(tests: list[str], args: argparse.Namespace) -> None:
-    text = "\n\n".join(_numbered(tests))
-    if not tests or args.test is None:
-        print(text, end="")
-        return
-    try:
-        disk.write(args.test, text)
-    except OSError as error:
-        raise BtError(f"{args.test} cannot be written: {error.strerror}", "name another file") from error
-    print(f"a test that shows it: {args.test}", file=sys.stderr)

@@ -56,6 +56,6 @@ def _checked(file: Path, args: argparse.Namespace, told: Callable[[int, int], No
     for result in checking.results(args.states, args.seconds, told, args.cache):
         words.append(ASSUMED if result.outcome == "proved" and not result.whole() else WORDS[result.outcome])
         print(f"  {promised(result.property)}: {result.words()}", flush=True)
-        for line in (*result.remarks, *result.doubts, *([result.help()] if result.assumes else []), *result.story):
+        for line in result.lines():
             print(f"    {line}")
     return words

@@ -18,7 +18,7 @@ from bt_runtime.cli.options import Options
 from bt_runtime.cli.setup import trust_prompt
 from bt_runtime.cli.terminal import give
 from bt_runtime.language import manifest, project
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.faults.format import printed
 from bt_runtime.language.kinds.registry import registry_of
@@ -96,8 +96,7 @@ def exported(names: list[str]) -> str:
     known = list(project.names("skills"))
     for name in names:
         if name not in known:
-            close = nearest(name, known)
-            raise BtError(f"there is no manifest `{name:.60}`", f"did you mean `{close}`?" if close else "")
+            raise BtError(f"there is no manifest `{name:.60}`", did_you_mean(name, known))
     root = project.find_root()
     own = [name for name in known if root is not None and (root / "skills" / f"{name}.yaml").is_file()]
     paths = [path for path in (project.find("skills", name) for name in names or own) if path is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bt_author.edit.lines import Lines, Untouchable
+from bt_author.edit.lines import Lines, Untouchable, parts
 from bt_author.edit.outline import Item
 from bt_runtime.language.fixes import STEP
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap
@@ -47,8 +47,7 @@ def _commented(text: str, node: YamlMap | YamlList) -> bool:
         part = todo.pop()
         if isinstance(part, Scalar):
             spans.append((part.start.index, part.end.index))
-        else:
-            todo.extend(part.items if isinstance(part, YamlList) else [n for pair in part.pairs for n in pair])
+        todo.extend(parts(part))
     at = node.start.index
     for start, end in sorted(spans):
         if "#" in text[at:start]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from bt_runtime.language.source import Node, Scalar, YamlList
+from bt_author.edit.lines import parts
+from bt_runtime.language.source import Node, Scalar
 from bt_runtime.language.source.text import LINE_BREAK
 
 _SIGN = re.compile(r"(?:^|(?<=[ \t\n\r,\[\]{}]))#[^\n\r]*")
@@ -45,8 +46,7 @@ def values(top: Node) -> set[tuple[int, int]]:
         seen.add(id(part))
         if isinstance(part, Scalar):
             out.add((part.start.index, _end(part)))
-        else:
-            todo.extend(part.items if isinstance(part, YamlList) else [n for pair in part.pairs for n in pair])
+        todo.extend(parts(part))
     return out
 
 

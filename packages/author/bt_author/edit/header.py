@@ -25,7 +25,7 @@ def set_port(draft: Draft, section: str, name: str, value: str) -> Draft:
         del data[section][name]
         if not data[section]:
             del data[section]
-            return draft.means(_without(draft, _key(top, section), found), data)
+            return draft.means(_replaced(draft, _key(top, section), found, []), data)
         return draft.means(_removed(draft, found, name), data)
     meant = values.written(value)
     if found is None or nothing(found) or (isinstance(found, YamlMap) and not found.pairs):
@@ -46,9 +46,9 @@ def set_port(draft: Draft, section: str, name: str, value: str) -> Draft:
             return draft.means(f"{draft.text[:at].rstrip()}, {name}: {value}{draft.text[at:]}", data)
         opened = draft.same(brackets.without_brackets(draft.text, draft.top, found))
         return set_port(opened, section, name, value)
-    made = Lines(draft.text)
-    made.rows.insert(draft.lines.last_of(found) + 1, f"{' ' * found.start.column}{name}: {value}")
-    return draft.means(made.text(), data)
+    last = draft.lines.last_of(found)
+    row = f"{' ' * found.start.column}{name}: {value}"
+    return draft.means(draft.lines.replaced(last + 1, last, [row]), data)
 
 
 def key_of(draft: Draft, section: str, name: str) -> Scalar:
@@ -71,11 +71,9 @@ def set_skills(draft: Draft, names: list[str]) -> Draft:
     if isinstance(found, YamlList) and not draft.lines.in_brackets(found):
         new = [name for name in names if name not in found.data()]
         if names == [*found.data(), *new]:
-            made_lines = Lines(draft.text)
-            dash = draft.lines.rows[found.start.line].index("-")
+            dash, last = draft.lines.rows[found.start.line].index("-"), draft.lines.last_of(found)
             rows = [f"{' ' * dash}- {name}" for name in new]
-            made_lines.rows[draft.lines.last_of(found) + 1 : draft.lines.last_of(found) + 1] = rows
-            return draft.means(made_lines.text(), data)
+            return draft.means(draft.lines.replaced(last + 1, last, rows), data)
     return draft.means(values.behind(draft, _key(_top(draft), "skills"), found, [written]), data)
 
 
@@ -108,26 +106,17 @@ def _key(top: YamlMap, name: str) -> Scalar:
 def _placed(draft: Draft, section: str, rows: list[str]) -> str:
     """Returns the text with a new section, inserted in the usual order of a head."""
     after = ORDER[ORDER.index(section) + 1 :]
-    lines = Lines(draft.text)
     for key, _ in _top(draft).pairs:
         if key.text in after:
-            at = key.start.line
-            while at > 0 and draft.lines.comment(at - 1) and not draft.lines.indent(at - 1):
-                at -= 1
-            lines.rows[at:at] = rows
-            return lines.text()
+            at = draft.lines.above(key.start.line, 0)
+            return draft.lines.replaced(at, at - 1, rows)
+    lines = Lines(draft.text)
     lines.rows += rows
     return lines.text()
 
 
 def _replaced(draft: Draft, key: Scalar, old: Node, rows: list[str]) -> str:
-    lines = Lines(draft.text)
-    lines.rows[key.start.line : max(draft.lines.last_of(old), key.start.line) + 1] = rows
-    return lines.text()
-
-
-def _without(draft: Draft, key: Scalar, old: Node) -> str:
-    return _replaced(draft, key, old, [])
+    return draft.lines.replaced(key.start.line, max(draft.lines.last_of(old), key.start.line), rows)
 
 
 def _removed(draft: Draft, found: YamlMap, name: str) -> str:
@@ -138,6 +127,4 @@ def _removed(draft: Draft, found: YamlMap, name: str) -> str:
         if number + 1 < len(found.pairs):
             return text[: key.start.index] + text[found.pairs[number + 1][0].start.index :]
         return text[: found.pairs[number - 1][1].end.index] + text[value.end.index :]
-    made = Lines(text)
-    del made.rows[key.start.line : lines.last_of(value) + 1]
-    return made.text()
+    return lines.replaced(key.start.line, lines.last_of(value), [])

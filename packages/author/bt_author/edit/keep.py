@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from bt_author.edit import brackets, header, values
-from bt_author.edit.draft import Draft, reach
-from bt_author.edit.lines import Lines, Untouchable, dashed, shifted
-from bt_author.edit.moves import node_of, placed_apart
+from bt_author.edit.draft import Draft
+from bt_author.edit.lines import Lines, Untouchable
+from bt_author.edit.moves import node_of, placed_apart, put
 from bt_author.edit.outline import Item
 from bt_runtime.language import source
 from bt_runtime.language.ports import type_name
@@ -47,15 +47,8 @@ def replace_node(draft: Draft, line: int, column: int, kind: str, text: str) -> 
         )
     rows, meant = node_of(_without_braces(text))
     item, where, draft = placed_apart(draft, found.path)
-    data = draft.data()
-    reach(data, item.data[:-1])[item.data[-1]] = meant
     lead = [draft.lines.rows[n].strip() for n in range(where.first, where.begins)]
-    made = [*lead, *rows]
-    lines = Lines(draft.text)
-    lines.rows[where.first : draft.lines.last_of(item.node) + 1] = (
-        dashed(made, where.dash) if item.seat.in_list else shifted(made, where.column)
-    )
-    return draft.means(lines.text(), data)
+    return put(draft, item, where._replace(last=draft.lines.last_of(item.node)), [[*lead, *rows]], [meant])
 
 
 def _without_braces(text: str) -> str:
@@ -86,9 +79,9 @@ def set_default(draft: Draft, name: str, value: Json) -> Draft:
         if draft.lines.in_brackets(port):
             end = port.end.index - 1
             return draft.means(f"{draft.text[:end].rstrip()}, default: {said}{draft.text[end:]}", data)
-        lines = Lines(draft.text)
-        lines.rows.insert(draft.lines.last_of(port) + 1, f"{' ' * port.start.column}default: {said}")
-        return draft.means(lines.text(), data)
+        last = draft.lines.last_of(port)
+        row = f"{' ' * port.start.column}default: {said}"
+        return draft.means(draft.lines.replaced(last + 1, last, [row]), data)
     return header.set_port(draft, "blackboard", name, f"{{type: {type_name(value)}, default: {said}}}")
 
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.source import Node, Scalar, YamlList
 from bt_runtime.language.source.text import LINE_BREAK
+
+
+def parts(node: Node) -> Sequence[Node]:
+    """What a list or a mapping is made of: its items, or its keys and values."""
+    if isinstance(node, Scalar):
+        return ()
+    return node.items if isinstance(node, YamlList) else [each for pair in node.pairs for each in pair]
 
 
 class Untouchable(BtError):
@@ -33,14 +41,29 @@ class Lines:
     def comment(self, number: int) -> bool:
         return self.rows[number].lstrip().startswith("#")
 
+    def above(self, number: int, column: int) -> int:
+        """The first of the comment lines above a line that begin in this column; the line itself when there is none."""
+        while number > 0 and self.comment(number - 1) and self.indent(number - 1) == column:
+            number -= 1
+        return number
+
+    def replaced(self, first: int, last: int, rows: Sequence[str]) -> str:
+        """The text with these rows in the place of the lines from `first` to `last`. `last` before `first`: they are
+        put in before it."""
+        made = Lines(self.text())
+        if first >= len(made.rows):
+            made.rows.append("")
+        made.rows[first : last + 1] = rows
+        return made.text()
+
     def last_of(self, node: Node) -> int:
         """The last line with content of this node."""
         last, todo = 0, [node]
         while todo:
             part = todo.pop()
             last = max(last, self._end(part))
-            if not self.in_brackets(part) and not isinstance(part, Scalar):
-                todo.extend(part.items if isinstance(part, YamlList) else [n for pair in part.pairs for n in pair])
+            if not self.in_brackets(part):
+                todo.extend(parts(part))
         return last
 
     def _end(self, node: Node) -> int:
@@ -88,10 +111,7 @@ def region(lines: Lines, node: Node, dashed: bool) -> Region:
     if before.strip(" ") not in ("", "-") or (dashed and dash < 0):
         raise Untouchable("this node does not begin on a line of its own", "write it on lines of its own first")
     edge = dash if dashed else column
-    first = line
-    while first > 0 and lines.comment(first - 1) and lines.indent(first - 1) == edge:
-        first -= 1
-    return Region(first, line, column, _closing(lines, lines.last_of(node), edge), dash)
+    return Region(lines.above(line, edge), line, column, _closing(lines, lines.last_of(node), edge), dash)
 
 
 def _closing(lines: Lines, last: int, edge: int) -> int:

@@ -98,7 +98,7 @@ def _among(draft: Draft, item: Item, slot: FieldSlot, index: int, rows: list[str
     at = near.first if index < count else near.last + 1
     if index < count and draft.lines.rows[near.first][: near.dash].strip():
         raise Untouchable("this list begins on the line of its parent", "write it on lines of its own first")
-    return draft.means(_with(draft.lines, at, dashed(rows, near.dash)), data)
+    return draft.means(draft.lines.replaced(at, at - 1, dashed(rows, near.dash)), data)
 
 
 def _way(item: Item, slot: FieldSlot) -> tuple[str | int, ...]:
@@ -127,16 +127,6 @@ def _first(draft: Draft, parent: Path, item: Item, slot: FieldSlot, rows: list[s
     return values.set_field(draft, parent, slot.field.name, "\n".join(made))
 
 
-def _with(lines: Lines, at: int, rows: list[str]) -> str:
-    made = Lines(lines.text())
-    if at >= len(made.rows) and made.rows[-1].strip():
-        made.rows.append("")
-    made.rows[at:at] = rows
-    if made.rows[-1].strip() and not lines.rows[-1].strip():
-        made.rows.append("")
-    return made.text()
-
-
 def delete(draft: Draft, path: Path) -> Draft:
     """Returns the tree without this node. When the last child is deleted, an empty list remains."""
     item, where, draft = placed_apart(draft, path)
@@ -148,7 +138,7 @@ def delete(draft: Draft, path: Path) -> Draft:
         del reach(data, item.data[:-1])[item.data[-1]]
         assert isinstance(item.seat.holder, YamlList)
         if len(item.seat.holder.items) > 1:
-            return draft.means(_without(draft.lines, where), data)
+            return draft.means(draft.lines.replaced(where.first, where.last, ()), data)
         return draft.means(_emptied(draft.lines, where, _key_of(item)), data)
     if slot.field.type == "cases" or not slot.bare:
         name = item.seat.field.partition(":")[2] or slot.field.name
@@ -189,20 +179,28 @@ def _without_pair(draft: Draft, item: Item, name: str) -> Draft:
         raise Untouchable(f"`{item.parent.key.text if item.parent else ''}` needs this node", "delete the node above")
     data = draft.data()
     del reach(data, item.data[:-1])[item.data[-1]]
-    key = holder.pairs[item.seat.number][0]
-    where = region(draft.lines, item.node, False)
-    first = key.start.line
-    while first > 0 and draft.lines.comment(first - 1) and draft.lines.indent(first - 1) == key.start.column:
-        first -= 1
+    key, last = holder.pairs[item.seat.number][0], region(draft.lines, item.node, False).last
+    first = draft.lines.above(key.start.line, key.start.column)
     if draft.lines.rows[key.start.line][: key.start.column].strip():
         raise Untouchable("this field stands on the line of its node", "move it in the text first")
-    return draft.means(_without(draft.lines, where._replace(first=first)), data)
+    return draft.means(draft.lines.replaced(first, last, ()), data)
 
 
-def _without(lines: Lines, where: Region) -> str:
-    made = Lines(lines.text())
-    del made.rows[where.first : where.last + 1]
-    return made.text()
+def put(
+    draft: Draft, item: Item, where: Region, pieces: Sequence[list[str]], meant: Sequence[Any], count: int = 1
+) -> Draft:
+    """Puts other nodes, their rows and their data, in the place of this node, and of `count` in all with those after
+    it."""
+    data = draft.data()
+    if item.seat.in_list:
+        at = item.data[-1]
+        assert isinstance(at, int)
+        reach(data, item.data[:-1])[at : at + count] = meant
+        made = [row for piece in pieces for row in dashed(piece, where.dash)]
+    else:
+        reach(data, item.data[:-1])[item.data[-1]] = meant[0]
+        made = shifted(pieces[0], where.column)
+    return draft.means(draft.lines.replaced(where.first, where.last, made), data)
 
 
 def move(draft: Draft, path: Path, parent: Path, index: int, place: str = "") -> Draft:
@@ -241,7 +239,6 @@ def wrap(draft: Draft, path: Path, kind: Kind, count: int = 1) -> Draft:
     if several is None and count != 1:
         raise Untouchable(f"`{kind.name}` takes one node", "wrap them in a sequence first")
     item, where, draft = placed_apart(draft, path)
-    data = draft.data()
     regions, inner = [where], [item.node.data()]
     for number in range(1, count):
         beside = draft.item((*path[:-1], path[-1] + number))
@@ -249,18 +246,7 @@ def wrap(draft: Draft, path: Path, kind: Kind, count: int = 1) -> Draft:
         inner.append(beside.node.data())
     pieces = [taken(draft.lines, each) for each in regions]
     rows, meant = _around(kind, into, pieces, inner)
-    if item.seat.in_list:
-        items = reach(data, item.data[:-1])
-        at = item.data[-1]
-        assert isinstance(at, int)
-        items[at : at + count] = [meant]
-        made = dashed(rows, where.dash)
-    else:
-        reach(data, item.data[:-1])[item.data[-1]] = meant
-        made = shifted(rows, where.column)
-    lines = Lines(draft.text)
-    lines.rows[where.first : regions[-1].last + 1] = made
-    return draft.means(lines.text(), data)
+    return put(draft, item, where._replace(last=regions[-1].last), [rows], [meant], count)
 
 
 def _around(kind: Kind, into: Field, pieces: list[list[str]], inner: list[Any]) -> tuple[list[str], Any]:
@@ -292,21 +278,10 @@ def unwrap(draft: Draft, path: Path) -> Draft:
         draft = draft.apart(child.path)
     item, where, draft = placed_apart(draft, path)
     below = [c for c in item.children if c.seat.field.partition(":")[0] in _holding(item)]
-    data = draft.data()
     regions = [region(draft.lines, c.node, c.seat.in_list) for c in below]
     pieces = [taken(draft.lines, each) for each in regions]
     pieces[0] = [*orphans(draft, where, regions), *pieces[0]]
-    if item.seat.in_list:
-        at = item.data[-1]
-        assert isinstance(at, int)
-        reach(data, item.data[:-1])[at : at + 1] = [c.node.data() for c in below]
-        made = [row for piece in pieces for row in dashed(piece, where.dash)]
-    else:
-        reach(data, item.data[:-1])[item.data[-1]] = below[0].node.data()
-        made = shifted(pieces[0], where.column)
-    lines = Lines(draft.text)
-    lines.rows[where.first : where.last + 1] = made
-    return draft.means(lines.text(), data)
+    return put(draft, item, where, pieces, [c.node.data() for c in below])
 
 
 def _holding(item: Item) -> set[str]:

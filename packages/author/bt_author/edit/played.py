@@ -40,6 +40,7 @@ class PlayedTree:
         checked = loader.text(text, str(path), path.parent)
         self.tree = Tree(checked.sound(), lambda: UnsavedLoader(project, texts), tuple(checked.diagnostics), loader, ())
         self.path = path
+        self.trial: Trial | None = None
         self.inputs: dict[str, Json] = {}
         self.places: dict[str, Place] = {}
         self.stands: list[str] = []  # paths of skills and agents
@@ -62,6 +63,11 @@ class PlayedTree:
             if port.required and port.name not in made:
                 made[port.name] = port.choices[0] if port.choices else zero.get(port.type, "")
         return made
+
+    def close(self) -> None:
+        if self.trial is not None:
+            self.trial.close()
+            self.trial = None
 
     def look(self, trial: Trial) -> None:
         """Keeps the state of the trial for the page."""

@@ -45,7 +45,6 @@ class Rehearsal(PlayedTree):
         self.branches: list[list[TrialStep]] = [[]]
         self.branch = self.at = 0  # the branch that is shown, and how many of its steps
         self.other: int | None = None  # the branch that is shown beside it
-        self.trial: Trial | None = None
         self._stand()
 
     @property
@@ -238,11 +237,6 @@ class Rehearsal(PlayedTree):
             case _:
                 moved(trial, gesture)
 
-    def close(self) -> None:
-        if self.trial is not None:
-            self.trial.close()
-            self.trial = None
-
     def asking(self) -> list[str]:
         """The stand-ins that wait for an answer."""
         return [node.path for node in self.shown.values() if node.asks]
@@ -290,20 +284,7 @@ class Rehearsal(PlayedTree):
         """What was clicked, as a test that pytest runs: it holds the result that the tree came to."""
         doubles = {path: list(_script(self._open, path).acts) for path in self.stands}
         case = Case(inputs=self.samples(), doubles=doubles, moves=tuple(self._moves()))
-        text = Subject(self.tree).as_test(case, "btr edit")
-        name = "".join(c if c.isalnum() else "_" for c in self.tree.name).strip("_").lower()
-        text = text.replace(f"def test_{name}_keeps_its_promises", f"def test_{name}_as_it_was_played")
-        text = text.replace('"""Found by `btr edit`."""', '"""Played in `btr edit`."""')
-        status = self.status.name
-        if status != "INVALID":
-            text = text.replace(
-                "        assert not trial.crashes\n",
-                f"        assert trial.status is {status}\n        assert not trial.crashes\n",
-            )
-            head, _, rest = text.partition("\n")
-            names = sorted({*head.removeprefix("from bt_runtime.testing import ").split(", "), status})
-            text = f"from bt_runtime.testing import {', '.join(names)}\n{rest}"
-        return text
+        return Subject(self.tree).as_test(case, "btr edit", self.status.name)
 
     def _moves(self) -> list[Move]:
         """The moves of a test: ticks in a row are one."""

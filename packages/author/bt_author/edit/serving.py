@@ -11,6 +11,7 @@ from bt_author.edit.commands import Commands
 from bt_author.edit.remote_editor import page_of
 from bt_author.edit.session import Session
 from bt_author.lsp.workspace import Files, Sort, Workspace
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.project.address import LOOPBACK
 from bt_runtime.run.view.feed import Feed
 from bt_runtime.run.view.page import KINDS
@@ -29,7 +30,7 @@ def asset(path: str) -> tuple[bytes, str] | None:
     return shared(path)
 
 
-class Editor:
+class Editor(Closing):
     """The session of a folder with its page; use it as a context."""
 
     def __init__(
@@ -61,12 +62,6 @@ class Editor:
         self.server.close()
         self.commands.running.close()
         self._watching.join(2)
-
-    def __enter__(self) -> Editor:
-        return self
-
-    def __exit__(self, *reason: object) -> None:
-        self.close()
 
     def _told(self, path: Path) -> None:
         held = self.session.buffers[path]

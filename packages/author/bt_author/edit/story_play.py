@@ -33,7 +33,6 @@ class StoryPlay(PlayedTree):
         self.subject = Subject(self.tree, never, always, ltl=ltl, properties=[n for n in properties if n in named])
         self.steps = self._steps()
         self.at, self.broken = 0, ""
-        self.trial: Trial | None = None
         self.go(0)
 
     def _steps(self) -> list[tuple[str, tuple[Move, ...]]]:
@@ -57,11 +56,6 @@ class StoryPlay(PlayedTree):
             self.broken = self._made(self.trial, self.steps[self.at][1])
             self.at += 1
         self.look(self.trial)
-
-    def close(self) -> None:
-        if self.trial is not None:
-            self.trial.close()
-            self.trial = None
 
     def _made(self, trial: Trial, moves: tuple[Move, ...]) -> str:
         """Makes the moves of a tick; returns the promise that they broke, or the error that a node raised."""

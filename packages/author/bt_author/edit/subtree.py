@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bt_author.edit.draft import Draft, reach
-from bt_author.edit.lines import Lines, Untouchable, dashed, region, shifted, taken
+from bt_author.edit.draft import Draft
+from bt_author.edit.lines import Lines, Untouchable, region, shifted, taken
+from bt_author.edit.moves import placed_apart, put
 from bt_author.edit.outline import Item, Path
 from bt_author.lsp.entries import EntryPlace, EntryPlaces
 from bt_runtime.language.fixes import STEP
@@ -34,20 +35,11 @@ def extract(draft: Draft, path: Path, name: str, entries: EntryPlaces) -> Extrac
     outputs = tuple(dict.fromkeys(p.name for p in inside if p.role == "write" and p.name in used))
     known = used | set(entries.tree.ports)
     inputs = tuple(n for n in dict.fromkeys(p.name for p in inside) if n in known and n in given and n not in outputs)
-    draft = draft.apart(path)
-    item = draft.item(path)
-    where = region(draft.lines, item.node, item.seat.in_list)
+    item, where, draft = placed_apart(draft, path)
     rows = taken(draft.lines, where)
-    data = draft.data()
     ports = {port: f"{{{port}}}" for port in (*inputs, *outputs)}
     node: Json = {"tree": {"file": name, "with": ports} if ports else name}
-    reach(data, item.data[:-1])[item.data[-1]] = node
-    made = _including(name, ports)
-    lines = Lines(draft.text)
-    lines.rows[where.first : where.last + 1] = (
-        dashed(made, where.dash) if item.seat.in_list else shifted(made, where.column)
-    )
-    rest = draft.means(lines.text(), data)
+    rest = put(draft, item, where, [_including(name, ports)], [node])
     return Extracted(rest, _tree(draft, name, inputs, outputs, entries, rows), inputs, outputs)
 
 
@@ -119,22 +111,12 @@ def inline(draft: Draft, path: Path, other: Draft, mine: EntryPlaces, theirs: En
     for name in {place.name for place in theirs.places} - set(renamed):
         if name in mine.types:
             raise Untouchable(f"both trees have an entry `{name}`", "rename one of them first")
-    root = _renamed(other, renamed, theirs).item(())
     inner = Draft(_renamed(other, renamed, theirs).text, other.registry).apart(())
     root = inner.item(())
     rows = taken(inner.lines, region(inner.lines, root.node, False))
-    draft = draft.apart(path)
-    item = draft.item(path)
-    where = region(draft.lines, item.node, item.seat.in_list)
-    data = draft.data()
-    reach(data, item.data[:-1])[item.data[-1]] = root.node.data()
+    item, where, draft = placed_apart(draft, path)
     lead = [draft.lines.rows[n].strip() for n in range(where.first, where.begins)]
-    made = [*lead, *rows]
-    lines = Lines(draft.text)
-    lines.rows[where.first : where.last + 1] = (
-        dashed(made, where.dash) if item.seat.in_list else shifted(made, where.column)
-    )
-    return draft.means(lines.text(), data)
+    return put(draft, item, where, [[*lead, *rows]], [root.node.data()])
 
 
 def _given(item: Item) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bt_author.edit import values
 from bt_author.edit.draft import Draft, reach
-from bt_author.edit.lines import Lines, Untouchable, dashed, shifted
-from bt_author.edit.moves import node_of, orphans, placed_apart
+from bt_author.edit.lines import Untouchable
+from bt_author.edit.moves import node_of, orphans, placed_apart, put
 from bt_author.edit.outline import Item, Path, is_bare
 from bt_runtime.language.fixes import sample
 from bt_runtime.language.kinds.kind import COMMON_NAMES, Field, Kind
@@ -37,15 +37,8 @@ def swap(draft: Draft, path: Path, kind: Kind) -> Draft:
     if here is None and there is None:
         rows = fresh(kind)
         placed_item, where, draft = placed_apart(draft, path)
-        lines = Lines(draft.text)
-        data = draft.data()
         body, meant = node_of(rows)
-        body = [*orphans(draft, where, []), *body]
-        target = reach(data, placed_item.data[:-1])
-        target[placed_item.data[-1]] = meant
-        made = dashed(body, where.dash) if placed_item.seat.in_list else shifted(body, where.column)
-        lines.rows[where.first : where.last + 1] = made
-        return draft.means(lines.text(), data)
+        return put(draft, placed_item, where, [[*orphans(draft, where, []), *body]], [meant])
     raise Untouchable(f"`{kind.name}` holds nodes otherwise than `{item.key.text}`", "wrap or unwrap it")
 
 

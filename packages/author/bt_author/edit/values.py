@@ -150,7 +150,7 @@ def _added(draft: Draft, item: Item, name: str, rows: list[str]) -> str:
     if lines.in_brackets(value):
         row = lines.rows[value.end.line]
         longer = len(row) + len(name) + len(rows[0]) + 4
-        if len(rows) == 1 and (longer <= _WIDTH or not value.pairs or _within(draft, item)):
+        if len(rows) == 1 and (longer <= _WIDTH or not value.pairs or draft.lines.in_brackets(item.node)):
             gap = ", " if value.pairs else ""
             at = value.end.index - 1
             return text[:at].rstrip(" ") + f"{gap}{name}: {rows[0]}" + text[at:]
@@ -161,17 +161,11 @@ def _added(draft: Draft, item: Item, name: str, rows: list[str]) -> str:
     made = [" " * column + row if row.strip() else "" for row in _pair(name, rows)]
     if before is None:
         after = lines.last_of(value)
-        return _rows(lines, after + 1, made)
-    first = before.start.line
-    while lines.comment(first - 1) and lines.indent(first - 1) == column:
-        first -= 1
+        return lines.replaced(after + 1, after, made)
+    first = lines.above(before.start.line, column)
     if first <= value.start.line and lines.rows[first][:column].strip():
         raise Untouchable("this node begins on its parent's line", "write it on lines of its own first")
-    return _rows(lines, first, made)
-
-
-def _within(draft: Draft, item: Item) -> bool:
-    return draft.lines.in_brackets(item.node)
+    return lines.replaced(first, first - 1, made)
 
 
 def _before_nodes(item: Item, value: YamlMap) -> Scalar | None:
@@ -183,17 +177,6 @@ def _before_nodes(item: Item, value: YamlMap) -> Scalar | None:
         if key.text in nodes:
             return key
     return None
-
-
-def _rows(lines: Lines, at: int, rows: list[str]) -> str:
-    """Returns the text with rows inserted before line `at`."""
-    made = Lines(lines.text())
-    if at >= len(made.rows) and made.rows and made.rows[-1].strip():
-        made.rows.append("")
-    while at > 0 and at == len(made.rows):
-        at -= 1
-    made.rows[at:at] = rows
-    return made.text()
 
 
 def named_bare(draft: Draft, path: Path) -> Draft:
@@ -212,28 +195,20 @@ def named_bare(draft: Draft, path: Path) -> Draft:
         start = item.key.end.index
         made = text[:start] + ":\n" + " " * column + f"{bare.name}: " + text[value.start.index :]
         if (lines.is_block(value) if isinstance(value, Scalar) else False) or value.end.line > value.start.line:
-            made = _deeper(text, lines, item, value, f"{bare.name}: ")
+            made = _deeper(lines, item, value, f"{bare.name}: ")
         return draft.means(made, data)
     first, last = item.key.start.line + 1, lines.last_of(value)
     rows = [" " * STEP + row if row.strip() else row for row in lines.rows[first : last + 1]]
-    made_lines = Lines(text)
-    made_lines.rows[first : last + 1] = [" " * column + f"{bare.name}:", *rows]
-    return draft.means(made_lines.text(), data)
+    return draft.means(lines.replaced(first, last, [" " * column + f"{bare.name}:", *rows]), data)
 
 
-def _deeper(text: str, lines: Lines, item: Item, value: Node, label: str) -> str:
+def _deeper(lines: Lines, item: Item, value: Node, label: str) -> str:
     """Indents a value of several lines that begins on the line of its key."""
-    made = Lines(text)
     number, column = item.key.end.line, item.key.start.column + STEP
-    row = made.rows[number]
-    last = lines.last_of(value)
-    below = [" " * STEP + r if r.strip() else r for r in made.rows[number + 1 : last + 1]]
-    made.rows[number : last + 1] = [
-        row[: item.key.end.column] + ":",
-        " " * column + label + row[value.start.column :],
-        *below,
-    ]
-    return made.text()
+    row, last = lines.rows[number], lines.last_of(value)
+    first = [row[: item.key.end.column] + ":", " " * column + label + row[value.start.column :]]
+    below = [" " * STEP + r if r.strip() else r for r in lines.rows[number + 1 : last + 1]]
+    return lines.replaced(number, last, [*first, *below])
 
 
 def rename_field(draft: Draft, path: Path, name: str, other: str) -> Draft:
@@ -278,11 +253,9 @@ def remove_field(draft: Draft, path: Path, name: str) -> Draft:
     first, last = key.start.line, max(lines.last_of(value), key.end.line)
     if lines.rows[first][: key.start.column].strip():  # it shares its line with the dash
         raise Untouchable("this field stands on the line of its node", "move it in the text first")
-    made = Lines(text)
     notes = [_beside(text, key, value), comment_of(lines.rows[last], _end_column(lines, value, last))]
     kept = [" " * key.start.column + note for note in dict.fromkeys(notes) if note]
-    made.rows[first : last + 1] = kept
-    return draft.means(made.text(), data)
+    return draft.means(lines.replaced(first, last, kept), data)
 
 
 def _end_column(lines: Lines, value: Node, last: int) -> int:

@@ -19,6 +19,9 @@ from bt_runtime.language.project_file import settings_schema
 # value: of `field`; schema: whatever `schema` says
 What = Literal["node", "bare", "nodes", "cases", "entries", "ports", "value", "schema", "unknown"]
 _COMMON = {field.name: field for field in COMMON}
+_WITHIN: Mapping[str, What] = {
+    "node": "node", "nodes": "nodes", "cases": "cases", "assignments": "entries", "inputs": "ports",
+}  # fmt: skip
 _HEADER, _SETTINGS, _PLAN = header_schema(), settings_schema(), plan_schema()
 _MANIFEST = manifest_schema(impls.keys_of(impls.every()))
 SCHEMAS: Mapping[str, Schema] = {"tree": _HEADER, "skills": _MANIFEST, "project": _SETTINGS, "plan": _PLAN}
@@ -73,17 +76,7 @@ def _kind_step(kind: Kind, step: Step, registry: Registry) -> CompletionSlot:
 
 
 def _inside(kind: Kind, field: Field) -> CompletionSlot:
-    if field.type == "node":
-        return CompletionSlot("node", kind, field)
-    if field.type == "nodes":
-        return CompletionSlot("nodes", kind, field)
-    if field.type == "cases":
-        return CompletionSlot("cases", kind, field)
-    if field.type == "assignments":
-        return CompletionSlot("entries", kind, field)
-    if field.type == "inputs":
-        return CompletionSlot("ports", kind, field)
-    return CompletionSlot("value", kind, field)
+    return CompletionSlot(_WITHIN.get(field.type, "value"), kind, field)
 
 
 def _schema_step(slot: CompletionSlot, step: Step, top: Schema) -> CompletionSlot:

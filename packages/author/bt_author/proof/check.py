@@ -70,6 +70,16 @@ class Result(NamedTuple):
         """How an author decides what a proof takes for granted, or ""."""
         return assumption(self.assumes)[1]
 
+    def lines(self) -> Iterator[str]:
+        """What is said below the outcome: remarks, what was not covered, the story, and what an author can do."""
+        yield from (f"note: {remark}" for remark in self.remarks)
+        yield from (f"not covered: {doubt}" for doubt in self.doubts)
+        yield from self.story
+        if self.finding is not None:
+            yield self.finding.why
+        if self.assumes:
+            yield f"help: {self.help()}"
+
 
 def check(
     tree: str | Path | Tree,

@@ -18,6 +18,7 @@ from bt_fleet.coordinator import auction
 from bt_fleet.coordinator.balance import Balance, take_back
 from bt_fleet.coordinator.bid import Offer, job_of
 from bt_fleet.coordinator.patience import FEW, MOST, Patience
+from bt_fleet.coordinator.quotas import Quotas
 from bt_fleet.coordinator.rollout import Rollouts
 from bt_fleet.coordinator.wishes import Wishes
 from bt_fleet.robot.plan import Job
@@ -80,7 +81,8 @@ class Coordinator:
         await self.link.nc.subscribe(names.alive(), cb=self._alive)
         await self.link.nc.subscribe(names.fetch("*"), cb=self._fetched)
         await Wishes(self.store).start()
-        parts = (self._watching, self.settings.watch, self._reports, self._auctions, self._sweeping, self._balancing)
+        parts = (self._watching, self.settings.watch, Quotas(self.store).watch, self._reports, self._auctions,
+                 self._sweeping, self._balancing)  # fmt: skip
         await self.link.together(*(self.link.always(part) for part in parts))
 
     def _linked(self, up: bool) -> None:
@@ -218,7 +220,7 @@ class Coordinator:
 
     async def _report(self, message: Msg) -> None:
         """Takes a robot's report on a task that it was given. Its subject says whose it is, and on what."""
-        said = self.intake.read(forms.REPORT, message)
+        said = self.intake.read(forms.REPORT, message, message.metadata.timestamp.timestamp())
         if said is None:
             return
         robot, task = message.subject.split(".")[2:4]

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from bt_fleet.robot.copying import Copy, Fenced
 from bt_fleet.robot.held import Held, Own
+from bt_fleet.server import forms
 from bt_fleet.server.link import library
 from bt_fleet.store.store import Store
 from bt_runtime.language.faults.diagnostic import BtError
 
 COPY = 1.0  # seconds between two copies of what a run has recorded since
 ANSWER = 2.0  # seconds that the store has for taking a copy that a run waits for
+MANY = 32  # reports that are handed in without a pause
 AGAIN = "again"
 _LOG = logging.getLogger(__name__)
 
@@ -46,6 +48,8 @@ class HandIn:
                     for _, body in unsent:
                         await self.store.report(self.name, body)
                     self.held.sent(unsent[-1][0])
+                    if len(unsent) > MANY:  # what comes faster is dropped
+                        await asyncio.sleep(len(unsent) / forms.REPORTS)
             except Exception as error:
                 if not unanswered(error):
                     raise

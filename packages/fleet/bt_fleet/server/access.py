@@ -65,7 +65,7 @@ def _told_by(name: str) -> tuple[str, ...]:
         names.journal(name), names.said(name, "*"), names.halted(name),
         *(names.kept(bucket, f"*.{name}") for bucket in _BOARDS),
         f"{SERVER_API}.CONSUMER.MSG.NEXT.{orders}.{durable}", f"$JS.ACK.{orders}.{durable}.>",
-        f"{SERVER_API}.DIRECT.GET.{names.CLAIMS}.{names.claim(name, '*')}",
+        f"{SERVER_API}.DIRECT.GET.{names.claims(name)}.{names.claim(name, '*')}",
         f"{SERVER_API}.DIRECT.GET.{copies}.{names.journal(name)}", *reads,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from bt_runtime.types import Json
 
 Schema: TypeAlias = dict[str, Any]
 KB, MB = 1024, 1024 * 1024
+REPORTS, WISHES_OFTEN = 200, 200  # messages a second of one robot, and of one operator
 
 
 class Form(NamedTuple):
@@ -20,6 +21,7 @@ class Form(NamedTuple):
     what: str  # as a person calls it
     schema: Schema
     largest: int = 64 * KB
+    often: int = 0  # messages a second of one sender that are taken, ten times as many at once; 0: any number
 
 
 def mapping(required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None, **more: Json) -> Schema:
@@ -73,32 +75,32 @@ BEAT = Form("heartbeat", mapping(
     {"running": maybe(NAME), "plan": COUNT, "place": maybe(PLACE), "runs": TEXT, "halted": maybe(TEXT),
      "draining": FLAG, "facts": _FACTS,
      "holds": keyed({"type": "array", "items": {"type": ["integer", "string"]}, "minItems": 2, "maxItems": 2})},
-), MB)  # fmt: skip
+), MB, often=20)  # fmt: skip
 _ENDED = {"if": {"properties": {"what": {"const": "ended"}}}, "then": {"required": ["verdict"]}}
 REPORT = Form("report", mapping(
     {"what": one_of("started", "ended", "returned", "doubt", "fenced"), "term": COUNT},
     {"verdict": one_of("success", "failure", "cancelled", "expired"), "reason": TEXT, "at": NUMBER, "seconds": SECONDS,
      "refused": FLAG},
     **_ENDED,
-), MB)  # fmt: skip
+), MB, often=REPORTS)  # fmt: skip
 _JOB: Schema = {"type": "array", "minItems": 7, "maxItems": 7}
 BID = Form("bid", mapping(
     {"free": SECONDS, "place": maybe(PLACE), "speed": {"type": "number", "minimum": 1e-6, "maximum": 1e6},
      "jobs": listed(_JOB, 2000), "known": listed({"type": "array", "minItems": 4, "maxItems": 5}, 2000),
      "costs": {"type": "object", "additionalProperties": COUNT, "maxProperties": 2000},
      "cannot": {"type": "object", "additionalProperties": TEXT, "maxProperties": 2000}},
-), MB)  # fmt: skip
+), MB, often=100)  # fmt: skip
 _ROWS: Schema = {"type": "array", "items": {"type": "array", "maxItems": 20}}
 PIECE = Form("piece of a journal", mapping(
     {},
     {"rows": {"type": "object", "additionalProperties": _ROWS, "maxProperties": 4}, "whole": FLAG, "fence": FLAG,
      "head": {"type": "object", "additionalProperties": {"type": ["string", "number"]}, "maxProperties": 200}},
 ), 8 * MB)  # fmt: skip
-HALTED = Form("answer to a halt", mapping({"halted": maybe(TEXT)}))
+HALTED = Form("answer to a halt", mapping({"halted": maybe(TEXT)}), often=50)
 ASKS = Form("question", mapping(
     {"id": {"type": "string", "minLength": 1, "maxLength": 100}, "text": TEXT, "open": FLAG},
     {"tree": LINE, "confirms": FLAG},
-))  # fmt: skip
+), often=100)  # fmt: skip
 ENTRY = Form("shared entry", mapping({"value": ANY}, {"id": LINE}), MB)
 PLACED = Form("claim on a place", mapping({}, {"process": NAME, "wants": listed(NAME, 1000), "note": LINE}))
 CLAIM = Form("claim", mapping({"by": {"type": "string", "maxLength": 64}}))
@@ -119,15 +121,16 @@ ORDER = Form("order", mapping(
 ), MB + 64 * KB)  # fmt: skip
 
 # What a person sends, and what is kept.
-ANSWER = Form("answer", mapping({"id": LINE, "text": TEXT}, {"by": LINE}))
+ANSWER = Form("answer", mapping({"id": LINE, "text": TEXT}, {"by": LINE}), often=50)
 _BY: dict[str, Schema] = {"by": LINE, "reason": LINE}
 WISHES = {
-    "send": Form("task that is sent", mapping({"task": TASK_FIELDS}, _BY), MB),
-    "cancel": Form("cancel", mapping({"task": NAME}, _BY)),
-    "settle": Form("settling", mapping({"task": NAME, "how": one_of("again", "success", "failure")}, _BY)),
+    "send": Form("task that is sent", mapping({"task": TASK_FIELDS}, _BY), MB, WISHES_OFTEN),
+    "cancel": Form("cancel", mapping({"task": NAME}, _BY), often=WISHES_OFTEN),
+    "settle": Form("settling", mapping({"task": NAME, "how": one_of("again", "success", "failure")}, _BY),
+                   often=WISHES_OFTEN),
     "deploy": Form("deployment that is asked for", mapping(
         {"tree": LINE, "digest": DIGEST}, {"share": {"type": "number", "minimum": 0, "maximum": 1}, "back": FLAG, **_BY}
-    )),
+    ), often=20),
 }  # fmt: skip
 DONE = Form("answer to a wish", mapping({}, {"new": FLAG, "error": TEXT, "hint": TEXT}))
 TASK = Form("task", TASK_FIELDS, MB)

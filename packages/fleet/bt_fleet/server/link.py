@@ -253,11 +253,17 @@ class Link:
                     await asyncio.wait({work}, timeout=1)
 
     async def close(self) -> None:
-        if self._client is not None and not self._client.is_closed:
-            with suppress(Exception):
-                await self._client.flush(1)
-            with suppress(OSError):  # the server has cut the line
-                await self._client.close()
+        """Leaves no socket, though it be cut off while a server that is gone is still waited for."""
+        client = self._client
+        if client is not None:
+            try:
+                if not client.is_closed:
+                    with suppress(Exception):
+                        await client.flush(1)
+            finally:
+                with suppress(OSError):  # the server has cut the line
+                    await client.close()
+                self._drop()
         self.up.clear()
 
     async def __aenter__(self) -> Link:

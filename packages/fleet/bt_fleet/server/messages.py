@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -120,16 +121,42 @@ def whose(subject: str, by: Any = "") -> str:
 class Intake:
     """Reads the messages of one consumer, and counts by sender those that do not fit."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.refused: Counter[str] = Counter()
+        self.dropped: Counter[str] = Counter()  # more than is taken of one sender
+        self.clock = clock
+        self._full: dict[tuple[str, str], tuple[float, float]] = {}  # sender and form → messages, as of when
 
-    def read(self, form: Form, message: Sent) -> Any | None:
-        """Returns what the message holds; None for one that does not fit, which is counted and logged."""
+    def read(self, form: Form, message: Sent, at: float | None = None) -> Any | None:
+        """Returns what the message holds; None for one that does not fit, or is one too many: it is counted and logged.
+        `at`: when the server took it, where it may have lain there."""
+        if form.often and self._too_often(form, message.subject, self.clock() if at is None else at):
+            return None
         try:
             return read(form, message.data)
         except Malformed as error:
             self.refuse(message.subject, error.message)
             return None
+
+    def _too_often(self, form: Form, subject: str, now: float) -> bool:
+        """Counts a message: what a sender's count is above drains away at the form's rate."""
+        who = sender(subject), form.what
+        if len(self._full) > 10_000:
+            self._full.clear()
+        count, before = self._full.get(who, (0.0, now))
+        count = max(0.0, count - max(0.0, now - before) * form.often) + 1
+        if count > 10 * form.often:
+            self.drop(subject, f"more than {form.often} of the form `{form.what}` a second")
+            return True
+        self._full[who] = count, max(now, before)
+        return False
+
+    def drop(self, subject: str, why: str) -> None:
+        """Counts what is more than a sender may send, and logs the first."""
+        who = sender(subject) or "somebody"
+        self.dropped[who] += 1
+        if self.dropped[who] == 1:
+            _LOG.warning("%s: %s and more are dropped: %s", who, subject[:120], why)
 
     def refuse(self, subject: str, why: str) -> None:
         """Counts a message that is not taken, and logs the 1st, 2nd, 4th, 8th, … of its sender."""

@@ -21,8 +21,8 @@ TREES = "fleet_trees"  # digest → bundle of a tree's version, signed
 VERDICTS = "fleet_verdicts"  # one message for each subject, never replaced and never deleted
 ORDERS = "fleet_orders"  # what a robot is told to do, kept until it has taken it
 REPORTS = "fleet_reports"  # what robots report, in their order
-CLAIMS = "fleet_claims"  # who may start: one message for each subject, the first one counts
-COPIES = "fleet_copies"  # fleet_copies_ROBOT: its runs' journals, bounded for each robot
+CLAIMS = "fleet_claims"  # fleet_claims_ROBOT: which terms it may start; of each subject the first message counts
+COPIES = "fleet_copies"  # fleet_copies_ROBOT: its runs' journals
 NEWS = "fleet_news"  # in memory, for a minute: it repeats plain subjects below NEWS_OF
 
 # Plain subjects: each ends with the name of whom it is from or for, because the server checks subjects and no bodies.
@@ -76,6 +76,11 @@ def journal(robot: str, task: str = "*", term: int | str = "*") -> str:
 def copies(robot: str) -> str:
     """The stream of a robot's journals; a coordinator makes it when the robot joins."""
     return f"{COPIES}_{robot}"
+
+
+def claims(robot: str) -> str:
+    """The stream of a robot's claims, made with that of its journals: each is bounded for each robot."""
+    return f"{CLAIMS}_{robot}"
 
 
 def alive(robot: str = "*") -> str:

@@ -10,18 +10,18 @@ import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, TypeVar
 
 from bt_fleet.server.link import Address, Link
 from bt_fleet.shared.board import Board
 from bt_fleet.shared.locks import LEASE, Locks
 from bt_fleet.shared.traffic.places import Places
+from bt_runtime.language.closing import Closing
 
 T = TypeVar("T")
 
 
-class Member:
+class Member(Closing):
     """Joins the fleet in the background: `board` and `locks` may be used at once, and work as soon as it is there."""
 
     def __init__(self, address: Address, robot: str, lease: float = LEASE) -> None:
@@ -75,10 +75,3 @@ class Member:
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)
-
-    def __enter__(self) -> Member:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:  # fmt: skip
-        self.close()

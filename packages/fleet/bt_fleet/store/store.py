@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
 MB = 1024 * 1024
-JOURNALS = 32 * MB  # of one robot
+JOURNALS, CLAIMED = 32 * MB, 8 * MB  # of one robot
 REPORTED = 256 * MB  # reports of all robots
 COORDINATORS = "coordinators"  # the durable consumer that takes the reports
-_BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 32 * MB, names.LOCKS: 8 * MB,
-            names.SETTINGS: 16 * MB, names.TREES: 256 * MB}  # fmt: skip
+_BUCKETS = {names.TASKS: 1024 * MB, names.ROBOTS: 16 * MB, names.ENTRIES: 256 * MB, names.LOCKS: 32 * MB,
+            names.SETTINGS: 32 * MB, names.TREES: 256 * MB}  # fmt: skip
 _TRIES = 5  # times that a message may break whoever takes it, and that a coordinator is asked
 _SOON = 0.25  # seconds between two such questions
 _LOG = logging.getLogger(__name__)
@@ -61,12 +61,10 @@ class Store:
 
         for bucket, most in _BUCKETS.items():
             await made(self.js, bucket, most)
-        one = {"max_msgs_per_subject": 1, "discard": api.DiscardPolicy.NEW, "discard_new_per_subject": True}
         new = {"discard": api.DiscardPolicy.NEW}
         memory = {"storage": api.StorageType.MEMORY}
         await self._stream(names.VERDICTS, ["fleet.verdict.*"], 512 * MB, deny_delete=True, deny_purge=True,
-                           allow_direct=True, **one)  # fmt: skip
-        await self._stream(names.CLAIMS, ["fleet.claim.*.*.*"], 256 * MB, max_age=30 * DAY, allow_direct=True, **one)
+                           allow_direct=True, **_first_counts())  # fmt: skip
         # orders repeat what the records say, and are given again where one is missing: they need no disk
         await self._stream(names.ORDERS, ["fleet.order.*.*"], 256 * MB, max_age=30 * DAY, **memory)
         await self._stream(
@@ -93,12 +91,23 @@ class Store:
         await stream(self.js, config)
 
     async def room(self, robot: str) -> None:
-        """Makes the stream of a robot's journals. A robot that writes too much loses the oldest of its own."""
+        """Makes the streams of a robot's journals and claims. One that writes too many journals loses the oldest of
+        its own; one that claims too much can claim nothing more."""
         try:
+            await self._stream(
+                names.claims(robot),
+                [names.claim(robot, "*")],
+                CLAIMED,
+                max_msgs=CLAIMED // 160,
+                max_msg_size=forms.KB,
+                max_age=30 * DAY,
+                allow_direct=True,
+                **_first_counts(),
+            )
             await self._stream(names.copies(robot), [names.journal(robot)], JOURNALS, max_age=30 * DAY,
                                allow_direct=True)  # fmt: skip
         except library().js.errors.APIError as error:
-            _LOG.warning("there is no room for journals of %s: %s; btr fleet up --store", robot, error)
+            _LOG.warning("there is no room for journals and claims of %s: %s; btr fleet up --store", robot, error)
 
     async def _bucket(self) -> KeyValue:
         return await self.link.bucket(names.TASKS)
@@ -245,9 +254,15 @@ class Store:
         """FIRST when `who` decides this term now: the robot itself, or "" for a coordinator that revokes it. BEFORE
         when the same one has decided it earlier, NO when the other one has."""
         subject = names.claim(robot, task, term)
-        if await self.first(subject, {"by": who}):
-            return FIRST
-        held = await self.only(names.CLAIMS, subject, forms.CLAIM)
+        try:
+            if await self.first(subject, {"by": who}):
+                return FIRST
+        except library().js.errors.NoStreamResponseError:
+            if who:
+                raise
+            await self.room(robot)  # there was none for its claims: nobody knows what it has begun
+            return NO
+        held = await self.only(names.claims(robot), subject, forms.CLAIM)
         return BEFORE if held is not None and held["by"] == who else NO
 
     async def each(self, stream: str, consumer: str) -> AsyncIterator[Msg]:
@@ -368,6 +383,13 @@ class Store:
         can guess."""
         number = {_ID: str(body["id"])} if "id" in body else {}
         await self.js.publish(names.report(robot, body["task"]), _text(body), headers=number)
+
+
+def _first_counts() -> dict[str, Any]:
+    """Returns the limits of a stream whose subjects have one message each, which nothing replaces."""
+    from nats.js import api
+
+    return {"max_msgs_per_subject": 1, "discard": api.DiscardPolicy.NEW, "discard_new_per_subject": True}
 
 
 def _text(body: Mapping[str, Any]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,14 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from bt_lab.cli import eval_cases
 from bt_lab.cli.eval_arguments import add_arguments
-from bt_lab.cli.eval_show import contrast, show, shown
 from bt_lab.cli.progress import Progress
 from bt_lab.cluster.backend import Cluster
+from bt_lab.report.comparison import compare, seed_of, side
+from bt_lab.report.plots import draw
+from bt_lab.report.summary import Group, groups
+from bt_lab.report.table import as_csv, in_words, table
 from bt_lab.run import evaluation, provenance
 from bt_lab.run.backend import Local
 from bt_lab.run.case import Setup, Strategy, cases
 from bt_lab.run.evaluation import Again
+from bt_lab.run.outcome import Outcome
 from bt_lab.run.own_tasks import refuse_unknown
+from bt_lab.run.results_file import outcomes as read_outcomes
+from bt_lab.run.results_file import read_setup
 from bt_lab.run.source import Source, apart, find
 from bt_lab.run.training import train
 from bt_runtime.cli import Exit
@@ -37,6 +44,57 @@ from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_lab.cluster.bundle import Named
+
+# Prints the result of an evaluation; `btr lab eval show` prints it again from the folder.
+
+
+def show(args: argparse.Namespace) -> int:
+    if len(args.folders) != 1:
+        raise BtError("`btr lab eval show` takes one folder", "for instance: btr lab eval show evals/house-react-s0")
+    folder = Path(args.folders[0])
+    outcomes = read_outcomes(folder)
+    seed = int(read_setup(folder).get("depends", {}).get("seed", 0))
+    if not outcomes:
+        print(f"nothing has ended yet in {folder}", file=sys.stderr)
+        return Exit.NOTHING
+    return shown(folder, groups(outcomes, seed), outcomes, args)
+
+
+def contrast(args: argparse.Namespace) -> int:
+    """Compares two strategies on equal tasks."""
+    if len(args.folders) != 2:
+        raise BtError(
+            "`btr lab eval compare` takes two evaluations", "for instance: btr lab eval compare evals/a:react evals/b"
+        )
+    first, second = (side(named) for named in args.folders)
+    found = compare(first, second, seed_of(args.folders[0]))
+    print(json.dumps(found.to_json(), indent=2) if args.format == "json" else in_words(found))
+    return Exit.SUCCESS
+
+
+def shown(folder: Path, found: Sequence[Group], outcomes: Sequence[Outcome], args: argparse.Namespace) -> int:
+    if args.plots:
+        for path in draw(folder, found):
+            print(f"drew {path}", file=sys.stderr)
+    if args.format == "json":
+        print(json.dumps({"folder": str(folder), "groups": [group.to_json() for group in found]}, indent=2))
+    elif args.format == "csv":
+        print(as_csv(outcomes), end="")
+    else:
+        print(table(found))
+        print(f"\neverything is in {folder}", file=sys.stderr)
+    return broken(outcomes)
+
+
+def broken(outcomes: Sequence[Outcome]) -> int:
+    """Reports broken episodes, which count neither for nor against a strategy; returns the exit code."""
+    faults = [outcome.error for outcome in outcomes if outcome.error]
+    if not faults:
+        return Exit.SUCCESS
+    print(f"error: {len(faults)} of {len(outcomes)} episodes broke; the first: {faults[0]}", file=sys.stderr)
+    print("help: fix the cause; the same command with --resume --retry runs them again", file=sys.stderr)
+    return Exit.FAILURE
+
 
 BUILD = "build"
 ORACLE = "oracle"

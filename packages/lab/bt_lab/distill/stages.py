@@ -19,7 +19,7 @@ from bt_lab.distill.schedule import Schedule
 from bt_lab.distill.size import SIZES, Size
 from bt_lab.distill.tokenizer import Tokenizer
 from bt_lab.distill.training import Tell, Training
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.types import Json
 
 _HEARD = 6000  # documents that the tokenizer is trained on
@@ -92,10 +92,7 @@ def export(order: StageOrder, tell: Tell) -> Made:
 
 def sized(name: str, vocab: int, context: int) -> Size:
     if name not in SIZES:
-        close = nearest(name, SIZES)
-        raise BtError(
-            f"there is no size `{name}`", f"did you mean `{close}`?" if close else f"sizes: {', '.join(SIZES)}"
-        )
+        raise BtError(f"there is no size `{name}`", did_you_mean(name, SIZES, f"sizes: {', '.join(SIZES)}"))
     return replace(SIZES[name], vocab=vocab, context=context)
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bt_runtime.agents.rewording import checked, named
 from bt_runtime.journal.reading import Recording
 from bt_runtime.language import source
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.placed import DataPlaces
 from bt_runtime.language.ports import PortFault, check
@@ -124,8 +124,7 @@ class _Reader:
         """Raises when the run never had such a node."""
         paths = [row.path for row in self.recording.nodes]
         if not any(matches(node, path) for path in paths):
-            close = nearest(node, paths)
-            hint = f"did you mean `{close}`?" if close else "`btr runs show RUN` names its nodes"
+            hint = did_you_mean(node, paths, "`btr runs show RUN` names its nodes")
             raise self.fault(at, f"{self.recording.name} has no node {node}", hint, key=True)
 
     def services(self, number: int, given: Mapping[str, Any]) -> None:
@@ -144,8 +143,7 @@ class _Reader:
 
     def fits(self, at: tuple[str | int, ...], entry: str, value: Json) -> None:
         if entry not in self.ports:
-            close = nearest(entry, self.ports)
-            hint = f"did you mean `{close}`?" if close else f"it has: {', '.join(self.ports) or 'none'}"
+            hint = did_you_mean(entry, self.ports, f"it has: {', '.join(self.ports) or 'none'}")
             raise self.fault(at, f"`{self.tree.name}` has no input and no entry `{entry}`", hint, key=True)
         try:
             check(self.ports[entry], value)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bt_lab.distill.journals import met
-from bt_lab.forks.pairs import pairs_of
+from bt_lab.distill import chats
+from bt_lab.distill.journals import lives, met
 from bt_lab.run.metered_model import MeteredModel, Tally
 from bt_lab.run.readonly_memory import ReadonlyMemory
 from bt_runtime.agents.recorded import models
@@ -20,6 +21,18 @@ from bt_runtime.llm import open_model
 from bt_runtime.run.replay.fork import Edits, fork
 from bt_runtime.run.replay.refit import Offer, refit
 from bt_runtime.types import Model
+
+# Preference pairs of a run that failed and a fork of it that was saved: two answers to the same prompt.
+
+
+def pairs_of(failed: Recording, saved: Recording) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields each pair with a key. Nothing where the recorded run reached its goal, or the fork did not."""
+    if met(failed) or not met(saved):
+        return
+    both = [*((life, True) for life in lives(saved)), *((life, False) for life in lives(failed))]
+    for row in chats.pairs(both):
+        yield json.dumps(row, sort_keys=True), row
+
 
 PATIENCE = 600.0  # seconds of one fork
 SPENT = "the tokens are spent"

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bt_runtime.language import expression, source
-from bt_runtime.language.diagnostics import did_you_mean
-from bt_runtime.language.faults.diagnostic import BtError, Faults
+from bt_runtime.language.faults.diagnostic import BtError, Faults, did_you_mean
 from bt_runtime.language.kinds.shape import Schema, closed
 from bt_runtime.language.project import importing
 from bt_runtime.language.source import YamlMap

@@ -6,22 +6,47 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
-from types import TracebackType
 from typing import Any
 
 from bt_robots.groot2 import protocol
-from bt_robots.groot2.crowd import Crowd
 from bt_robots.groot2.hooks import Hooks
 from bt_robots.groot2.mirror import Mirror
 from bt_robots.groot2.protocol import PORT, Ask, Refusal
 from bt_runtime.events import Notice, Tick
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import address
 from bt_runtime.run.monitor import Access, Monitor, port
 from bt_runtime.run.run import Run
+
+# Counts connected clients by ZeroMQ's monitors. Each client uses a file descriptor, which starting skills need as
+# well.
+
+
+class Crowd:
+    """Counts clients, in the thread that owns the sockets. A monitor becomes readable when a client connects or
+    leaves."""
+
+    def __init__(self, zmq: Any, sockets: Iterable[Any]) -> None:
+        self._accepted, self._read = zmq.EVENT_ACCEPTED, import_module("zmq.utils.monitor").recv_monitor_message
+        events = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED
+        self._connected: dict[Any, set[int]] = {socket.get_monitor_socket(events): set() for socket in sockets}
+
+    @property
+    def monitors(self) -> list[Any]:
+        return [*self._connected]
+
+    def count(self) -> int:
+        """The connections now."""
+        for monitor, descriptors in self._connected.items():
+            while monitor.poll(0):
+                event = self._read(monitor)
+                (descriptors.add if event["event"] == self._accepted else descriptors.discard)(event["value"])
+        return sum(map(len, self._connected.values()))
+
 
 MOST_KEPT = 4096  # ticks that wait for the server's thread; a tick beyond them looks after them itself
 MOST_REQUEST = 65_536  # bytes of one part of a request: who sends more is cut off
@@ -34,7 +59,7 @@ REOPEN = 0.5  # seconds until a port listens again that too many had come to
 SILENCE = 5.0  # seconds after which nobody is there to free a run that is held
 
 
-class Groot2:
+class Groot2(Closing):
     """Serves from its creation until `close`. Create it before the first tick and after other listeners."""
 
     def __init__(
@@ -189,14 +214,6 @@ class Groot2:
         if body == b"stop":
             self.mirror.record(None)
         return []
-
-    def __enter__(self) -> Groot2:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _silent(change: Callable[[bytes | None], None]) -> Callable[[bytes | None], list[bytes]]:

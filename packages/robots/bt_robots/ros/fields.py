@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bt_runtime.language.expression import Expression, ExpressionError, Template, compile
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.types import Json
 
@@ -113,8 +113,7 @@ def expression(said: Json) -> Expression | None:
 
 
 def _near(name: str, known: list[str], section: str) -> str:
-    close = nearest(name, known)
-    return f"did you mean `{close}`?" if close else f"name it under {section}"
+    return did_you_mean(name, known, f"name it under {section}")
 
 
 def inputs_of(kind: Kind) -> list[str]:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import disk
 from bt_runtime.types import Json
@@ -67,8 +67,9 @@ class Messages:
         sort = name.split("/")[1] if name.count("/") == 2 else ""
         file = next((found for folder in self.folders if (found := _file(folder, name))), None)
         if file is None:
-            near = nearest(name, [*self.store.fielddefs])
-            hint = f"did you mean `{near}`?" if near else "give a folder with its package: --ros-interfaces FOLDER"
+            hint = did_you_mean(
+                name, [*self.store.fielddefs], "give a folder with its package: --ros-interfaces FOLDER"
+            )
             raise MessageFault(f"the ROS type `{name}` is not known", hint)
         parts = _parted(disk.read_text(file))
         if sort == "msg" and len(parts) == 1:
@@ -157,10 +158,9 @@ class Messages:
         fields = dict(self.store.fielddefs[name][1])
         for key in value:
             if key not in fields or key == HOLLOW:
-                near = nearest(str(key), [*fields])
                 has = ", ".join(each for each in fields if each != HOLLOW) or "none"
                 raise MessageFault(
-                    f"`{name}` has no field `{key}`", f"did you mean `{near}`?" if near else f"it has: {has}"
+                    f"`{name}` has no field `{key}`", did_you_mean(str(key), [*fields], f"it has: {has}")
                 )
         inside = f"{at}." if at else ""
         made = {_python(field): self._value(of, value.get(field), inside + field) for field, of in fields.items()}

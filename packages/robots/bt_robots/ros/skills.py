@@ -11,15 +11,50 @@ from bt_robots.ros.action import Action
 from bt_robots.ros.fields import MessageForm, Paths, expression, inputs_of, outputs_of
 from bt_robots.ros.implementations import WAIT
 from bt_robots.ros.tf import frames_of
-from bt_robots.ros.topics import Latest, qos_of
-from bt_robots.ros.transport import Answer, transport_of
+from bt_robots.ros.transport import LATCHED, SENSOR, USUAL, Answer, Qos, transport_of
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.skills.skill import Skill
+from bt_runtime.tree.clock import RunClock
 from bt_runtime.types import Json
 
 if TYPE_CHECKING:
     from bt_runtime.language.kinds.kind import Kind
     from bt_runtime.tree.context import Context
+
+# The last message of a topic, and its age.
+
+NAMED = {"sensor": SENSOR, "latched": LATCHED, "usual": USUAL}
+
+
+def qos_of(options: Mapping[str, Any]) -> Qos:
+    """Returns the quality of service that a manifest names, by a word or by its parts; `latched: true` is kept for who
+    comes later in any case."""
+    asked = options.get("qos", "latched" if options.get("latched") else "usual")
+    if isinstance(asked, str):
+        found = NAMED[asked]
+    else:
+        reliable = asked.get("reliability", "reliable") == "reliable"
+        found = Qos(reliable, asked.get("durability") == "transient_local", asked.get("depth", USUAL.depth))
+    return found._replace(latched=True) if options.get("latched") else found
+
+
+class Latest:
+    """The latest message: received in any thread, read by the tick. Its age counts from its arrival, by the run's
+    clock."""
+
+    def __init__(self, clock: RunClock, news: Callable[[], object]) -> None:
+        self.clock, self.news = clock, news
+        self._kept: tuple[dict[str, Any] | None, float, int] = (None, 0.0, 0)
+
+    def hear(self, message: dict[str, Any]) -> None:
+        self._kept = (message, self.clock.now(), self._kept[2] + 1)
+        self.news()
+
+    def look(self) -> tuple[dict[str, Any] | None, float, int]:
+        """Returns the message, its age and its number; None before the first message."""
+        message, at, count = self._kept
+        return message, max(self.clock.now() - at, 0.0), count
+
 
 RUNNING, SUCCESS, FAILURE = Status.RUNNING, Status.SUCCESS, Status.FAILURE
 _PARAMETER = {1: "bool_value", 2: "integer_value", 3: "double_value", 4: "string_value", 6: "bool_array_value",

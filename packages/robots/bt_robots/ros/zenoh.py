@@ -16,6 +16,7 @@ from bt_robots.ros import wire
 from bt_robots.ros.goals import Actions
 from bt_robots.ros.messages import MessageFault, Messages
 from bt_robots.ros.transport import USUAL, Answer, Message, Qos
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 
@@ -24,7 +25,7 @@ OPENING = 5.0  # seconds for a first connection
 Heard = Callable[[dict[str, Any]], object]
 
 
-class Zenoh:
+class Zenoh(Closing):
     """`connect` and `listen`: addresses; `client`: all messages go through a router, else directly to peers."""
 
     def __init__(
@@ -84,12 +85,6 @@ class Zenoh:
     def close(self) -> None:
         self.closed = True
         self.session.close()
-
-    def __enter__(self) -> Zenoh:
-        return self
-
-    def __exit__(self, *about: object) -> None:
-        self.close()
 
 
 class ZenohService:

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bt_runtime.events import Notice, Tick
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.monitor import Access, Monitor
 from bt_runtime.tree.gates import Gate
@@ -62,7 +62,7 @@ def place(text: str) -> BeatPlace:
     return BeatPlace(way, where, **times)
 
 
-class Heartbeat(Gate):
+class Heartbeat(Gate, Closing):
     """Beats for one run: `with Heartbeat(run, "udp:127.0.0.1:9000"): run.spin()`. A thread sends; no tick waits.
 
     A sleeping run is ticked `every` so many seconds, so that it can tell that it still ticks."""
@@ -124,14 +124,6 @@ class Heartbeat(Gate):
             self._news.notify()
         self._thread.join(1.0)
         self._close()
-
-    def __enter__(self) -> Heartbeat:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _opened(where: BeatPlace, run: Run) -> tuple[Send, Callable[[], object]]:

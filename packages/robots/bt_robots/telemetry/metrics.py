@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import accumulate
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from bt_runtime.events import Decided, Notice, SkillEnded, Tick
 from bt_runtime.journal.notes import spending
+from bt_runtime.language.closing import Closing
 from bt_runtime.language.project import address
 from bt_runtime.run.monitor import Access, Monitor, port
 from bt_runtime.run.run import Run
@@ -137,7 +137,7 @@ def _quoted(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-class Metrics:
+class Metrics(Closing):
     """Serves from its creation until `close`, one request at a time. Each sample has the labels `tree`, `run` and
     `robot`: the given name, else that of its fleet, else the machine's."""
 
@@ -185,14 +185,6 @@ class Metrics:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join(2)
-
-    def __enter__(self) -> Metrics:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class _Http(HTTPServer):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.project import PROJECT_FILE, find_root
 from bt_runtime.language.project.trust import beyond
 from bt_runtime.language.project_file import LAID_OUT
@@ -98,12 +98,7 @@ def _config(name: str, given: Mapping[str, Any], root: Path) -> ServerConfig:
 def find(name: str, root: Path | None) -> ServerConfig:
     known = servers(root)
     if name not in known:
-        close = nearest(name, known)
-        hint = (
-            f"did you mean `{close}`?"
-            if close
-            else f"write it into {PROJECT_FILE}: servers: {{{name}: {{command: […]}}}}"
-        )
+        hint = did_you_mean(name, known, f"write it into {PROJECT_FILE}: servers: {{{name}: {{command: […]}}}}")
         raise BtError(f"{PROJECT_FILE} names no server `{name:.60}`", hint)
     return known[name]
 

@@ -8,19 +8,68 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Protocol
 
+import httpx2
 import mcp_types as types
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from bt_author.mcp.leaf.config import ServerConfig
 from bt_author.mcp.leaf.pipe import Pipe, piped
-from bt_author.mcp.leaf.web import web
 from bt_runtime._version import __version__
 from bt_runtime.language.faults.diagnostic import BtError
+
+# A server behind an address: streamable HTTP of the SDK, with bounded answers.
+
+CONNECT = 10.0  # seconds
+STREAM = "text/event-stream"  # whose events the SDK bounds one by one
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that raises once it has more than so many bytes."""
+
+    def __init__(self, inner: Any, most: int) -> None:
+        self.inner, self.most = inner, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self.inner:
+            size += len(piece)
+            if size > self.most:
+                raise httpx2.ReadError(f"it sent more than {self.most:,} bytes")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+class _Transport(httpx2.AsyncHTTPTransport):
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    async def handle_async_request(self, request: Any) -> Any:
+        response = await super().handle_async_request(request)
+        if not response.headers.get("content-type", "").startswith(STREAM):
+            response.stream = _Bounded(response.stream, self.most)
+        return response
+
+
+@asynccontextmanager
+async def web(config: ServerConfig) -> AsyncIterator[Any]:
+    """The streams of a server at an address."""
+    timeout = httpx2.Timeout(CONNECT, read=max(config.timeout, CONNECT))
+    headers = config.secrets(config.headers)
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=timeout, transport=_Transport(config.most)) as client,
+        streamable_http_client(config.url, http_client=client, max_sse_event_size=config.most) as streams,
+    ):
+        yield streams
+
 
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0  # seconds between two attempts to start
 STEADY = 60.0  # seconds after which a server that broke counts as sound before

@@ -9,7 +9,7 @@ from bt_author.mcp.tools import checking, fault_rows, looking, playing, recorded
 from bt_author.mcp.tools.answer import Answer
 from bt_author.mcp.tools.site import Site
 from bt_author.mcp.tools.tool import Tool
-from bt_runtime.language.faults.diagnostic import BtError, Faults, nearest
+from bt_runtime.language.faults.diagnostic import BtError, Faults, did_you_mean
 from bt_runtime.testing.promise import Broken
 from bt_runtime.testing.waiting import StillRunning
 
@@ -44,8 +44,7 @@ def call(site: Site, name: str, given: Mapping[str, Any], tools: Tools = TOOLS) 
 def _tool(name: str, tools: Tools) -> Tool:
     tool = tools.get(name)
     if tool is None:
-        close = nearest(name, tools)
-        raise BtError(f"there is no tool `{name:.40}`", f"did you mean `{close}`?" if close else "")
+        raise BtError(f"there is no tool `{name:.40}`", did_you_mean(name, tools))
     return tool
 
 

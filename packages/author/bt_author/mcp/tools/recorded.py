@@ -15,7 +15,7 @@ from bt_runtime.journal import folder
 from bt_runtime.journal.reading import Recording
 from bt_runtime.journal.story import told
 from bt_runtime.journal.summary import summary
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.replay.fork import Edits, dry
 from bt_runtime.run.replay.why import why_recorded
@@ -70,8 +70,7 @@ def fork(
     with held(site), dry(found(site, run), at, edits) as (going, brake):
         unknown = next((name for name in edits.entries if name not in going.parts.tree.spec.ports), None)
         if unknown is not None:
-            close = nearest(unknown, going.parts.tree.spec.ports)
-            raise BtError(f"the tree has no entry `{unknown:.40}`", f"did you mean `{close}`?" if close else "")
+            raise BtError(f"the tree has no entry `{unknown:.40}`", did_you_mean(unknown, going.parts.tree.spec.ports))
         status, ticks = going.spin(seconds=FORK_TIME).name, going.parts.engine.count
         board = {name: value for name, value in going.blackboard.items() if name in (set or {})}
     why = f"it would do: {brake.wanted}" if brake.wanted else f"{status}; no action was wanted"

@@ -2,17 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from bt_author.mcp.tools.drafts import Drafts
 from bt_runtime.language import project
-from bt_runtime.language.faults.diagnostic import BtError, nearest
+from bt_runtime.language.faults.diagnostic import BtError, did_you_mean
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.language.project import real, trust
 from bt_runtime.run.run import Tree, load
+
+# Texts that an assistant handed over, kept under short names: it need not send the same tree again with every call.
+
+PREFIX = "draft:"
+MOST = 32  # the oldest is forgotten
+FIELDS = ("tree", "first", "second", "text")  # parameters that hold a whole text
+
+
+@dataclass
+class Drafts:
+    texts: dict[str, str] = field(default_factory=dict)  # by name, the oldest first
+
+    def keep(self, text: str) -> str:
+        """The text's name: the same text has the same name, in every session."""
+        name = PREFIX + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        self.texts.pop(name, None)
+        self.texts[name] = text
+        while len(self.texts) > MOST:
+            del self.texts[next(iter(self.texts))]
+        return name
+
+    def filled(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call with the texts in the places of their names."""
+        return {key: self._text(value) if key in FIELDS else value for key, value in given.items()}
+
+    def _text(self, value: Any) -> Any:
+        if not isinstance(value, str) or not value.startswith(PREFIX) or "\n" in value:
+            return value
+        if value not in self.texts:
+            raise BtError(f"`{value:.40}` is kept no longer", "hand over the text again")
+        return self.texts[value]
+
+    def told(self, given: Mapping[str, Any], made: Any) -> str:
+        """Names the newest text of a call, when it was not known: the one that was made, or else the one that was
+        given."""
+        texts = [given.get("tree"), made]
+        text = next((each for each in reversed(texts) if isinstance(each, str) and "\n" in each), None)
+        known = set(self.texts)
+        name = self.keep(text) if text is not None else ""
+        return f"\nkept as {name}" if name and name not in known else ""
+
 
 Allowed = Literal["try", "test", "invalid", "loosen"]
 ALLOWED: dict[Allowed, str] = {
@@ -70,10 +111,9 @@ class Site:
         homes = (self.root, *project.installed("trees"))
         if found is None or not any(real(found).is_relative_to(real(home)) for home in homes):
             known = list(project.names("trees", root=self.root))
-            close = nearest(name, known)
             raise BtError(
                 f"there is no tree `{name:.60}`",
-                f"did you mean `{close}`?" if close else f"trees: {', '.join(known[:20])}",
+                did_you_mean(name, known, f"trees: {', '.join(known[:20])}"),
             )
         return found
 
