@@ -38,6 +38,22 @@ def writing(settings: Settings) -> Path | None:
     return None if settings["runs"] == NONE else _named(settings)
 
 
+def seal_key(settings: Settings) -> bytes | None:
+    """Returns the secret by which finished runs are sealed; None: they are not. BtError where its file is none."""
+    from bt_runtime.journal import chain
+
+    named = settings.value("seal")
+    return chain.key_of(named.base / str(named.value)) if named.value else None
+
+
+def sealed(path: Path | None) -> None:
+    """Seals the finished journals beside this one, where the setting `seal` names a key."""
+    if path is not None and (key := seal_key(Settings(tolerant=True))) is not None:
+        from bt_runtime.journal import chain
+
+        chain.seal(path.parent, key)
+
+
 def _named(settings: Settings) -> Path | None:
     value, root = settings.value("runs"), project.find_root()
     if value.value in (None, NONE):

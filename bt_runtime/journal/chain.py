@@ -80,6 +80,20 @@ def verify(place: Path, key: bytes = b"", head: str = "") -> tuple[int, list[str
     return whole, faults, [name for path, name in names if name not in known and _finished(path)]
 
 
+def unfinished(place: Path) -> list[tuple[str, str]]:
+    """Returns the journals of runs that have not ended, each with its damage, "" for none."""
+    found = [(path.name.removesuffix(SUFFIX), *_ended(path)) for path in folder.journals(place)]
+    return [(name, damage) for name, ended, damage in found if not ended]
+
+
+def _ended(path: Path) -> tuple[bool, str]:
+    try:
+        recording = Recording(path)
+    except BtError as error:
+        return False, error.message
+    return bool(recording.result), recording.damage
+
+
 def key_of(path: Path | None) -> bytes:
     """Reads the key; at least 16 bytes."""
     if path is None:
@@ -127,13 +141,7 @@ def _lines(text: str) -> Iterator[tuple[int, Sealed | None]]:
 
 def _finished(path: Path) -> bool:
     """True for a journal that nobody goes on with: it has an end, and no process writes it."""
-    if folder.is_live(path) or Path(f"{path}-wal").exists():
-        return False
-    try:
-        recording = Recording(path)
-    except BtError:
-        return False
-    return bool(recording.result) and not recording.damage
+    return not folder.is_live(path) and not Path(f"{path}-wal").exists() and _ended(path) == (True, "")
 
 
 def _digest(path: Path) -> str:

@@ -54,6 +54,7 @@ SETTINGS: tuple[Setting, ...] = (
         "journal", "word", "Without a record, do skills that may not be repeated wait, or go on?", "required",
         ("required", "best_effort"),
     ),
+    Setting("seal", "text", "A file with a secret: `run`, `resume` and `fork` seal finished journals by it."),
     Setting("data", "text", "The folder of outside data sets."),
     Setting(
         "servers", "servers", "MCP servers whose tools may be skills: `{time: {command: [mcp-server-time]}}`.",

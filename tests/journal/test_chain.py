@@ -126,6 +126,35 @@ def test_the_commands_say_what_is_wrong_and_end_with_1(
     assert "was changed or exchanged" in capsys.readouterr().out
 
 
+def test_a_project_seals_its_runs_as_they_end_and_a_run_that_was_cut_off_is_told_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`seal: FILE` in btr.yaml: `verify` finds each finished run, and says of the others whether they are sound."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {
+        "btr.yaml": "seal: seal.key\n",
+        "seal.key": "short",
+        "t.yaml": "version: 1\ntree: t\nroot:\n  wait: 0.01\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert main(["run", "t.yaml"]) == 2 and "is too short" in capsys.readouterr().err
+    (tmp_path / "seal.key").write_bytes(KEY)
+    assert main(["run", "t.yaml"]) == main(["run", "t.yaml"]) == 0
+    assert main(["run", "t.yaml", "--ticks", "1"]) == 4
+    cut = max(tmp_path.glob("runs/*.btr"), key=lambda path: path.stat().st_mtime_ns)
+    assert verify(tmp_path / "runs", KEY) == (2, [], [])
+    capsys.readouterr()
+    assert main(["runs", "verify"]) == 0
+    assert capsys.readouterr().out == (
+        f"{cut.stem}: unfinished, sound so far\n2 as they were sealed, 0 faults, 0 finished and not sealed\n"
+    )
+    data = bytearray(cut.read_bytes())
+    data[len(data) * 3 // 4 :] = bytes(len(data) - len(data) * 3 // 4)
+    cut.write_bytes(data)
+    assert main(["runs", "verify"]) == 1
+    assert f"{cut.stem}: unfinished, and damaged" in capsys.readouterr().out
+
+
 def test_no_chain_and_a_short_key_are_told(runs: Path) -> None:
     with pytest.raises(BtError):
         verify(runs)

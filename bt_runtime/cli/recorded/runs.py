@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bt_runtime.cli.journals import add_folder, reading
+from bt_runtime.cli.journals import add_folder, reading, seal_key
 from bt_runtime.journal import chain, folder, opening
 from bt_runtime.journal.compare import compare
 from bt_runtime.journal.export import Export, of_entry
@@ -21,6 +21,7 @@ from bt_runtime.journal.summary import Summary, summary
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.format import visible
 from bt_runtime.language.project import disk, plugins, real
+from bt_runtime.language.settings import Settings
 
 NOTHING = 5
 
@@ -53,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verifying = what.add_parser("verify", help="compare the runs with their hash chain (exit 1 when they differ)")
     for one in (sealing, verifying):
         one.add_argument(
-            "--key", type=Path, metavar="FILE", help="a secret: who does not have it makes no chain that fits"
+            "--key", type=Path, metavar="FILE", help="a secret: without it nobody makes a chain that fits [BTR_SEAL]"
         )
     verifying.add_argument(
         "--head", default="", metavar="LINK", help="a link that was kept elsewhere: it must be there"
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def seal_runs(args: argparse.Namespace) -> int:
-    names, link = chain.seal(reading(args), chain.key_of(args.key))
+    names, link = chain.seal(reading(args), _key(args))
     for name in names:
         print(visible(name))
     print(f"last link: {link}")
@@ -79,11 +80,18 @@ def seal_runs(args: argparse.Namespace) -> int:
 
 
 def verify_runs(args: argparse.Namespace) -> int:
-    whole, faults, unsealed = chain.verify(reading(args), chain.key_of(args.key), args.head)
-    for fault in faults:
-        print(visible(fault))
+    whole, faults, unsealed = chain.verify(reading(args), _key(args), args.head)
+    told = {fault.partition(":")[0] for fault in faults}
+    going = [each for each in chain.unfinished(reading(args)) if each[0] not in told]
+    faults += [f"{name}: unfinished, and damaged: {damage}" for name, damage in going if damage]
+    for line in (*faults, *(f"{name}: unfinished, sound so far" for name, damage in going if not damage)):
+        print(visible(line))
     print(f"{whole} as they were sealed, {len(faults)} faults, {len(unsealed)} finished and not sealed")
     return 1 if faults else 0
+
+
+def _key(args: argparse.Namespace) -> bytes:
+    return chain.key_of(args.key) if args.key is not None else seal_key(Settings(tolerant=True)) or b""
 
 
 def list_runs(args: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from py_trees.common import Status
 
 from bt_runtime.cli import Exit
 from bt_runtime.cli.failure import say
+from bt_runtime.cli.journals import sealed
 from bt_runtime.cli.terminal import json_text
 from bt_runtime.events import Tick
 from bt_runtime.language.faults.format import visible
@@ -67,8 +68,10 @@ def result(run: Run, seconds: float, running: str, goals: Verdict | None = None)
 
 
 def recorded(run: Run, code: int) -> int:
-    """Returns the exit code: not 0 when the journal had to be complete and is not."""
+    """Seals the journal of a closed run, if that is wanted. Returns the exit code: not 0 when the journal had to
+    be complete and is not."""
     if run.parts.journal is None or not run.parts.journal.broken:
+        sealed(run.parts.journal.path if run.parts.journal is not None else None)
         return code
     from bt_runtime.journal.outage import BEST_EFFORT
 

@@ -18,7 +18,7 @@ from bt_runtime.cli.agents.tasks import at_least
 from bt_runtime.cli.agents.worlds import OpenedWorld, add_task, begin
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.cli.failure import say
-from bt_runtime.cli.journals import add_folder, writing
+from bt_runtime.cli.journals import add_folder, seal_key, writing
 from bt_runtime.cli.running import learning, person
 from bt_runtime.cli.running.debugging import add_debugging, debugged
 from bt_runtime.cli.running.log_lines import LEVELS
@@ -79,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
         value = settings.value(name)
         if value.value is not None and (why := complaint(BY_NAME[name], value.value)):
             raise BtError(f"{value.source} {value.value}: {why}", BY_NAME[name].about)
+    seal_key(settings)
     with printed_apart(args.json):  # also what Python prints that is imported for the tree
         tree = opened(args.tree)
     trust_prompt.trees([tree], settings)
