@@ -24,7 +24,7 @@ class Reply(NamedTuple):
     detailed: str = ""  # a refusal in the words of AutoPlan's table, where they are others
 
 
-class Refusal(Exception):
+class RefusedAct(Exception):
     """Raised inside an act that cannot be done; `reply` says why not."""
 
     def __init__(self, reply: Reply) -> None:
@@ -194,19 +194,19 @@ class Doer:
     def _switch(self, name: str, way: str) -> tuple[str, int]:
         kind, place, thing = self._reach(name)
         if thing is not None or not self.house.fixtures[place].furniture.switch:
-            raise Refusal(self.refuse(f"The {kind} cannot be turned {way}."))
+            raise RefusedAct(self.refuse(f"The {kind} cannot be turned {way}."))
         return kind, place
 
     def _reach(self, name: str) -> tuple[str, int, int | None]:
         """Returns (class, fixture, None) for a fixture in reach or (class, place, thing) for a thing in sight. Raises
-        Refusal for anything else."""
+        RefusedAct for anything else."""
         place = self.house.index.get(name)
         if place is not None and place in self.state.in_reach(self.house, self.body):
             return self.house.fixtures[place].furniture.name, place, None
         thing = self.state.index.get(name)
         if thing is not None and thing in self.state.in_sight(self.house, self.body):
             return self.state.kinds[thing], self.state.place[thing], thing
-        raise Refusal(self.far(name))
+        raise RefusedAct(self.far(name))
 
     def _opens(self, kind: str) -> bool:
         known = self.catalogue.furniture.get(kind) or self.catalogue.things.get(kind)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
-from bt_envs.house.acts import VERBS, Doer, Refusal, split
+from bt_envs.house.acts import VERBS, Doer, RefusedAct, split
 from bt_envs.house.catalogue import Catalogue
 from bt_envs.house.goals import Condition, conditions
 from bt_envs.house.goals import verdict as judge
@@ -140,7 +140,7 @@ class HouseWorld:
             return self._refused(f"You can only {', '.join(verbs)}.")
         try:
             reply = verb(self._doer(who), found[1])
-        except Refusal as refusal:
+        except RefusedAct as refusal:
             reply = refusal.reply
         if reply.ok:
             return Observation(say(reply.said))
