@@ -31,6 +31,10 @@ class World:
         self.at: dict[str, str] = {}
         self.crossings = self.kills = self.cuts = self.told = 0
 
+    @property
+    def over(self) -> bool:
+        return self.crossings >= CROSSINGS and self.kills > 0 and self.cuts > 0
+
     def moves(self, name: str, to: str) -> None:
         assert to not in self.at.values(), f"two vehicles in {to}"
         self.at[name] = to
@@ -43,7 +47,7 @@ async def process(world: World, name: str, proxy: Proxy) -> None:
         places = Places(link, name)
         await places.start()
         try:
-            while world.crossings < CROSSINGS:
+            while not world.over:
                 goal = world.dice.choice(sorted(MAP.waiting))
                 await drive(world, name, places, places.ask(MAP.stretch(world.at[name], goal, places.taken())))
         finally:
@@ -52,7 +56,7 @@ async def process(world: World, name: str, proxy: Proxy) -> None:
 
 
 async def drive(world: World, name: str, places: Places, stretch: Stretch) -> None:
-    while not (stretch.granted or stretch.failed) and world.crossings < CROSSINGS:
+    while not (stretch.granted or stretch.failed) and not world.over:
         await asyncio.sleep(0.002)
     world.told += "deadlock" in stretch.failed
     for place in stretch.route[1:] if stretch.granted else ():
@@ -64,7 +68,7 @@ async def drive(world: World, name: str, places: Places, stretch: Stretch) -> No
 
 async def vehicle(world: World, name: str, port: int) -> None:
     proxy = await Proxy(port).start()
-    while world.crossings < CROSSINGS:
+    while not world.over:
         running = asyncio.create_task(process(world, name, proxy))
         await asyncio.wait({running}, timeout=world.dice.uniform(0.2, 1))
         if not running.done() and (not world.cuts or world.dice.random() < 0.5):
@@ -100,5 +104,4 @@ def test_no_two_vehicles_are_in_one_place_of_a_real_store(tmp_path: Path) -> Non
         asyncio.run(all_of_them())
     finally:
         gc.collect()  # here, where those sockets are expected
-    assert world.crossings >= CROSSINGS
-    assert world.kills and world.cuts
+    assert world.over
