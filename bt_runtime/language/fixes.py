@@ -254,6 +254,8 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
         key, _, rest = lines[span.line - 1].partition(": ")
         text, at = rest.partition(" #")[0].rstrip(), span._replace(column=len(key) + 3)
         yield Fix(f"write `{quoted(text)}`", (Edit(at._replace(end_column=at.column + len(text)), quoted(text)),))
+    if fault.help == "put the list below a control node, such as `sequence:`":
+        yield from (Fix(f"put them below a `{kind}:`", _around(kind, span, lines)) for kind in ("sequence", "fallback"))
     if whole := _WHOLE_LINE.match(fault.help):
         line = lines[span.line - 1]
         at = span._replace(column=line.index(whole[1].partition(" ")[0]) + 1, end_column=len(line.rstrip()) + 1)
@@ -270,6 +272,19 @@ def _said(fault: Diagnostic, span: Span, lines: list[str]) -> Iterator[Fix]:
             yield Fix(f"add `{item}` to `{key}:`", (header(lines, key, item),), key == "skills")
     if fault.help == "write `version: 1`" and _WHOLE.match(fault.message):
         yield Fix("add `version: 1`", (Edit(Span(1, 1, 1, 1), "version: 1\n"),), True)
+
+
+def _around(kind: str, span: Span, lines: list[str]) -> tuple[Edit, ...]:
+    """Puts the list at this place below a node of this kind."""
+    start = span._replace(end_line=span.line, end_column=span.column)
+    if lines[span.line - 1][span.column - 1 : span.column] == "[":
+        behind = Span(span.end_line, span.end_column, span.end_line, span.end_column)
+        return (Edit(start, f"{{{kind}: "), Edit(behind, "}"))
+    above = next((line for line in reversed(lines[: span.line - 1]) if line.strip()), "")
+    pad = STEP if len(above) - len(above.lstrip()) >= span.column - 1 else 0  # `then:` above its dashes
+    opened = f"{' ' * pad}{kind}:\n{' ' * (span.column - 1 + pad + STEP)}"
+    last = span.end_line - (span.end_column == 1)
+    return (Edit(start, opened), *(Edit(Span(n, 1, n, 1), " " * (STEP + pad)) for n in range(span.line + 1, last + 1)))
 
 
 def _instead(fault: Diagnostic, span: Span, there: str, line: str) -> Iterator[Fix]:

@@ -237,9 +237,7 @@ class NodeReader:
             for key, node in value:
                 yield Place(node, spec, f"{field.name}:{key.text}")
         elif not isinstance(value, YamlList):
-            self.error(
-                "BT016", f"`{field.name}` takes a list of nodes", value.span, help="write each child as `- kind: ...`"
-            )
+            self.faults.no_list(field, value)
         elif not value.items and field.required:
             self.error("BT017", f"`{spec.kind.name}` has no children", spec.span, help="give it one, or remove it")
         else:

@@ -39,6 +39,13 @@ class NodeFaults:
         self.error("BT016", takes, value.span, self._below_its_field(kind, value))
         self.lost |= typos.words(value)
 
+    def no_list(self, field: Field, value: Node) -> None:
+        """Reports a mapping, or one node, where a list of nodes is required."""
+        nodes = isinstance(value, YamlMap) and value.pairs and all(key.text in self.registry for key, _ in value)
+        ways = fixes.listed(value) if nodes and isinstance(value, YamlMap) else ()
+        help = "write each child as `- kind: ...`"
+        self.error("BT016", f"`{field.name}` takes a list of nodes", value.span, help=help, fixes=ways)
+
     def _below_its_field(self, kind: Kind, value: Node) -> str:
         """Shows how the value of `beep: 3` is written below its field."""
         parts = value.items if isinstance(value, YamlList) else [value]

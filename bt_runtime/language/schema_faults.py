@@ -110,6 +110,9 @@ class SchemaFaults:
                 )
             )
             label = _did_you_mean(close) if close else ""
+            if not close and "any" in cast(Json, error.validator_value) and path[0] != "inputs":
+                written = f"{{type: string, default: {node.text if isinstance(node, Scalar) else ''}}}"
+                label, fixes = "the value goes to `default:`", (Fix(f"write `{written}`", (Edit(node.span, written),)),)
         if (
             error.validator == "enum"
             and (port := typos.port_meant(node))

@@ -275,7 +275,7 @@ class Trial(Closing):
             for pattern, script in self.doubles.items():
                 if path not in self.replaced and matches(pattern, path) and not self._inside_double(path):
                     self.replaced[path] = pattern
-                    self.replace(path, Double(path.rpartition("/")[2], script))
+                    self.replace(path, Double(path.rpartition("/")[2], script, self.find(path)))
                     break
 
     def _inside_double(self, path: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
+from bt_runtime.language.kinds.kind import Field
 from bt_runtime.tree.node import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.types import Json
 
@@ -78,14 +79,24 @@ class Script:
         return len(self.starts)
 
 
+def outputs_of(node: Any) -> list[Field]:
+    """Returns the outputs that a skill's node writes into entries."""
+    return list(getattr(node, "written", ()))
+
+
+def entry_of(node: Any, field: Field) -> str:
+    return str(node.spec.values[field.name].text.strip())
+
+
 class Double(Behaviour):
-    """Replaces a node; each start follows its script."""
+    """Replaces a node; each start follows its script. A mapping is a success that writes the outputs of a skill."""
 
     STATE = ("left", "result", "script")
 
-    def __init__(self, name: str, script: Script) -> None:
+    def __init__(self, name: str, script: Script, replaced: Any = None) -> None:
         super().__init__(name)
         self.script = script
+        self.replaced = replaced
         self.left = 0
         self.result: Act = SUCCESS
 
@@ -100,6 +111,10 @@ class Double(Behaviour):
             return RUNNING
         if isinstance(self.result, BaseException):
             raise self.result
+        if isinstance(self.result, dict):
+            for field in outputs_of(self.replaced):
+                if field.name in self.result:
+                    self.replaced.scope[entry_of(self.replaced, field)] = self.result[field.name]
         return self.result if isinstance(self.result, Status) else FAILURE if self.result is False else SUCCESS
 
     def terminate(self, new_status: Status) -> None:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from py_trees.common import Status
 
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts, UnsavedLoader
+from bt_runtime.language.kinds.kind import Field
 from bt_runtime.language.spec import Port
-from bt_runtime.run.debug.script import Double
+from bt_runtime.run.debug.script import Double, outputs_of
 from bt_runtime.run.run import Tree
 from bt_runtime.testing.trial import Trial
 from bt_runtime.tree.describe.gist import family_of
@@ -43,6 +44,7 @@ class PlayedTree:
         self.inputs: dict[str, Json] = {}
         self.places: dict[str, Place] = {}
         self.stands: list[str] = []  # paths of skills and agents
+        self.gives: dict[str, list[Field]] = {}  # by their paths: the outputs that are written into entries
         with Trial(self.tree, inputs=self.samples(), slow=None) as trial:
             for node in trial.run.nodes():
                 spec = getattr(node, "spec", None)
@@ -51,6 +53,7 @@ class PlayedTree:
                     self.places.setdefault(at, (spec.span.line, spec.span.column))
                 if family_of(node) in ("skill", "agent") and not node.children:
                     self.stands.append(at)
+                    self.gives[at] = outputs_of(node)
 
     def samples(self) -> dict[str, Json]:
         """A value for each input that must be given."""
@@ -88,14 +91,21 @@ class PlayedTree:
         return {
             "nodes": nodes, "status": self.status.name.lower(), "seconds": round(self.now, 3),
             "lines": self.lines, "board": {name: worded(value) for name, value in sorted(self.board.items())},
-            "ports": [_port(port) for port in self.tree.spec.ports.values()],
+            "ports": [described(port) for port in self.tree.spec.ports.values()],
         }  # fmt: skip
 
 
-def _port(port: Port) -> Json:
-    """Describes an entry for its control: a switch, a slider, a list."""
+def described(port: Port | Field) -> Json:
+    """Describes an entry or an output for its control: a switch, a slider, a list."""
     bounds = (port.minimum, port.maximum)
-    return [port.name, port.type, *bounds, [worded(choice) for choice in port.choices], bool(port.outside), port.about]
+    return [
+        port.name,
+        port.type,
+        *bounds,
+        [worded(choice) for choice in port.choices],
+        bool(getattr(port, "outside", None)),
+        port.about,
+    ]
 
 
 def worded(value: Json) -> str:

@@ -6,14 +6,16 @@ there begins another branch, and the branch that was left stays.
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from py_trees.common import Status
 
-from bt_author.edit.played import PlayedTree, worded
+from bt_author.edit.played import PlayedTree, described, worded
 from bt_author.edit.unsaved_loader import NO_TEXTS, Texts
+from bt_runtime.language import ports
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.run.debug.script import Act, Double, LaterResult, Script
 from bt_runtime.testing.case import Case, Move, Subject, moved
@@ -93,13 +95,26 @@ class Rehearsal(PlayedTree):
             raise BtError("this skill does not run now", "tick until it does")
         self._do(("answer", path, status), f"{path}: {result}")
 
-    def next(self, path: str, result: str, ticks: int = 0) -> None:
-        """What the stand-in at this path answers when it starts next: a result after so many ticks."""
+    def next(self, path: str, result: str, ticks: int = 0, outputs: Json = None) -> None:
+        """What the stand-in at this path answers when it starts next: a result after so many ticks, with outputs."""
         if path not in self.stands:
             raise BtError(f"there is no skill at {path:.80}", "choose one of this tree")
-        status = _result(result)
+        act: Act = _result(result)
         words = f"{path}: next {result}" + (f" after {ticks} ticks" if ticks else "")
-        self._do(("next", path, LaterResult(max(0, min(ticks, MOST_TICKS)), status) if ticks else status), words)
+        if outputs and act is SUCCESS:
+            act = self._outputs(path, outputs)
+            words += f" with {', '.join(f'{name} = {worded(value)}' for name, value in act.items())}"
+        self._do(("next", path, LaterResult(max(0, min(ticks, MOST_TICKS)), act) if ticks else act), words)
+
+    def _outputs(self, path: str, given: Json) -> dict[str, Json]:
+        """Returns the outputs, each of the type that the skill declares for it."""
+        fields = {field.name: field for field in self.gives[path]}
+        for name, value in given.items() if isinstance(given, dict) else ():
+            if name in fields:
+                ports.check(fields[name], value)
+        if not isinstance(given, dict) or not given.keys() <= fields.keys():
+            raise BtError("these are not the outputs of the skill", f"it gives {', '.join(fields) or 'none'}")
+        return given
 
     def chance(self, seed: int, most: int = 60) -> None:
         """Goes on at random: each skill succeeds three times of four, after a tick or some."""
@@ -237,8 +252,13 @@ class Rehearsal(PlayedTree):
             "branches": [len(each) for each in self.branches],
         }
         scripts = {path: _script(self._open, path) for path in self.stands}
-        stands: list[Json] = [[path, *script.ahead] for path, script in scripts.items()]
+        stands: list[Json] = [[path, *script.ahead, self._given(path, script)] for path, script in scripts.items()]
         return {**super().told(), "moves": self.at, "line": line, "stands": stands, "beside": self._beside()}
+
+    def _given(self, path: str, script: _Noted) -> Json:
+        """Returns the outputs for their controls, with what the next answer gives."""
+        given = {name: json.dumps(value, ensure_ascii=False) for name, value in script.gives.items()}
+        return [[*described(field), given.get(field.name, "")] for field in self.gives[path]]
 
     def _beside(self) -> Json:
         """What stands otherwise in the other branch after as many steps: nodes by their place, and entries."""
@@ -295,7 +315,14 @@ class _Noted(Script):
             return "", 0
         act = self.acts[self.started]
         status, ticks = (act.result, act.ticks) if isinstance(act, LaterResult) else (act, 0)
-        return status.name.lower(), ticks
+        return "success" if isinstance(status, dict) else status.name.lower(), ticks
+
+    @property
+    def gives(self) -> dict[str, Json]:
+        """Returns the outputs of the next start's answer."""
+        act = self.acts[self.started] if self.ahead[0] else None
+        act = act.result if isinstance(act, LaterResult) else act
+        return act if isinstance(act, dict) else {}
 
     def padded(self, length: int) -> list[Act]:
         """Returns the acts, at least so many: a start without an answer runs until it is halted."""

@@ -76,7 +76,8 @@ class Tryouts:
         elif move == "set":
             played.set(str(given["entry"]), values.written(str(given["value"])))
         elif move == "ahead":
-            played.next(str(given["node"]), str(given["result"]), int(given.get("times", 0)))
+            outputs = values.written(str(given["value"])) if given.get("value") else None
+            played.next(str(given["node"]), str(given["result"]), int(given.get("times", 0)), outputs)
         elif move == "chance":
             played.chance(int(given["seed"]))
         elif move == "go":

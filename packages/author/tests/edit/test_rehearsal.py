@@ -85,6 +85,23 @@ def test_the_story_is_a_test_that_pytest_runs(played: Rehearsal, project: Path) 
     )
 
 
+def test_an_answer_with_outputs_writes_them_also_in_the_kept_test(project: Path) -> None:
+    (project / "skills/arm.yaml").write_text(SKILLS + "  weigh: {sentence: weigh, outputs: {grams: integer}}\n")
+    text = TREE.replace("    - place: {}\n", '    - weigh: {grams: "{g}"}\n    - check: g == 40\n')
+    played = Rehearsal(text, project / "trees/work.yaml", project)
+    (project / "trees/work.yaml").write_text(text)
+    with pytest.raises(BtError, match="takes an integer"):
+        played.next("/work/2", "success", 0, {"grams": "heavy"})
+    with pytest.raises(BtError, match="not the outputs"):
+        played.next("/work/2", "success", 0, {"pounds": 2})
+    played.next("/work/0/0", "success")
+    played.next("/work/2", "success", 2, {"grams": 40})
+    assert played.told()["stands"][1][1:] == ["success", 2, [["grams", "integer", None, None, [], False, "", "40"]]]
+    played.tick(8)
+    assert played.told()["status"] == "success" and played.told()["board"]["g"] == "40"
+    kept_passes(played, project)
+
+
 def test_chance_is_the_same_by_the_same_seed(project: Path) -> None:
     ends = []
     for _ in range(2):
@@ -143,9 +160,9 @@ def test_a_skill_answers_next_as_it_was_told(played: Rehearsal, project: Path) -
     """After so many ticks, by itself; *To the next change* stops where it has; the kept test plays the same."""
     pick = "/work/0/0"
     played.next(pick, "failure", 3)
-    assert played.told()["stands"][0] == [pick, "failure", 3]
+    assert played.told()["stands"][0] == [pick, "failure", 3, []]
     played.tick(3)
-    assert played.asking() == [pick] and played.told()["stands"][0] == [pick, "", 0]
+    assert played.asking() == [pick] and played.told()["stands"][0] == [pick, "", 0, []]
     played.on()
     assert "FAILURE" in {node.status for node in played.shown.values()}
     played.on()

@@ -78,12 +78,14 @@ function besideForm(app) {
 
 // What skills answer when they start next: by themselves, after so many ticks.
 function nextForm(app) {
-  const rows = app.told.stands.slice(0, 40).map(([path, result, ticks], n) => {
-    const send = () => list.value && app.tried("ahead", { node: path, result: list.value, times: Math.max(0, Math.round(Number(many.value)) || 0) });
+  const rows = app.told.stands.slice(0, 40).map(([path, result, ticks, outputs], n) => {
+    const values = new Map(outputs.filter((port) => port[7] !== "").map((port) => [port[0], port[7]]));
+    const yaml = () => `{${[...values].map(([name, text]) => `${name}: ${text}`).join(", ")}}`;
+    const send = () => list.value && app.tried("ahead", { node: path, result: list.value, times: Math.max(0, Math.round(Number(many.value)) || 0), ...(values.size && list.value === "success" ? { value: yaml() } : {}) });
     const list = el("select", { id: `next-${n}`, "aria-label": `${app.nameAt(path)}: its next answer`, on: { change: send } }, [["", "waits for you"], ["success", "succeeds"], ["failure", "fails"]].map(([value, text]) => el("option", { value }, text)));
     const many = el("input", { id: `next-${n}-ticks`, inputmode: "numeric", size: "4", "aria-label": `${app.nameAt(path)}: ticks that it runs before`, title: "ticks that it runs before", value: String(ticks), on: { change: send } });
     list.value = result;
-    return el("tr", {}, el("td", {}, app.nameAt(path)), el("td", {}, list, " after ", many, " ticks"));
+    return el("tr", {}, el("td", {}, app.nameAt(path)), el("td", {}, list, " after ", many, " ticks", result === "success" ? outputs.map((port) => el("div", {}, `gives ${port[0]}: `, entryControl(app, port[0], port[7], port, `next-${n}`, (text) => { text === "" ? values.delete(port[0]) : values.set(port[0], text); send(); }))) : ""));
   });
   const fold = el("details", {}, el("summary", { id: "next" }, "Next answers"), el("table", {}, rows));
   fold.open = app.nextOpen ?? false;

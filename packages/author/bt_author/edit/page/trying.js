@@ -58,8 +58,8 @@ function boardForm(app, told) {
   return [el("h2", {}, "Entries"), el("table", {}, names.map((name) => el("tr", {}, el("td", { title: known.get(name)?.[6] ?? "" }, name), el("td", {}, told.story ? el("span", { class: "code" }, told.board[name]) : entryControl(app, name, told.board[name], known.get(name))))))];
 }
 
-function entryControl(app, name, value, [, type, least, most, choices] = [name, "any", null, null, []], lead = "try") {
-  const given = { id: `${lead}-${name}`, "aria-label": name }, set = (text) => app.tried("set", { entry: name, value: text });
+function entryControl(app, name, value, [, type, least, most, choices] = [name, "any", null, null, []], lead = "try", set = (text) => app.tried("set", { entry: name, value: text })) {
+  const given = { id: `${lead}-${name}`, "aria-label": name };
   if (choices.length) {
     const list = el("select", { ...given, on: { change: (e) => set(e.target.value) } }, choices.map((choice) => el("option", { value: choice }, choice)));
     list.value = value;
