@@ -58,6 +58,8 @@ async def _up(args: argparse.Namespace) -> int:
             ServerOptions(args.data, args.host, args.port, args.anyone, args.sync, more, _size(args.store))
         ).start()
         url = guarded.url(args.data, server.url)
+        if url == server.url and not addresses.is_loopback(args.host):
+            print("tasks go to other machines in clear: btr fleet keys tls HOST", file=sys.stderr)
     else:
         url = address(args).url
     link = Link(address(args) if server is None else guarded.coordinator(args.data, url), "coordinator")
