@@ -15,7 +15,7 @@ from pathlib import Path
 
 LIBRARY = re.compile(r"llama_cpp/lib/lib[\w-]+\.(so|dylib)")
 VERSIONED = re.compile(r"llama_cpp/lib/(lib[\w-]+\.so)((?:\.\d+)+)$")
-LOADED = ("libllama.so", "libggml.so", "libggml-base.so", "libmtmd.so")  # by Python and `make mtmd`; others by version
+LOADED = ("libllama.so", "libggml.so", "libggml-base.so", "libmtmd.so")  # loaded by these names; others by version
 
 
 PART = re.compile(r"bin/(lib[\w-]+\.(?:so|dylib))")  # for one kind of processor or device, loaded when it fits

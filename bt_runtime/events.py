@@ -319,7 +319,7 @@ class EpisodeJudged(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    path: str  # of an agent, or of the scope of the entry `name`: a policy follows where its value came from
+    path: str  # an agent's path, or the scope of the entry `name`, whose value's origin a policy follows
     name: str
     labels: Sequence[str]
 

@@ -145,7 +145,7 @@ class Toolbox:
         return str(arguments["sentence"])
 
     def begun(self, phrase: Phrase, params: Mapping[str, Json]) -> tuple[str, str]:
-        """The tool of a sentence that is only begun, and its arguments up to the first that is to be written."""
+        """Returns the tool of a sentence that was begun, and its arguments as text, up to the first open one."""
         name = next((tool.name for said, tool in self.patterns if said.template == phrase.sentence.template), "")
         if not name:
             raise BtError(f"`form: tools`: `{phrase.sentence.template}` is no sentence of this agent's tools", _HINT)

@@ -14,7 +14,7 @@ Known = tuple[str, tuple[bool | None, ...]]  # the world's digest, and whether t
 
 
 class Withholding:
-    """One agent's. It keeps back nothing of which it does not know that it leads nowhere."""
+    """What one agent is not offered: only `done` and acts that are known to lead nowhere."""
 
     STATE = ("agent", "early", "idles", "idle", "meant")
 

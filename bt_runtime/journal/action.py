@@ -44,18 +44,18 @@ class TapedActivity(Wrapping):
         self.number = tape.next_number()
         self.inner = Pending()
         self.ticket: Ticket | None = None  # for what has to be on the disk before this goes on
-        self.end: EndedAnswer | Exception | None = None  # it has ended, and nobody is told yet
+        self.end: EndedAnswer | Exception | None = None  # the end, while it is held back
         self.before: bool | None = None
         self.dead = tape.broken
         self.wakes = wakes(target)  # the same whenever the run is made again: it decides who asks for the time
         self.lingers, self.in_thread = lingers(target), in_thread(target)
         self.gone = False  # has it stopped
-        self.heard, self.unheard = 0.0, ""  # when it was last heard what it says, and what was not passed on since
+        self.heard, self.unheard = 0.0, ""  # time of the latest news; feedback not passed on since
         self.recorded = False  # was its beginning read from the tape
         self.asks: Caller | None = None  # in whose name it is polled, once it was started here
         world = target if isinstance(target, TapedWorld) else None
         self.world = world
-        self.lasting = world is None or world.lasting  # does what it does outlive this process
+        self.lasting = world is None or world.lasting  # do its effects outlive this process
         if not self.dead:
             self._begin()
 
@@ -312,9 +312,9 @@ class TapedInstant:
             self.kept = body.get("value", _NOTHING)
             self.value = result_of(body)
         elif tape.broken:
-            return self.value  # at the end of a replay, say: what is halted asks nobody
+            return self.value  # a node that a replay's end halts asks nobody
         elif not tape.live and self.kept is _NOTHING:
-            tape.take("instant", {"job": self.number})  # it must be here, and is not
+            tape.take("instant", {"job": self.number})  # raises: the recording has no such answer
         elif tape.live and tape.writer is None:
             tape.take("instant", {})
         elif tape.live:

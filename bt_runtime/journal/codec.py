@@ -162,7 +162,7 @@ class Patches:
             return {"scope": scope, "name": name, "patch": plain(change)}
         kept = bounded(plain(now), self.most)
         if not isinstance(kept, dict) or TAG in kept:
-            del self.before[scope, name]  # nobody could lay anything over it
+            del self.before[scope, name]  # no patch can be laid over such a value
         return {"scope": scope, "name": name, "value": kept}
 
     def forget(self, scope: str, name: str) -> None:

@@ -80,7 +80,7 @@ class Glance:
         except (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError, AttributeError, BtError) as error:
             self._failed += 1
             if live:
-                self._mark = None  # it may have been written just then: the next look tries again
+                self._mark = None  # perhaps half written: the next look tries again
             if not live or self._failed > 1:
                 self.state, self.why = DAMAGED, _short(error.message if isinstance(error, BtError) else str(error))
         return True

@@ -111,7 +111,7 @@ class Following:
 
     def close(self) -> None:
         for follower in self.all:
-            with suppress(Exception):  # it has said what it had to say
+            with suppress(Exception):  # its faults were told while it followed
                 follower.close()
 
     def _tell(self, line: Line, size: int) -> None:

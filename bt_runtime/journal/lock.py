@@ -86,7 +86,7 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # whoever may not look leaves it alone
+        return True  # without leave to look it counts as held
     try:
         system.lock(file, shared=True)
     except OSError:

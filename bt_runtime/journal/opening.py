@@ -126,7 +126,7 @@ def copy(path: Path, to: Path) -> Path:
             with opened(path) as source, closing(sqlite3.connect(made, isolation_level=None)) as target:
                 source.backup(target)
                 _closed(target)
-            if outage.marked(path) is not None:  # where it breaks off is not to be forgotten
+            if outage.marked(path) is not None:  # the copy keeps where the journal breaks off
                 disk.write(outage.marker_of(to), disk.begin(outage.marker_of(path), outage.MARKER_SIZE))
     except (OSError, sqlite3.Error) as error:
         raise BtError(f"{to} cannot be written: {error}", "name another file") from error

@@ -22,7 +22,7 @@ STATE = "state"  # the run's own state, kept now and then: see state.py
 Caller = tuple[int, str]  # an action or a question by its number, and which call of it
 LISTENER: Caller = (0, "listener")
 WORLD: Caller = (0, "world")
-AT_END: Caller = (0, "end")  # of the stepping, before changes of shape are made
+AT_END: Caller = (0, "end")  # calls at the end of stepping, before the shape changes
 
 
 class Inside(NamedTuple):

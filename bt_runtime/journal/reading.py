@@ -320,7 +320,7 @@ class Recording:
         whole = next((i for i in range(len(self.events), 0, -1) if self.events[i - 1].kind in DECIDED), 0)
         self.keep(whole)
         last = self.events[-1].tick if self.events else 0
-        self.ticks = {t: c for t, c in self.ticks.items() if t < last}  # that of `last` may say what came after
+        self.ticks = {t: c for t, c in self.ticks.items() if t < last}  # tick `last` may have gone on
 
 
 R = TypeVar("R")

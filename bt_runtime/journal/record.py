@@ -77,14 +77,14 @@ class Recorder(Gate):
         self.lock, self.standing = lock, standing
         self.since = 0  # the tick from which on changes of status are written
         self.states: StateKeeper | None = None
-        self.changed = False  # was it forked, or did a debugger change it: no later state has that
-        self.around = Kept()  # what the parts keep, or what the head that is played again says of them
+        self.changed = False  # forked, or changed by a debugger: kept states lack that
+        self.around = Kept()  # what the parts keep, or a replayed head says of them
         self.path: Path | None = None
         self.entries: list[SkillEntry] | None = None
         self.offered: list[SkillEntry] = []  # of sentences that no tree lists
         self.rows = Rows()
         self.first: Reshaped | None = None  # the tree before the first tick
-        self.spent: dict[str, int] = {}  # as it was noted last
+        self.spent: dict[str, int] = {}  # the budget as noted last
         self.ticks = 0  # the latest that was told
         self.closed = self.judged = self.over = False
         self.stack = ExitStack()  # what has to be there for as long as the run

@@ -274,7 +274,7 @@ def put_back(recorder: Recorded, body: dict[str, Json]) -> None:
     run, tape = recorder.run, recorder.tape
     engine, context = run.engine, run.context
     with engine.lock:
-        tape.broken = True  # what the nodes say while they are set up was noted then
+        tape.broken = True  # messages of the set-up are in the journal already
         try:
             engine.setup()
         finally:

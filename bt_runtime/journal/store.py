@@ -319,7 +319,7 @@ class Ticket:
         self.wake = wake
         self.done = False
         self.failed = ""
-        self._event: threading.Event | None = None  # of who waits
+        self._event: threading.Event | None = None  # set when the ticket settles; None: nobody waits
 
     def settle(self, failed: str = "") -> None:
         if not self.done:

@@ -45,7 +45,7 @@ ALWAYS = frozenset(
     {"graft", "halt", "halted", "result", "verdict", "closed", "full", "shape"}
 )  # noted even when it is full
 LAST = frozenset({"verdict", "closed"})  # … and when even that has become too much
-TOO_MUCH = 1.25  # of the size limit: a run that halts and grafts for weeks notes nothing else from there on
+TOO_MUCH = 1.25  # times the size limit, from which on only LAST is noted
 BEHIND = 64  # entries still to be written, beyond which ticks leave it a moment while somebody waits for the disk
 MOMENT = 0.0005  # seconds
 ROOM = 2**20  # bytes still to be written, beyond which the next tick waits until half of them are …

@@ -59,7 +59,7 @@ class Context:
         self.halted, self.halting_in = 0, 0  # how often a part of the tree was halted or reset; in which thread
         self.requests: deque[Request] = deque()  # changes of shape, applied between ticks
         self.ticking = False
-        self.restless: Behaviour | None = None  # who asked for the next tick at once, last
+        self.restless: Behaviour | None = None  # the node that last asked for a tick at once
         self.foreign = self.polled = False  # is a node none of ours; was one polled that cannot say when it ends
         self.due = self.deadline = math.inf  # when a node wants a tick; when it must have one, whatever the rate
 

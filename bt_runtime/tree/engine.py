@@ -68,10 +68,10 @@ class Engine:
         self.status: Status = INVALID  # of the latest tick
         self.lock = threading.RLock()
         self._closed = False
-        self.latest: Halt | None = None  # that was asked for, whoever did: a new one ends what spins
+        self.latest: Halt | None = None  # the halt asked for last; a new one ends `spin`
         self.held: Halt | None = None  # by which the tree was halted, if no tick has started it since
         self.over: Halt | None = None  # from here on no tick starts the tree anew
-        self.rebuilt_ended = False  # it had ended when its journal was led back: ticks only tell how
+        self.rebuilt_ended = False  # the run had ended when it was resumed: ticks only tell how
         self._busy = False  # inside a tick, from before its first check to after its last
         self.wanted_halt: Halt | None = None  # asked for by a node, or a signal's handler, inside a tick
         self._crashes_seen = 0
@@ -297,7 +297,7 @@ class Engine:
         with self.lock:
             census = self.shape.counted()
             if census.stale and census.nodes and not self.context.stream.wanted(Tick):
-                census.take(self.root)  # else the next tick tells it, with what it says itself
+                census.take(self.root)  # else the next tick does
             shape, nodes = census.whole(self.root), list(census.nodes.values())
             changes = [(node, node.status) for node in nodes if node.status is not INVALID]
             said = [(node, node.feedback_message) for node in nodes if node.feedback_message]
@@ -314,7 +314,7 @@ class Engine:
         context = self.context
         routes = context.stream.routes
         if routes is self._heard:
-            return  # nobody has come or gone
+            return  # no listener was added or removed
         self._heard = routes
         context.refresh_listeners()
         if not routes[Tick]:
@@ -335,7 +335,7 @@ class Engine:
             crashes = [c for c in context.crashes if c.number > self._crashes_seen]
             self._crashes_seen = context.crash_count
         slow = [self._slow.popleft() for _ in range(len(self._slow))] if self._slow else []
-        self._listen()  # whoever came during the tick
+        self._listen()  # listeners that were added during the tick
         due, deadline, changes, halts = context.due, context.deadline, context.changes, context.halts
         if changes is None or halts is None:
             return Tick(self.count, status, due, [], (), crashes, applied, deadline, slow, [], [])

@@ -52,8 +52,8 @@ class Growth:
 
     def __init__(self, engine: Growing, loader: Callable[[], Loader]) -> None:
         self.engine = engine
-        self.review: Callable[[Node, NodeSpec, str], None] = lambda node, spec, text: None  # raises against a plan
-        self.consider: Callable[[Request, NodeSpec], None] = lambda change, spec: None  # … against a person's nodes
+        self.review: Callable[[Node, NodeSpec, str], None] = lambda node, spec, text: None  # raises a fault of a plan
+        self.consider: Callable[[Request, NodeSpec], None] = lambda change, spec: None  # … of a person's nodes
         self.loader = loader  # a fresh one for each text: same project, skills and caps
 
     @property

@@ -71,7 +71,7 @@ class RestOfRun:
         context, services = engine.context, engine.context.services
         vars(engine).update(zip(_ENGINE, self.engine, strict=True))
         vars(context).update(zip(_CONTEXT, self.context, strict=True))
-        context.halted += 1  # whoever slept until something is halted looks again
+        context.halted += 1  # nodes that sleep until a halt look again
         context.crashes.clear()
         context.crashes.extend(self.crashes)
         for clock, values in self.now:

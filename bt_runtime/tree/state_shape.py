@@ -25,8 +25,8 @@ class StateForm(NamedTuple):
 
     names: tuple[str, ...]
     get: Callable[[Any], tuple[Any, ...]]
-    properties: tuple[str, ...]  # names that are set as such
-    round: int  # where those begin that each start sets anew
+    properties: tuple[str, ...]  # names that only `setattr` can set
+    round: int  # index of the first name that each start sets anew
     compared: tuple[tuple[int, Callable[[Any, Any, float], Hashable]], ...]  # by place: how, if not by value
 
 

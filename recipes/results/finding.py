@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     target: Mapping[str, float] = {}  # shares in percent, as a person wrote them
     met: bool | None = None
     paper: float | None = None  # its own figure, in percent
-    share: bool = False  # of the other side's mean
+    share: bool = False  # is the value a share of the other side's mean
 
     def to_json(self) -> dict[str, Json]:
         plain = {k: _finite(v) for k, v in self._asdict().items()}

@@ -458,6 +458,7 @@ def test_each_interlock_holds_for_what_an_agent_chooses(form: str, beside: str, 
     acts = ["Act: work at hall"] if lock not in ("policy", "requires") else ["Act: done"]
     with case.run(root, *acts) as run:
         held = run.parts.context.resources.take(("arm",), "somebody else's") if lock == "uses" else None
+        assert lock != "at_most" or started(case, run)
         case.ticked(run)
         case.ticked(run)
         if lock == "at_most":

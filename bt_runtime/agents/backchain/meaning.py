@@ -67,7 +67,7 @@ def in_own_words(part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact
 
 
 def again(last: Sequence[GroundFact], part: GoalPart, facts: Sequence[GroundFact]) -> list[GroundFact]:
-    """The same as before of another thing, where the part only names one: `and the fern`."""
+    """Returns the facts before with another thing in them, where the part only names a thing: `and the fern`."""
     pools = values_of(last)
     every = values_of(facts)
     here = {slot: meant(part.text, every[slot]) for slot in pools}

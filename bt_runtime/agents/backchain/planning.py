@@ -46,7 +46,7 @@ def _used(step: PlanStep, later: Sequence[PlanStep]) -> list[str]:
 def _others(
     goal: Sequence[str], steps: Sequence[PlanStep], relevant: Relevant, cost: Mapping[str, float]
 ) -> Iterator[list[tuple[PlanStep, float]]]:
-    """For each step the cheapest other skills that bring what it is for, each with all that it needs from the start."""
+    """Yields for each step the cheapest other skills that bring the facts it is there for, and their whole costs."""
     for number, step in enumerate(steps):
         wanted = [*_used(step, steps[number + 1 :]), *(fact for fact in step.brings if fact in goal)]
         found: dict[str, tuple[PlanStep, float]] = {}

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"[{}<>]")  # would be read as a slot or an entry
 _NUMBER = re.compile(r"(?<!\w)\d+(?!\w)")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 SURE = 0.9  # of the cases that did the step: the condition has to hold in them
-MOST = 40  # forms of what was told that are looked at
+MOST = 40  # forms of observations that are tried at most
 MOST_FORMS = 6  # forms of one condition
 FEW = 2  # cases that a form needs
 OFFERED, BROUGHT, TOLD, HEARD = "offered", "holds", "told", "heard"

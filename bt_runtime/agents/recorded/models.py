@@ -141,7 +141,7 @@ def _word(path: Path) -> str:
     """Returns the word that names this file on every machine; "" when there is none."""
     for word, find in NAMED_FILES.items():
         if word == GEMMA and path.name != gemma.FILE:
-            continue  # its file is put together only where it is meant
+            continue  # finding Gemma's file would put it together first
         with suppress(BtError):  # that one is not installed
             if path == real(find()):
                 return word

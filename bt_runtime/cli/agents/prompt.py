@@ -92,7 +92,7 @@ def first(args: argparse.Namespace) -> ShownPrompt:
     def listen(question: Question) -> str:
         heard.append(question)
         asked[0].halt("heard", for_good=True)
-        raise BtError("heard", "it is what was asked for")
+        raise BtError("the prompt was written", "nothing is to be done")
 
     model = ScriptedModel(listen)
     file = as_asked(model, args.model) if args.model else ""

@@ -56,7 +56,7 @@ def begin(
     suite = open_suite(name)
     task = find_task(suite, args.task, args.seed, read_options(args.option))
     if "goal" in tree.inputs:
-        task = task if task.goal else task._replace(goal=str(inputs.get("goal", "")))  # of a world without tasks
+        task = task if task.goal else task._replace(goal=str(inputs.get("goal", "")))  # a world has no tasks
         inputs.setdefault("goal", task.goal)
     starting_values(tree, inputs)  # before a world is there that nobody needs then
     world = open_world(name)

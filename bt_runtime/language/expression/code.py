@@ -125,7 +125,7 @@ def _located(reason: Exception, root: Root, scope: ValueScope) -> Exception:
 
 
 def _unknown(word: str, known: object, start: int, end: int) -> ExpressionError:
-    known = getattr(known, "scope", known)  # of entries: theirs, where all that can be read is known
+    known = getattr(known, "scope", known)  # entries know all names that can be read
     words = [each for each in known if isinstance(each, str)] if hasattr(known, "keys") else []  # type: ignore[attr-defined]
     hint = did_you_mean(word, words, "name a port of this tree, or `set` it before")
     return ExpressionError(NAME, f"no value is named `{word}`", hint, start, end)

@@ -337,7 +337,7 @@ class Debugger(Gate):
         with self.engine.between():
             self.pause_of.renew(self._now())
             yield
-            self.number += do in ("break", "force", "replace")  # what was refused has no number: a replay counts alike
+            self.number += do in ("break", "force", "replace")  # a refused change gets no number, in a replay neither
             self._record(do, **given)
 
     def _record(self, do: str, **given: Json) -> None:

@@ -33,7 +33,7 @@ SUFFIX = ".debug"
 MOST_CLIENTS = 4
 MOST_WAITING = 1_000_000  # bytes that a client leaves unread before it is shown out
 MOST_COMMANDS = 32  # of one client in one go: others have their turn
-MOST_NEWS = 256  # that wait for the thread; older ones are dropped
+MOST_NEWS = 256  # news that wait for the thread; older ones are dropped
 MOST_PATH = 100  # bytes of a socket's path; systems take about 104
 GAP = 0.002  # seconds between two commands of all clients: however many come, ticks have their turn
 WAIT = 1.0  # seconds of silence, between two looks at whether it is over
@@ -57,7 +57,7 @@ def made(place: Path) -> Path:
 
 
 class Attachable(Debuggable, Protocol):
-    """The run."""
+    """A run as the door needs it: one that can be debugged and listened to."""
 
     def listen(self, callback: Listener, *kinds: EventType) -> Callable[[], None]: ...
 
@@ -83,7 +83,7 @@ class Door:
         then: Then | None = None,
     ) -> None:
         self.run, self.limit, self.then = run, limit, then
-        self.mine = False  # was the run's debugger made for those who came in here
+        self.mine = False  # was the run's debugger made for clients of this door
         self.path = made(place or folder()) / f"{name}{SUFFIX}"
         if len(os.fsencode(self.path)) > MOST_PATH:
             raise BtError(f"{self.path} is too long for a socket", "set XDG_RUNTIME_DIR to a shorter folder")
@@ -91,7 +91,7 @@ class Door:
         self.news: deque[dict[str, Json]] = deque(maxlen=MOST_NEWS)
         self.over = False
         self.set: set[int] = set()  # breakpoints of clients
-        self.used = False  # has any client of now moved the run
+        self.used = False  # has a client that is connected moved the run
         self.listener = self._listener()
         self.bell, self.rung = socket.socketpair()
         for end in (self.bell, self.rung, self.listener):

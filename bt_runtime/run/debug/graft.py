@@ -22,7 +22,7 @@ class Replaced(NamedTuple):
     number: int
     was: str  # the path of the node that stood there
     path: str  # … and where its successor stands
-    spec: NodeSpec  # what stood there
+    spec: NodeSpec  # the spec that stood there before
     edited: str  # the YAML that stands there now
 
     def text(self) -> str:
@@ -45,7 +45,7 @@ def replace(engine: Engine, growth: Growth, path: str, spec: NodeSpec, text: str
 def put_back(engine: Engine, growth: Growth, made: Replaced) -> str:
     try:
         engine.find(made.path)
-    except BtError:  # it has gone with something around it
+    except BtError:  # removed together with a node above it
         return f"{made.text()} (it has gone already)"
     segment = made.was.rpartition("/")[2]
     why = Halt("debugger", f"{made.path}: what stood there is put back")

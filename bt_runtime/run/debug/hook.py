@@ -133,7 +133,7 @@ class Hooks:
         self.hooks: dict[Behaviour, Hook] = {}
         self.held: dict[Behaviour, None] = {}  # nodes that were asked for, and have not begun
         self.passing: set[Behaviour] = set()  # … and may begin now
-        self.may_hold = False  # in a tick of the engine: one that py_trees makes knows no pause
+        self.may_hold = False  # true inside a tick of the engine; py_trees' own ticks are not held
 
     def holds(self, condition: Expression | None, node: Behaviour) -> bool:
         """Evaluates a breakpoint's condition; False when it fails, for example because an entry is missing."""

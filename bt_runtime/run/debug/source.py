@@ -21,7 +21,7 @@ def text_of(spec: NodeSpec, tree: TreeSpec) -> str:
             break
         found.append(line[deep:])
     while found and (not found[-1].strip() or found[-1].lstrip().startswith("#")):
-        found.pop()  # what stands behind belongs to whatever comes
+        found.pop()  # empty lines and comments at the end belong to the next node
     return "\n".join(found) + "\n"
 
 

@@ -147,7 +147,7 @@ def redo(run: Run, kind: str, body: dict[str, Any]) -> None:
         run.parts.context.blackboard.write(scope, {body["name"]: codec.full(body["value"])}, str(body.get("by") or ""))
     elif kind == "unset":
         home = run.parts.context.blackboard.scopes.get(body["scope"])
-        if home is not None:  # else it has gone with its entries
+        if home is not None:  # None: the scope was removed with its entries
             for name in body["names"]:
                 home.remove(name)
     elif kind == "forked":

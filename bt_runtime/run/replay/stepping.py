@@ -107,7 +107,7 @@ class Stepping:
         own.look()
         run.listen(lambda event: self._say(event.what, event.path, f"{run.parts.name}: {event.text}"), Debugged)
         self.fork, limit = own, self.debugger.pause_of.limit
-        self.debugger.pause_of.author(math.inf)  # nothing goes on here while it does there
+        self.debugger.pause_of.author(math.inf)  # this run stands while the fork goes on
         self.debugger.renew()
 
         def spin() -> None:

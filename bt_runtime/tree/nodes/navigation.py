@@ -49,7 +49,7 @@ class Recovery(Branches):
     ROUND = ("recovering", "recovered", "times")
     recovering = False
     recovered = 0  # how often in this round
-    only_told = "recovered"  # what matters to nobody but people, when `times` is -1
+    only_told = "recovered"  # a field that only people read when `times` is -1
     times = 0  # the most that it recovers
 
     def choose(self) -> Turn:
@@ -116,7 +116,7 @@ class RoundRobin(Composite):
     def inserted(self, index: int) -> None:
         following = self.children[index + 1 : index + 2]
         if index < self.at or (index == self.at and following and following[0].status is RUNNING):
-            self.at += 1  # whoever is running keeps its turn
+            self.at += 1  # the running child keeps its turn
 
     def removed(self, index: int, child: Behaviour) -> None:
         if index < self.at:

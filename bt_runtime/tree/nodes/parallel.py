@@ -80,7 +80,7 @@ class Parallel(Composite, composites.Parallel):
             elif status is INVALID:
                 skipped += 1
                 if self.in_turn:
-                    results[child] = status  # it had its turn; side by side it is asked again
+                    results[child] = status  # `in_turn` skips a child once; otherwise it is asked again
         return self.verdict(good, bad, len(children) - skipped)
 
     def rests(self, halts: int, until: float) -> bool:
@@ -95,7 +95,7 @@ class Parallel(Composite, composites.Parallel):
         """Yields the children that do not sleep. Halted, replaced and forced children are awake."""
         context, asleep, now, soonest, none = self.context, self.asleep, 0.0, math.inf, True
         if context.visits is not None or self.in_turn:
-            asleep = {}  # whoever counts visits wants to see each
+            asleep = {}  # a visitor sees each child
         for child in children:
             if child in self.results:
                 continue

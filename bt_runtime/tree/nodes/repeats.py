@@ -35,7 +35,7 @@ class _Counted(_Rounds):
     again: Status
     times = 0
     count = 0  # rounds that gave `again`
-    only_told = "count"  # what matters to nobody but people, when `times` is -1
+    only_told = "count"  # a field that only people read when `times` is -1
 
     def choose(self) -> Turn:
         if self.status is not RUNNING:

@@ -91,7 +91,7 @@ class _InOrder(Composite):
     def inserted(self, index: int) -> None:
         following = self.children[index + 1 : index + 2]
         if index < self.at or (index == self.at and following and following[0].status is RUNNING):
-            self.at += 1  # it stands in what this round has passed; whoever is running keeps running
+            self.at += 1  # the new child counts as passed; the running child keeps running
         if index < self.reached:
             self.reached += 1
 

@@ -69,7 +69,7 @@ class SkillNode(Node):
         self.dynamic = dynamic = {f.name for f in self.taken if hasattr(spec.values[f.name], "evaluate")}
         self.fixed = not dynamic
         self.literals: dict[str, Json] = {}
-        self.outside = self.entry.impl in ELSEWHERE  # does the run, or an episode, say where it acts
+        self.outside = self.entry.impl in ELSEWHERE  # is its place of action named by the run or an episode
         self.declared = any(f.writes for f in spec.kind.fields)  # may it answer with values
         if len(self.written) == 1:
             (field,) = self.written

@@ -12,7 +12,7 @@ from bt_envs.house.catalogue import Catalogue, Furniture
 from bt_envs.house.layout import House
 from bt_envs.house.rules import PROCESSES, Rules
 from bt_envs.house.sight import arrival, glance, held, near
-from bt_envs.house.speech import HEADS, Said
+from bt_envs.house.speech import HEADS, Group, Said
 from bt_envs.house.state import HANDS, Body, State
 
 _NUMBERED = re.compile(r"(.+?) \(?(\d{1,4})\)?")
@@ -22,6 +22,14 @@ class Reply(NamedTuple):
     said: Said
     ok: bool = True
     detailed: str = ""  # a refusal in the words of AutoPlan's table, where they are others
+
+
+class RefusedAct(Exception):
+    """Raised inside an act that cannot be done; `reply` says why not."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.said.text)
+        self.reply = reply
 
 
 @dataclass(slots=True)
@@ -98,7 +106,7 @@ class Doer:
             state.take(thing, self.who)
             if self.rules:
                 state.handled.add(thing)
-            return Reply(Said("pick up", {"t": state.kinds[thing]}, None, held(self.state, self.body)))
+            return self.done("pick up", t=state.kinds[thing])
         place = self.house.index.get(name)
         if place is not None and place in state.in_reach(self.house, body):
             return self.refuse(f"The {self.house.fixtures[place].furniture.name} cannot be picked up.")
@@ -119,9 +127,7 @@ class Doer:
         if how is None:
             return self.is_so("is closed", self.house.fixtures[body.target].name)
         state.put(thing, self.who, body.target, how)
-        return Reply(
-            Said(f"put {how}", {"t": state.kinds[thing], "p": furniture.name}, None, held(self.state, self.body))
-        )
+        return self.done(f"put {how}", t=state.kinds[thing], p=furniture.name)
 
     def _way_in(self, furniture: Furniture, place: int) -> str | None:
         """Returns "in" for open or doorless furniture, otherwise "on"; None when neither is possible."""
@@ -132,38 +138,24 @@ class Doer:
     # doors and switches --------------------------------------------------------------------------
 
     def open(self, name: str) -> Reply:
-        found = self._reach(name)
-        if isinstance(found, Reply):
-            return found
-        kind, place, thing = found
+        kind, place, thing = self._reach(name)
         if not (self._opens(kind)):
             return self.refuse(f"The {kind} cannot be opened.")
         opened, key = (self.state.open, place) if thing is None else (self.state.open_things, thing)
         if key in opened:
             return self.refuse_with("already", f"{name} is already open.", t=kind, state="open")
         if len(self.body.hands) >= HANDS:
-            return Reply(
-                Said(
-                    "no hand",
-                    {},
-                    near(self.house, self.state, self.body),
-                    held(self.state, self.body),
-                    HEADS["no hand"],
-                ),
-                False,
-            )
+            full = self.done("no hand", near(self.house, self.state, self.body))
+            return full._replace(said=full.said._replace(text=HEADS["no hand"]), ok=False)
         if thing is None and place in self.state.running and self.guarded(kind):
             return self.is_so("is on", name)
         opened.add(key)
         if thing is None:
             self._change(place, "open")
-        return Reply(Said("open", {"t": kind}, near(self.house, self.state, self.body), held(self.state, self.body)))
+        return self.done("open", near(self.house, self.state, self.body), t=kind)
 
     def close(self, name: str) -> Reply:
-        found = self._reach(name)
-        if isinstance(found, Reply):
-            return found
-        kind, place, thing = found
+        kind, place, thing = self._reach(name)
         if not self._opens(kind):
             return self.refuse(f"The {kind} cannot be closed.")
         opened, key = (self.state.open, place) if thing is None else (self.state.open_things, thing)
@@ -172,61 +164,49 @@ class Doer:
         opened.discard(key)
         if thing is None:
             self._change(place, "close")
-        return Reply(Said("close", {"t": kind}, None, held(self.state, self.body)))
+        return self.done("close", t=kind)
 
     def turn_on(self, name: str) -> Reply:
-        found = self._switch(name, "on")
-        if isinstance(found, Reply):
-            return found
-        kind, place = found
+        kind, place = self._switch(name, "on")
         if place in self.state.running:
             return self.refuse_with("already", f"{name} is already turned on.", t=kind, state="turned on")
         if self.guarded(kind) and place in self.state.open:
             return self.is_so("is open", name)
         self.state.running.add(place)
         self._change(place, "turn on")
-        return Reply(Said("turn on", {"t": kind}, None, held(self.state, self.body)))
+        return self.done("turn on", t=kind)
 
     def turn_off(self, name: str) -> Reply:
-        found = self._switch(name, "off")
-        if isinstance(found, Reply):
-            return found
-        kind, place = found
+        kind, place = self._switch(name, "off")
         if place not in self.state.running:
             return self.refuse_with("already", f"{name} is already turned off.", t=kind, state="turned off")
         self.state.running.discard(place)
         self._change(place, "turn off")
-        return Reply(Said("turn off", {"t": kind}, None, held(self.state, self.body)))
+        return self.done("turn off", t=kind)
 
     def sit_on(self, name: str) -> Reply:
-        found = self._reach(name)
-        if isinstance(found, Reply):
-            return found
-        kind, place, thing = found
+        kind, place, thing = self._reach(name)
         if thing is not None or not self.house.fixtures[place].furniture.holds_on:
             return self.refuse(f"Nobody can sit on the {kind}.")
         self.body.seat = place
-        return Reply(Said("sit", {"t": kind}, None, held(self.state, self.body)))
+        return self.done("sit", t=kind)
 
-    def _switch(self, name: str, way: str) -> Reply | tuple[str, int]:
-        found = self._reach(name)
-        if isinstance(found, Reply):
-            return found
-        kind, place, thing = found
+    def _switch(self, name: str, way: str) -> tuple[str, int]:
+        kind, place, thing = self._reach(name)
         if thing is not None or not self.house.fixtures[place].furniture.switch:
-            return self.refuse(f"The {kind} cannot be turned {way}.")
+            raise RefusedAct(self.refuse(f"The {kind} cannot be turned {way}."))
         return kind, place
 
-    def _reach(self, name: str) -> Reply | tuple[str, int, int | None]:
-        """Returns (class, fixture, None) for a fixture in reach or (class, place, thing) for a thing in sight,
-        otherwise a reply that says why not."""
+    def _reach(self, name: str) -> tuple[str, int, int | None]:
+        """Returns (class, fixture, None) for a fixture in reach or (class, place, thing) for a thing in sight. Raises
+        RefusedAct for anything else."""
         place = self.house.index.get(name)
         if place is not None and place in self.state.in_reach(self.house, self.body):
             return self.house.fixtures[place].furniture.name, place, None
         thing = self.state.index.get(name)
         if thing is not None and thing in self.state.in_sight(self.house, self.body):
             return self.state.kinds[thing], self.state.place[thing], thing
-        return self.far(name)
+        raise RefusedAct(self.far(name))
 
     def _opens(self, kind: str) -> bool:
         known = self.catalogue.furniture.get(kind) or self.catalogue.things.get(kind)
@@ -248,6 +228,9 @@ class Doer:
                 states = self.state.made.setdefault(thing, set())
                 states.discard(change.ends)
                 states.add(change.makes)
+
+    def done(self, head: str, seen: tuple[Group, ...] | None = None, **slots: str) -> Reply:
+        return Reply(Said(head, slots, seen, held(self.state, self.body)))
 
     # refusals -------------------------------------------------------------------------------------
 

@@ -7,8 +7,6 @@ from functools import partial
 
 from bt_envs.house.acts import Doer, Reply
 from bt_envs.house.rules import PROCESSES, Rule
-from bt_envs.house.sight import held
-from bt_envs.house.speech import Said
 
 _STATES = {"open": "is open", "closed": "is closed", "turned on": "is on", "turned off": "is off"}
 _OTHER = {"open": "closed", "closed": "open", "turned on": "turned off", "turned off": "turned on"}
@@ -34,8 +32,7 @@ def treat(doer: Doer, names: str, process: str) -> Reply:
     states = doer.state.made.setdefault(thing, set())
     states.discard(PROCESSES[process].ends)
     states.add(PROCESSES[process].makes)
-    slots = {"t": doer.state.kinds[thing], "p": kind}
-    return Reply(Said(process, slots, None, held(doer.state, doer.body)))
+    return doer.done(process, t=doer.state.kinds[thing], p=kind)
 
 
 def _inside(doer: Doer, thing: int, place: int) -> bool:

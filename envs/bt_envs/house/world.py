@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
-from bt_envs.house.acts import VERBS, Doer, split
+from bt_envs.house.acts import VERBS, Doer, RefusedAct, split
 from bt_envs.house.catalogue import Catalogue
 from bt_envs.house.goals import Condition, conditions
 from bt_envs.house.goals import verdict as judge
@@ -138,7 +138,10 @@ class HouseWorld:
         verb = verbs.get(found[0]) if found else None
         if found is None or verb is None:
             return self._refused(f"You can only {', '.join(verbs)}.")
-        reply = verb(self._doer(who), found[1])
+        try:
+            reply = verb(self._doer(who), found[1])
+        except RefusedAct as refusal:
+            reply = refusal.reply
         if reply.ok:
             return Observation(say(reply.said))
         if self._feedback == "detailed":

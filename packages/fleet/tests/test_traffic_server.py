@@ -19,14 +19,8 @@ from packages.fleet.tests.proxy import Proxy
 from packages.fleet.tests.serving import served
 from packages.fleet.tests.traffic import grid
 
-# A connection that was cut leaves its socket to the garbage collector, in the client: whichever test runs then is
-# told of it. So this one has a process of its own: BTR_TRAFFIC=1 pytest packages/fleet/tests/test_traffic_server.py
-pytestmark = [
-    pytest.mark.skipif(not os.environ.get("BTR_TRAFFIC"), reason="wants BTR_TRAFFIC=1"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
 MAP = grid(4, 3)
-CROSSINGS = 600
+CROSSINGS = 600 if os.environ.get("BTR_TRAFFIC") else 150
 
 
 class World:
@@ -36,6 +30,10 @@ class World:
         self.dice = random.Random(seed)
         self.at: dict[str, str] = {}
         self.crossings = self.kills = self.cuts = self.told = 0
+
+    @property
+    def over(self) -> bool:
+        return self.crossings >= CROSSINGS and self.kills > 0 and self.cuts > 0
 
     def moves(self, name: str, to: str) -> None:
         assert to not in self.at.values(), f"two vehicles in {to}"
@@ -49,7 +47,7 @@ async def process(world: World, name: str, proxy: Proxy) -> None:
         places = Places(link, name)
         await places.start()
         try:
-            while world.crossings < CROSSINGS:
+            while not world.over:
                 goal = world.dice.choice(sorted(MAP.waiting))
                 await drive(world, name, places, places.ask(MAP.stretch(world.at[name], goal, places.taken())))
         finally:
@@ -58,7 +56,7 @@ async def process(world: World, name: str, proxy: Proxy) -> None:
 
 
 async def drive(world: World, name: str, places: Places, stretch: Stretch) -> None:
-    while not (stretch.granted or stretch.failed) and world.crossings < CROSSINGS:
+    while not (stretch.granted or stretch.failed) and not world.over:
         await asyncio.sleep(0.002)
     world.told += "deadlock" in stretch.failed
     for place in stretch.route[1:] if stretch.granted else ():
@@ -70,10 +68,10 @@ async def drive(world: World, name: str, places: Places, stretch: Stretch) -> No
 
 async def vehicle(world: World, name: str, port: int) -> None:
     proxy = await Proxy(port).start()
-    while world.crossings < CROSSINGS:
+    while not world.over:
         running = asyncio.create_task(process(world, name, proxy))
         await asyncio.wait({running}, timeout=world.dice.uniform(0.2, 1))
-        if not running.done() and world.dice.random() < 0.5:
+        if not running.done() and (not world.cuts or world.dice.random() < 0.5):
             proxy.cut()
             world.cuts += 1
             await asyncio.wait({running}, timeout=world.dice.uniform(0.1, 0.5))
@@ -106,5 +104,4 @@ def test_no_two_vehicles_are_in_one_place_of_a_real_store(tmp_path: Path) -> Non
         asyncio.run(all_of_them())
     finally:
         gc.collect()  # here, where those sockets are expected
-    assert world.crossings >= CROSSINGS
-    assert world.kills and world.cuts
+    assert world.over

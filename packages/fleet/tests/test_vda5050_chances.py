@@ -168,7 +168,11 @@ class Watch:
         self.kills.append(time.time())
         count = len(self.control.states)
         self.start()
-        self.control.until(lambda c: len(c.states) > count)
+        try:
+            self.control.until(lambda c: len(c.states) > count)
+        except AssertionError as error:
+            log = (self.project / "vehicle.log").read_text()[-2000:]
+            raise AssertionError(f"{error}\nended: {self.process.poll()}\n{log}") from error
 
     def pause(self, id: str) -> None:
         self.may_pause = True

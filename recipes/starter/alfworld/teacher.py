@@ -289,7 +289,7 @@ class Agent(Thinks):
         return True
 
     def _opened(self, place: str) -> str:
-        """Where an agent begins it may be open; then it is looked at again."""
+        """Opens a receptacle; one that was open when the agent began is examined again."""
         again = f"examine {place}"
         return (
             f"Act: open {place}"

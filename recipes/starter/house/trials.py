@@ -159,7 +159,7 @@ def begun_otherwise(document: Document, told: Mapping[str, list[Errand]], rng: R
 
 
 def _said(found: str, unfound: Sequence[str]) -> str:
-    """What a note says of where things are, but these; all else as it is."""
+    """Returns a note without what it says of where these things are."""
     if _NEAR not in found:
         return found
     return ", ".join(part for part in found.split(", ") if not any(is_a(part.partition(_NEAR)[0], t) for t in unfound))

@@ -189,7 +189,7 @@ def make_skill(
     of: type = list,
     holds: str | None = None,
 ) -> type[Skill]:
-    """One that does something to the site, and tells what there is."""
+    """Returns a skill that changes the site, and tells what is there."""
 
     def start(self: Skill, **given: Any) -> None:
         self.feedback = does(given)

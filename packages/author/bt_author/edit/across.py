@@ -11,9 +11,10 @@ from bt_author.edit.session import Session
 from bt_author.lsp import navigate
 from bt_author.lsp.document import Document
 from bt_author.lsp.navigate import Renaming
+from bt_author.lsp.snippet import scalars
 from bt_runtime.language.faults.diagnostic import BtError, Edit
 from bt_runtime.language.project import disk
-from bt_runtime.language.source import Scalar, YamlMap
+from bt_runtime.language.source import YamlMap
 from bt_runtime.language.values import NAME
 
 _LARGEST = 400_000  # bytes of a file that is searched for a name
@@ -45,7 +46,8 @@ def rename_skill(session: Session, path: Path, old: str, new: str) -> None:
     """Renames a skill in its manifest, in every tree that uses it, and in the properties that name it."""
     workspace = session.workspace
     workspace.settle()
-    home = next((m for m in session.document(path).named if _key(workspace.document(m), old) is not None), None)
+    named = (workspace.document(each) for each in session.document(path).named)
+    home = next((each.path for each in named if each and navigate.skill_key(each, old) is not None), None)
     if home is None or not home.is_relative_to(workspace.root):
         raise BtError(f"`{old:.40}` is no skill of this project", "only skills of its own manifests are renamed")
     if not NAME.fullmatch(new):
@@ -68,18 +70,13 @@ def _uses(session: Session, document: Document, home: Path, old: str, new: str) 
         for item in root.walk() if root is not None else ():
             if item.key.text == old:
                 yield Edit(item.key.span, new)
-    if document.path == home and (key := _key(document, old)) is not None:
+    if document.path == home and (key := navigate.skill_key(document, old)) is not None:
         yield Edit(key.span, new)
     yield from (Edit(span, new) for span in navigate.in_properties(document, old)[1])
     if document.content == "skills" and isinstance(document.root, YamlMap):
-        for scalar in navigate.scalars(document.root.get("kinds")):  # `look.places`, a source of parameters
+        for scalar in scalars(document.root.get("kinds")):  # `look.places`, a source of parameters
             if re.fullmatch(rf"{re.escape(old)}\.\w+", scalar.text):
                 yield Edit(scalar.part(0, len(old)), new)
-
-
-def _key(document: Document | None, name: str) -> Scalar | None:
-    kinds = document.root.get("kinds") if document is not None and isinstance(document.root, YamlMap) else None
-    return next((key for key, _ in kinds if key.text == name), None) if isinstance(kinds, YamlMap) else None
 
 
 def apply(session: Session, label: str, made: Renaming) -> None:

@@ -54,11 +54,11 @@ def _in_header(document: Document, offset: int) -> bool:
 
 
 def registry_at(workspace: Workspace, document: Document) -> Registry:
-    """The kinds of a tree, even while its text is invalid: then the manifests that its lines name are used."""
-    tree = document.spec
-    if tree is not None:
-        return tree.registry
-    site = workspace.site(document.path)
+    """The kinds of a tree, even while its text is invalid: then the manifests that its lines name are used. Of another
+    file those of the project."""
+    tree, site = document.spec, workspace.site(document.path)
+    if tree is not None or document.content != "tree":
+        return tree.registry if tree is not None else site.registry
     registry = site.registry
     said = re.search(r"(?m)^skills:(.*(?:\n[ -].*)*)", document.text.source)
     for name in re.findall(r"[\w/-]+", said[1]) if said else ():
@@ -73,9 +73,7 @@ class _Completion:
         self.text, self.site = document.text, workspace.site(document.path)
         self.cursor: Cursor = locate(self.text, offset)
         self.tree: TreeSpec | None = document.spec or document.good
-        self.registry = (
-            registry_at(workspace, document) if document.content == "tree" else workspace.site(document.path).registry
-        )
+        self.registry = registry_at(workspace, document)
         self.goes_on = re.match(r"\s*:(\s|\Z)", self.text.source[self.cursor.end : self.cursor.end + 9]) is not None
 
     def items(self) -> Iterator[Suggestion]:

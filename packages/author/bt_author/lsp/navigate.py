@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from bt_author.lsp import describe
 from bt_author.lsp.document import Document
+from bt_author.lsp.snippet import scalars
 from bt_author.lsp.symbol import Symbol, symbol_at
 from bt_author.lsp.workspace import Workspace
 from bt_runtime.language import python_file
@@ -97,7 +98,7 @@ def _skill(workspace: Workspace, document: Document, symbol: Symbol) -> Iterator
     """Returns the entry of a skill in its manifest, and the place of its Python."""
     for path in document.named if symbol.path is None else [symbol.path]:
         target = workspace.document(path)
-        key = _skill_key(target, symbol.name) if target is not None else None
+        key = skill_key(target, symbol.name) if target is not None else None
         if target is not None and key is not None:
             yield Location(path, key.span)
             kind = next((k for k in target.manifest.kinds if k.name == symbol.name), None) if target.manifest else None
@@ -108,7 +109,7 @@ def _skill(workspace: Workspace, document: Document, symbol: Symbol) -> Iterator
             return
 
 
-def _skill_key(document: Document, name: str) -> Scalar | None:
+def skill_key(document: Document, name: str) -> Scalar | None:
     kinds = document.root.get("kinds") if isinstance(document.root, YamlMap) else None
     return next((key for key, _ in kinds if key.text == name), None) if isinstance(kinds, YamlMap) else None
 
@@ -197,15 +198,6 @@ def in_properties(document: Document, name: str) -> tuple[list[Span], list[Span]
     return entries, skills
 
 
-def scalars(node: Node | None) -> Iterator[Scalar]:
-    """Yields the texts and numbers within a value."""
-    if isinstance(node, Scalar):
-        yield node
-    elif node is not None:
-        for inner in node.items if isinstance(node, YamlList) else [value for _, value in node]:
-            yield from scalars(inner)
-
-
 def _includes(workspace: Workspace, target: Path) -> Iterator[tuple[Path, Node]]:
     for document in workspace.documents.values():
         for include in document.includes:
@@ -228,7 +220,7 @@ def _kind_uses(workspace: Workspace, symbol: Symbol) -> Iterator[Location]:
             yield from (
                 Location(document.path, n.span) for n in document.spec.root.walk() if n.kind.name == symbol.name
             )
-        elif document.path == symbol.path and (key := _skill_key(document, symbol.name)) is not None:
+        elif document.path == symbol.path and (key := skill_key(document, symbol.name)) is not None:
             yield Location(document.path, key.span)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from bt_runtime.language import source
 from bt_runtime.language.fixes import STEP, sample
@@ -42,7 +43,7 @@ def of_kind(kind: Kind, column: int, flow: bool) -> str:
         key, value = root.pairs[0]
         return f"{key.text}: {_flowing(value, stop)}"
     pieces, at = [], 0
-    for scalar in _values(root):
+    for scalar in scalars(root):
         begin, end = scalar.start.index, scalar.end.index
         if begin < at or end == begin or scalar.text in ("{}", "[]"):
             continue
@@ -57,11 +58,13 @@ def skill_example(kind: Kind) -> str:
     return f"{kind.name}:\n{''.join(given)}" if given else f"{kind.name}: {{}}\n"
 
 
-def _values(node: Node) -> list[Scalar]:
+def scalars(node: Node | None) -> Iterator[Scalar]:
+    """Yields the texts and numbers within a value."""
     if isinstance(node, Scalar):
-        return [node]
-    inner = node.items if isinstance(node, YamlList) else [value for _, value in node]
-    return [scalar for each in inner for scalar in _values(each)]
+        yield node
+    elif node is not None:
+        for inner in node.items if isinstance(node, YamlList) else [value for _, value in node]:
+            yield from scalars(inner)
 
 
 def _flowing(node: Node, stop: _Stops) -> str:

@@ -51,9 +51,7 @@ def _word(workspace: Workspace, document: Document, offset: int) -> Symbol | Non
     line, column = document.text.place(start)
     span = Span(line, column, line, column + len(word))
     cursor = locate(document.text, start + len(word))
-    registry = (
-        registry_at(workspace, document) if document.content == "tree" else workspace.site(document.path).registry
-    )
+    registry = registry_at(workspace, document)
     slot = resolve(cursor.path, registry, document.content)
     if document.content == "tree" and cursor.path[:1] == ("skills",):
         path = workspace.site(document.path).manifest_named(word)

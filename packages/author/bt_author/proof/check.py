@@ -14,12 +14,13 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import bt_runtime
-from bt_author.proof.decide import Asked, Outcome, assumption, decide
+from bt_author.proof.decide import Asked, Verdict, assumption, decide
 from bt_author.proof.search import STATES, Limits
 from bt_author.proof.story import words
 from bt_author.proof.story_case import counterexample, follows
@@ -41,21 +42,14 @@ FROM_PYTHON = "check(…)"
 KEPT = ("states", "doubts", "remarks", "assumes", "trusts")  # of a proof, for the next check
 
 
-class Result(NamedTuple):
-    """The result of one property."""
+@dataclass(frozen=True)
+class Result(Verdict):
+    """The verdict on one property, with its story."""
 
-    property: Property
-    outcome: Outcome
-    states: int
-    seconds: float
     story: tuple[str, ...] = ()  # in words, a line for each tick
     finding: Finding | None = None
-    doubts: tuple[str, ...] = ()  # what was not covered
-    remarks: tuple[str, ...] = ()
     played: StoryFile | None = None  # the story as a file
     kept: bool = False  # known from an earlier check of the same text
-    assumes: tuple[str, ...] = ()  # of a proof: entries that are taken to be written by the tree alone
-    trusts: tuple[str, ...] = ()  # … and what skills are taken to do with their outputs
 
     def whole(self) -> bool:
         """True when it is decided, and takes nothing for granted."""
@@ -162,10 +156,7 @@ class Checking:
             story = tuple(words(verdict.telling))
             by = f"{self.found_by}{self.option(property)}"
             found, played = counterexample(subject, verdict.telling, self.inputs, property, by)
-        result = Result(
-            property, verdict.outcome, verdict.states, verdict.seconds, story, found, verdict.doubts, verdict.remarks,
-            played, assumes=verdict.assumes, trusts=verdict.trusts,
-        )  # fmt: skip
+        result = Result(**vars(verdict), story=story, finding=found, played=played)
         if place is not None and result.outcome == "proved":
             kept = {name: getattr(result, name) for name in KEPT}
             disk.write(place, json.dumps(kept))
@@ -210,10 +201,10 @@ class Checking:
         text = disk.read_or_nothing(place)
         try:
             kept = json.loads(text) if text else None
-            return None if kept is None else Result(
-                property, "proved", kept["states"], 0.0, (), None, tuple(kept["doubts"]), tuple(kept["remarks"]),
-                kept=True, assumes=tuple(kept["assumes"]), trusts=tuple(kept["trusts"]),
-            )  # fmt: skip
+            if kept is None:
+                return None
+            told: dict[str, Any] = {name: tuple(kept[name]) for name in KEPT if name != "states"}
+            return Result(property, "proved", states=kept["states"], kept=True, **told)
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from bt_author.proof.cone import Cone, places_of, top_name
@@ -60,7 +61,8 @@ def _unknown(atom: Atom, name: str, why: str, known: list[str], what: str) -> Bt
 Outcome = Literal["proved", "refuted", "open"]
 
 
-class Verdict(NamedTuple):
+@dataclass(frozen=True)
+class Verdict:
     property: Property
     outcome: Outcome
     telling: Telling | None = None  # how it is broken
@@ -102,7 +104,7 @@ def decide(asked: Asked, property: Property, follows: Follows = lambda telling: 
     began = time.monotonic()
     made = _Deciding(asked, property, follows)
     verdict = made.run()
-    return verdict._replace(seconds=time.monotonic() - began, remarks=(*made.remarks, *verdict.remarks))
+    return replace(verdict, seconds=time.monotonic() - began, remarks=(*made.remarks, *verdict.remarks))
 
 
 class _Deciding:
@@ -182,7 +184,7 @@ class _Deciding:
     def proved(self, model: Explorer, found: Found) -> Verdict:
         verdict, entries = self.verdict("proved", model, None), model.entries
         noted = tuple(self.vacuous(model, found))
-        return verdict._replace(remarks=noted, assumes=tuple(entries.assumed), trusts=tuple(entries.trusted))
+        return replace(verdict, remarks=noted, assumes=tuple(entries.assumed), trusts=tuple(entries.trusted))
 
     def vacuous(self, model: Explorer, found: Found) -> Iterator[str]:
         """Notes a property that holds only because its premise never occurs."""

@@ -41,7 +41,7 @@ def spec_of(node: Any) -> NodeSpec:
     return found
 
 
-NOT_THEIRS = (parts.Part, parts.Rest, parts.Growing)  # nodes whose state is none of the run's
+NOT_THEIRS = (parts.Part, parts.Rest, parts.Growing)  # nodes of the prover itself, absent from a run
 WHY = Halt("graft", "another node has its turn")
 
 

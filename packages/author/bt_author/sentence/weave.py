@@ -71,7 +71,7 @@ def rows(text: str) -> list[Row]:
 
 
 def _value(text: str) -> str:
-    """A value on one line, in one form."""
+    """Returns YAML as one line of JSON with sorted keys: equal values give equal texts."""
     try:
         return json.dumps(yaml.load(text, yaml.CSafeLoader), sort_keys=True)
     except (yaml.YAMLError, TypeError, ValueError):

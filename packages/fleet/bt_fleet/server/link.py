@@ -130,8 +130,7 @@ class Link:
                 return self
         finally:
             if self._client is None:
-                attempt.cancel()
-                await asyncio.wait({attempt})
+                await _ended(attempt)
                 self._drop()
         if isinstance(failed, ImportError):
             raise Extra("fleet", f"`{failed.name}`").missing() from failed
@@ -261,6 +260,7 @@ class Link:
                     with suppress(Exception):
                         await client.flush(1)
             finally:
+                await _ended(client._reconnection_task)
                 with suppress(OSError):  # the server has cut the line
                     await client.close()
                 self._drop()
@@ -272,6 +272,13 @@ class Link:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None:  # fmt: skip
         await self.close()
+
+
+async def _ended(work: asyncio.Future[Any] | None) -> None:
+    """Cancels work of the client until it has ended: it waits by `asyncio.wait_for`, which may lose a cancel."""
+    while work is not None and not work.done():
+        work.cancel()
+        await asyncio.wait({work}, timeout=0.1)
 
 
 async def heard(news: asyncio.Event, seconds: float) -> None:

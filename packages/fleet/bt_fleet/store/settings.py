@@ -34,7 +34,7 @@ class Switches:
         self._last: dict[str, tuple[int, str]] = {}  # "halt.r1" → revision, and who has set it and why; "" while off
 
     def take(self, key: str, value: bytes | None, revision: int) -> None:
-        """Notes a person's word. What is no word of it changes nothing."""
+        """Notes a person's wish; one that is malformed or older than the latest changes nothing."""
         what, _, person = key.rpartition(".")
         try:
             said = messages.read(forms.SWITCH, value or b"")

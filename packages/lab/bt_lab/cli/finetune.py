@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     if args.minutes <= 0 and args.tokens <= 0:
         raise BtError("training needs an end", "say how long: --minutes M or --tokens N")
     if args.rank < 1 or args.layers < 0 or args.batch < args.context:
-        raise BtError("a step must hold a row", "give --rank 1 or more, and a --batch of at least --context")
+        raise BtError("--rank is at least 1, --layers at least 0, and --batch at least --context", "leave them out")
     from bt_lab.distill.finetune import Order, make
     from bt_lab.distill.schedule import Schedule
     from bt_lab.distill.torch_imports import torch

@@ -49,7 +49,7 @@ class Own(NamedTuple):
 
     @property
     def python(self) -> list[str]:
-        """Lists the Python references that lie in files."""
+        """Lists what is named as `path.py:Name`: the call before an episode, and the tasks' checks."""
         return [
             each for each in (self.before, *(str(task.data["check"]) for task in self.tasks)) if importing.in_file(each)
         ]

@@ -130,7 +130,7 @@ def test_what_cannot_be_trained_is_refused_in_words(tmp_path, runs, capsys):
         (["--from", str(tmp_path / "rows.jsonl"), "--tokens", "10"], "rows.jsonl:1: this is no row with `messages`"),
         (["--from", str(tmp_path / "nothing"), "--tokens", "10"], "there is no"),
         (["--from", str(runs)], "training needs an end"),
-        (["--from", str(runs), "--tokens", "10", "--batch", "100"], "a step must hold a row"),
+        (["--from", str(runs), "--tokens", "10", "--batch", "100"], "--batch at least --context"),
     ):
         assert main(["lab", "finetune", "--base", "starter", "--out", str(tmp_path / "o.gguf"), *words]) == 2
         assert why in capsys.readouterr().err

@@ -91,41 +91,24 @@ class Story:
     def work(self, kind: str, what: Mapping[str, Any], at: float) -> Span:
         """Returns the span of an answered question or an ended action."""
         begun, start = self.open.pop(what["job"])
-        parent = self.above(begun["path"], itself=True)
-        failed = "error" in what
+        value, failed = what.get("value"), "error" in what
         if kind == "answer":
+            sort, good = CLIENT, 0
             about = {
                 OPERATION: TEXT,
                 SYSTEM: "bt_runtime",
                 MODEL: begun.get("model", ""),
                 "bt.ask": begun.get("what", ""),
             }
-            if (tokens := _tokens(what.get("value"))) is not None:
+            if (tokens := _tokens(value)) is not None:
                 about[OUTPUT_TOKENS] = tokens
-            return Span(
-                f"{TEXT} {about[MODEL]}",
-                self.new("job", what["job"]),
-                parent,
-                CLIENT,
-                start,
-                at,
-                about,
-                ERROR if failed else 0,
-            )
-        sentence = str(begun.get("sentence", ""))
-        value = what.get("value")
-        failed = failed or (isinstance(value, list) and value[:1] == ["FAILURE"])
-        about = {OPERATION: EXECUTE_TOOL, TOOL: sentence}
-        return Span(
-            f"{EXECUTE_TOOL} {sentence}",
-            self.new("job", what["job"]),
-            parent,
-            INTERNAL,
-            start,
-            at,
-            about,
-            ERROR if failed else OK,
-        )
+        else:
+            sort, good = INTERNAL, OK
+            about = {OPERATION: EXECUTE_TOOL, TOOL: str(begun.get("sentence", ""))}
+            failed = failed or (isinstance(value, list) and value[:1] == ["FAILURE"])
+        name = f"{about[OPERATION]} {about[MODEL if kind == 'answer' else TOOL]}"
+        parent, status = self.above(begun["path"], itself=True), ERROR if failed else good
+        return Span(name, self.new("job", what["job"]), parent, sort, start, at, about, status)
 
     def end(self, what: Mapping[str, Any], at: float) -> None:
         path = str(what["path"])

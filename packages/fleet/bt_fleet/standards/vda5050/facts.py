@@ -90,7 +90,7 @@ class Facts:
         self._old, self.known = {name: self.run.blackboard.stamp(name) for name in self.names}, {}
 
     def soon(self) -> None:
-        """Lets the tree look again now; where it is at it, after that."""
+        """Lets the tree look again now, or as soon as its present look has ended."""
         self._soon = self.run is not None and self.run.status is Status.RUNNING
         if not self._soon:
             self._next = -math.inf
