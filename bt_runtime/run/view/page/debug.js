@@ -21,7 +21,8 @@ class DebugBar {
     this.state = el("p", { class: "about", role: "status" });
     this.list = el("div", { class: "list" });
     this.told = el("div", { class: "about", "aria-live": "polite" });
-    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.live, this.back, this.why, this.fork, this.file), this.of, this.state, this.list, this.told);
+    // First what stays when the run has ended: it keeps its place under the hand.
+    this.box = el("section", { id: "debug", "aria-label": "Debugger", hidden: "" }, el("div", { class: "row" }, this.why, this.file, this.live, this.back, this.fork), this.of, this.state, this.list, this.told);
     host.append(this.box);
   }
 
