@@ -13,7 +13,7 @@ from bt_runtime.types import Choice, Grammar, Json
 
 YES, NO = "yes", "no"
 MOST_MARGIN = 100.0  # nats: nothing else can be told apart from impossible
-_DIGITS = 6  # of a probability, in the journal
+_DIGITS = 6  # digits of a probability in the journal
 
 
 class Odds(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Sequence
 
-_WORD = re.compile(r"[^\W_]+")  # of any script
+_WORD = re.compile(r"[^\W_]+")  # a word in any script
 _IDLE = frozenset(
     ["a", "an", "the", "to", "of", "and", "please", "now", "then", "your", "you", "is", "be", "it", "its"]
 )
-NEAR = 0.85  # of all words shared: a near-repeat
+NEAR = 0.85  # share of common words that makes a near-repeat
 
 
 def words(goal: str) -> frozenset[str]:

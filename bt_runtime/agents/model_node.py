@@ -52,8 +52,8 @@ class ModelNode(Parent):
     seeds = True  # its questions move the seeds of later ones; False: it asks with a fixed seed
     life: Life | None = None
     job: Any = None
-    answer: Any = None  # what the generator gets next
-    ending: Ending | None = None  # of the latest round
+    answer: Any = None  # value sent to the generator next
+    ending: Ending | None = None  # how the latest round ended
     shedding: Any = None  # the request to remove an earlier expansion
     goal = ""
     shown: tuple[str, str, str] | None = None  # what its questions began with when that was told

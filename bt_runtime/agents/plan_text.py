@@ -15,7 +15,7 @@ Control = Literal["sequence", "fallback", "parallel"]
 CONTROLS: tuple[Control, ...] = ("sequence", "fallback", "parallel")
 MOST_TEXT = 20_000
 _LIMITS = Limits()._replace(depth=40)
-_MOST_DIGITS = 9  # of a step's number
+_MOST_DIGITS = 9  # most digits in a step's number
 
 
 class PlannedGoal(NamedTuple):

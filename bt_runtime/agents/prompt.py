@@ -24,7 +24,7 @@ class Prompt(NamedTuple):
     system: str  # the same for every node of a strategy
     examples: str  # retrieved experiences, most similar first
     task: str  # family, goal, notes, first observation
-    steps: str  # what was thought and done since
+    steps: str  # thoughts and actions since then
     turns: tuple[tuple[str, str], ...] = ()  # the same as a conversation: what was said, what was heard
     omitted: str = ""  # says how many earlier steps are left out
     tools: tuple[Tool, ...] = ()  # with `form: tools`: the model's tools

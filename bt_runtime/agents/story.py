@@ -12,7 +12,7 @@ Move = Literal["think", "act", "expand", "ask"]
 THINK, ACT, EXPAND, ASK = "Think:", "Act:", "Expand:", "Ask:"  # how a step begins
 OPENINGS: dict[str, Move] = {THINK: "think", ACT: "act", EXPAND: "expand", ASK: "ask"}
 SILENT = "(nothing is shown)"  # heard where what came of it is kept from the prompt
-HEARD = "OK."  # what a thought is answered with
+HEARD = "OK."  # the reply to a thought
 
 # What a line must not begin with that comes from the world, a skill or a memory: a base model takes it for a turn.
 _FORGED = re.compile(
@@ -32,7 +32,7 @@ _HOW = {"sequence": "in sequence", "fallback": "using a fallback strategy", "par
 class StoryStep(NamedTuple):
     move: Move
     text: str  # the thought, the sentence, the question, or the expansion's YAML
-    observation: str = ""  # what came back
+    observation: str = ""  # the action's result
 
     def written(self) -> str:
         if self.move == "think":

@@ -22,7 +22,7 @@ _PLACED = re.compile(r"(?P<thing>.+?) (?:is |are )?(?:on|in|near|at) (?:the )?(?
 _LONGEST = 200  # characters of a goal that may name a thing and its place; the pattern is quadratic
 YES, NO = "yes", "no"
 ASKED = "Is the goal met?"
-MOST_DEEDS = 150  # that are told
+MOST_DEEDS = 150  # most actions listed in the prompt
 LINE = 120  # characters of what came of one
 
 
@@ -30,7 +30,7 @@ class Verify(ModelNode):
     seeds = False
     asks_late = True
     ROUND = ("thought",)
-    thought = ""  # of the model, before its answer
+    thought = ""  # the model's reasoning before its answer
 
     def live(self) -> Life:
         self.thought, told = "", self.told()

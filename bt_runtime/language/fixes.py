@@ -134,11 +134,16 @@ def listed(value: YamlMap) -> tuple[Fix, ...]:
 
 def comment(key: Scalar, value: Node) -> tuple[Fix, ...] | None:
     """The fix for `log: #1`, whose text is a comment of YAML; None for anything else."""
-    rest = re.match(r": +(#[^\s\"\\].*?) *$", key.source[key.end.index :], re.MULTILINE)
-    if rest is None or not isinstance(value, Scalar) or value.value is not None:
+    line = LINE_BREAK.split(key.source)[key.end.line][key.end.column :]
+    text = line[1:].strip(" ")
+    rest = len(line) - len(line[1:].lstrip(" "))
+    if line[:2] != ": " or text[:1] != "#" or not text[1:].strip() or text[1] in ' "\\':
         return None
-    at = Span(key.end.line + 1, key.end.column + 1 + rest.start(1), key.end.line + 1, key.end.column + 1 + rest.end(1))
-    return (Fix(f"write `{quoted(rest[1])}`", (Edit(at, quoted(rest[1])),)),)
+    if not isinstance(value, Scalar) or value.value is not None:
+        return None
+    column = key.end.column + 1 + rest
+    at = Span(key.end.line + 1, column, key.end.line + 1, column + len(text))
+    return (Fix(f"write `{quoted(text)}`", (Edit(at, quoted(text)),)),)
 
 
 def child(kind: Kind, key: Scalar, value: YamlList) -> tuple[Fix, ...]:

@@ -16,7 +16,7 @@ from bt_runtime.types import Json
 
 LEAST = 3  # successes that show a need
 FAILED = 2  # failures that show a need, or an end
-FEW_VALUES = 12  # of a slot that are listed one by one …
+FEW_VALUES = 12  # a slot with at most so many values lists them one by one …
 REPEATED = 3  # … when each was seen so often, on average
 LEAST_VALUES = 5  # that show a form
 

@@ -21,8 +21,8 @@ class Move(NamedTuple):
     step: PlanStep
     needs: int
     brings: int
-    denies: int  # what its effects deny
-    against: int  # what its needs deny
+    denies: int  # bit set: facts that its effects make false
+    against: int  # bit set: facts that its needs forbid
 
 
 class FactSearch:

@@ -27,7 +27,7 @@ from bt_runtime.types import Json
 # by the latest output of each name.
 
 LONGEST = 60  # characters of an output that is a fact
-MOST_ITEMS = 20  # of a list
+MOST_ITEMS = 20  # most items kept of a list
 
 
 def held_in(done: Sequence[tuple[str, Any]], lexicon: Lexicon) -> list[Held]:
@@ -64,7 +64,7 @@ def _said(name: str, value: Json) -> Iterator[str]:
 _HOLE = re.compile(r"\{[^{}]*\}|<\w+>")
 _ENDS = ("done", "expanded", "failure")
 LEAST = 3  # lives, and tasks, that a case needs
-ALIKE = 0.5  # of the words of two forms
+ALIKE = 0.5  # share of common words from which two forms are alike
 OFTEN = 5  # lives in which the same values show that they are no search
 
 

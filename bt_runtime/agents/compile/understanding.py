@@ -11,7 +11,7 @@ from bt_runtime.agents.compile.yaml_text import N
 
 NEITHER = "none of these"
 SURE = 0.7  # nats by which the choice has to be ahead: twice as likely as the next
-MOST_VALUES = 40  # of a slot, to be chosen among; with more it is written
+MOST_VALUES = 40  # a slot with at most so many values is chosen; with more it is written
 _SLOT = re.compile(r"<(\w+)>")
 
 

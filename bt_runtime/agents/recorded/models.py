@@ -142,7 +142,7 @@ def _word(path: Path) -> str:
     for word, find in NAMED_FILES.items():
         if word == GEMMA and path.name != gemma.FILE:
             continue  # finding Gemma's file would put it together first
-        with suppress(BtError):  # that one is not installed
+        with suppress(BtError):  # that model is not installed
             if path == real(find()):
                 return word
     return ""

@@ -19,7 +19,7 @@ from bt_runtime.skills.worlds.registry import Wanted
 from bt_runtime.tree.budget import Budget
 from bt_runtime.types import Model, Task
 
-DECISIONS = 200  # of one episode
+DECISIONS = 200  # decision limit of one episode
 MEANS = ("decisions", "written", "computed", "steps")
 
 

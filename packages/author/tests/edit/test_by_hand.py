@@ -503,6 +503,7 @@ def test_a_newcomer_gets_to_the_end_by_mouse_alone(browser: Browser, editor: Edi
     me.click("#halt")
     me.click("#halt.sure")
     me.until("btr.over(btr.history.head)")
+    me.until("document.querySelector('[data-do=file]').textContent === 'Edit from here'")  # the bar is drawn anew
     me.click("[data-do=file]")
     me.browser.until("window.app && app.node && app.node.kind === 'drive' && app.node.path.join() === '1,0,0'")
     me.gestures += 7

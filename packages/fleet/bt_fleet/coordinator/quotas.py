@@ -61,6 +61,8 @@ class Quotas:
         async for each in follow(self.store.link, bucket):
             if each is not None and not (bucket == names.SETTINGS and each.key.startswith("deploy.")):
                 await self._taken(bucket, each)
+            if self.store.link.closing:  # the server's answer and a cancel at once: the client loses the cancel
+                return
 
     async def _taken(self, bucket: str, each: Kept) -> None:
         quota, writer = self.quotas[bucket], each.key.rpartition(".")[2]

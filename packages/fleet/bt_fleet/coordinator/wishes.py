@@ -40,7 +40,9 @@ class Wishes:
     async def _asked(self, message: Msg) -> None:
         what = message.subject.split(".")[2]
         form = forms.WISHES.get(what, forms.DONE)
-        if (said := self.store.intake.read(form, message)) is not None and what in self._does:
+        if self.store.intake.too_often(form, message.subject):
+            return  # who wishes it asks again
+        if (said := self.store.intake.read(form._replace(often=0), message)) is not None and what in self._does:
             work = asyncio.create_task(self._answered(message, what, said))
             self._work.add(work)
             work.add_done_callback(self._work.discard)

@@ -160,7 +160,7 @@ async def follow(link: Link, name: str, key: str = ">") -> AsyncIterator[Kept | 
     subscription = await link.nc.subscribe(names.changed(name, key), cb=heard)
     try:
         first = True
-        while True:
+        while not link.closing:
             try:
                 found = await snapshot(link, name, key=key)
             except (TimeoutError, library().errors.Error):

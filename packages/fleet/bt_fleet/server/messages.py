@@ -130,7 +130,7 @@ class Intake:
     def read(self, form: Form, message: Sent, at: float | None = None) -> Any | None:
         """Returns what the message holds; None for one that does not fit, or is one too many: it is counted and logged.
         `at`: when the server took it, where it may have lain there."""
-        if form.often and self._too_often(form, message.subject, self.clock() if at is None else at):
+        if self.too_often(form, message.subject, at):
             return None
         try:
             return read(form, message.data)
@@ -138,8 +138,11 @@ class Intake:
             self.refuse(message.subject, error.message)
             return None
 
-    def _too_often(self, form: Form, subject: str, now: float) -> bool:
-        """Counts a message: what a sender's count is above drains away at the form's rate."""
+    def too_often(self, form: Form, subject: str, at: float | None = None) -> bool:
+        """Counts a message, and what is one too many. A sender's count drains away at the form's rate."""
+        if not form.often:
+            return False
+        now = self.clock() if at is None else at
         who = sender(subject), form.what
         if len(self._full) > 10_000:
             self._full.clear()

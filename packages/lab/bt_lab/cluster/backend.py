@@ -114,7 +114,7 @@ def join(address: str) -> Any:
         raise BtError(
             f"{address} is not an address of a cluster's head", "auto, local, or HOST:PORT as `ray start` told it"
         )
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what is started here reports to nobody
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # disables Ray's telemetry
     how = {"include_dashboard": False} if address == LOCAL else {}
     try:
         with child.standing_at_home():

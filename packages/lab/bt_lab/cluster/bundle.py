@@ -30,7 +30,7 @@ class Named(NamedTuple):
 
     where: str
     how: Mapping[str, Any] = {}
-    digest: str = ""  # of the file
+    digest: str = ""  # digest of the file
 
     @property
     def settings(self) -> WorkerSettings | None:

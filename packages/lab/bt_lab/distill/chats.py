@@ -15,7 +15,7 @@ from bt_runtime.agents.story import EXPAND, OPENINGS, SILENT
 from bt_runtime.llm.chat.chat import Chat
 
 Message = dict[str, Any]  # `role`, `content`; `weight: 0` marks an answer that is not learnt
-Asked = dict[str, Any]  # what a row holds of a question: `prompt`, and `tools` where there are any
+Asked = dict[str, Any]  # a row's question: `prompt`, and `tools` if any
 # Where the task begins behind what is fixed: examples first where there are any.
 _EXAMPLES = re.compile(r"\n\n(?=Earlier tasks, and how they went:\n)")
 _TASK = re.compile(r"\n\n(?=Your (?:primary goal|task) is to: )")

@@ -25,7 +25,7 @@ class State:
     tokens: int = 0
     seconds: float = 0.0
     fallen: bool = False  # the rate is below its height
-    shards: list[tuple[str, str]] = field(default_factory=list)  # of the epoch: path, digest
+    shards: list[tuple[str, str]] = field(default_factory=list)  # the epoch's shards: path, digest
     data: str = ""  # digest of the latest epoch's documents
     documents: int = 0
     curve: list[dict[str, Json]] = field(default_factory=list)

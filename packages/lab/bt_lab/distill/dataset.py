@@ -16,7 +16,7 @@ from bt_runtime.language.project import disk
 
 HELD = 50  # one document of so many is held back, by its digest: the same ones whatever comes later
 _CHUNK = 2000  # documents that are encoded at once
-_FORM = "1"  # of the files; another one makes them anew
+_FORM = "1"  # file format version; a change rebuilds the files
 
 
 class Dataset(NamedTuple):
@@ -25,7 +25,7 @@ class Dataset(NamedTuple):
     tokens: Any  # uint16, or uint32 where the vocabulary is larger
     learn: Any  # bool
     starts: Any  # int64, one more than documents
-    kinds: list[str]  # of each document
+    kinds: list[str]  # kind of each document
     held: Any  # bool, of each document
     torn: int
     cut: int  # documents that were longer than the context

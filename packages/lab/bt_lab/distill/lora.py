@@ -16,7 +16,7 @@ from bt_runtime.language.faults.extra import Extra
 from bt_runtime.language.project import disk
 from bt_runtime.types import Json
 
-PARTS = ("qkv", "out", "gate_up", "down")  # of a layer
+PARTS = ("qkv", "out", "gate_up", "down")  # parts of a layer
 LEARNT = (".a", ".b")  # ends of the adapters' names
 
 

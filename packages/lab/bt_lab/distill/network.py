@@ -90,7 +90,7 @@ class Attention(torch.autograd.Function):  # type: ignore[misc]
         for piece in pieces:
             length, at, seen = piece
             full = -(-(seen + length) // ALIKE) * ALIKE
-            end = min(tokens, start + full - seen)  # what follows is seen by nothing before it
+            end = min(tokens, start + full - seen)  # causal: earlier tokens do not attend to later ones
             narrow = window if 0 < window < seen + length else 0
             shut = narrow > 0 or (seen > 0 and full <= BLOCK)
             behind = 0 if shut else seen  # without a mask queries have the opening too: causal is a square

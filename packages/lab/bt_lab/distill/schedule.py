@@ -18,7 +18,7 @@ class Schedule:
     batch: int = 8192  # tokens of a step
     rate: float = 3e-3
     warm: int = 100  # steps until the rate is reached
-    fall: float = 0.25  # of the budget
+    fall: float = 0.25  # share of the budget
     echo: float = 0.1  # how much the context counts beside the answers
     decay: float = 0.1
     clip: float = 1.0

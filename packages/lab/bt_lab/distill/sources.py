@@ -15,7 +15,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 
 
 class LessonSource(NamedTuple):
-    name: str  # of its shard
+    name: str  # name of its shard
     yields: Callable[[], Iterable[Document]]
 
 

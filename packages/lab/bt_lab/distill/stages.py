@@ -24,7 +24,7 @@ from bt_runtime.types import Json
 
 _HEARD = 6000  # documents that the tokenizer is trained on
 _SAMPLES = 16  # documents that the file is compared on
-_POINTS = 16  # of the training curve that go into the file
+_POINTS = 16  # points of the training curve stored in the file
 
 
 @dataclass(frozen=True, slots=True)

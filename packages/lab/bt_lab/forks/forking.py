@@ -59,7 +59,7 @@ class Played(NamedTuple):
     passed: bool  # it succeeded and, where the world judges, the goal was reached
     status: str
     ticks: int
-    tokens: int = 0  # that its models computed; what they had kept of prompts is not computed again
+    tokens: int = 0  # tokens its models computed; cached prompt tokens do not count
 
 
 class Forking:
@@ -68,7 +68,7 @@ class Forking:
     def __init__(self, journal: Path | str, how: How | None = None) -> None:
         self.journal, self.how = Path(journal), how or How()
         self.recording = Recording(self.journal)
-        self.pairs: dict[str, dict[str, Any]] = {}  # of the forks that passed; each once
+        self.pairs: dict[str, dict[str, Any]] = {}  # preference pairs of the forks that passed, without duplicates
         self._stack = ExitStack()
         self._opened: dict[str, Model] = {}
         self._memories: dict[str, Any] = {}

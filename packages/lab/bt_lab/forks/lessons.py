@@ -29,7 +29,7 @@ class Tries(NamedTuple):
     """What is tried with each failed run."""
 
     flips: int  # decisions at most, the most doubtful first, until one saves the run
-    tokens: float = math.inf  # that the forks of one run may compute
+    tokens: float = math.inf  # token limit for the forks of one run
     anew: bool = False  # start each run anew, too, with drawn answers: its flips get as many tokens as that took
 
     def told(self, how: How, seed: int | None) -> dict[str, Json]:

@@ -26,7 +26,7 @@ ALIKE = (
 
 class Point(NamedTuple):
     mean: float
-    deviation: float  # of the sample; 0 for a single run
+    deviation: float  # sample standard deviation; 0 for a single run
 
 
 class Curve(NamedTuple):

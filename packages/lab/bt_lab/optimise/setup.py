@@ -31,7 +31,7 @@ class OptimiseSetup(NamedTuple):
     validation: int = 8
     world: Mapping[str, Json] = {}  # options of the world
     tasks: Mapping[str, Json] = {}  # options of its tasks
-    decisions: int | None = None  # of one episode
+    decisions: int | None = None  # decision limit of one episode
     steps: int | None = None  # acts of one episode
 
     @property

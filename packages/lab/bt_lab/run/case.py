@@ -21,7 +21,7 @@ class Setup(NamedTuple):
     suite: str  # empty: no world
     world: Mapping[str, Json] = {}  # options that the world is opened with
     seed: int = 0
-    budget: Budget | None = None  # of each whole run
+    budget: Budget | None = None  # budget of each whole run
     seconds: float = math.inf  # by the run's clock; then it is halted
     recall: bool = True
     free: bool = False

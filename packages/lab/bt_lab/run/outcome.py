@@ -13,7 +13,7 @@ from bt_runtime.types import Json
 class Outcome:
     strategy: str
     task: str
-    number: int  # of the case
+    number: int  # number of the case
     kind: str = ""
     goal: str = ""
     depth: int = 0  # as the kind says, else how many subgoals
@@ -27,7 +27,7 @@ class Outcome:
     calls: int = 0  # jobs of a model
     written: int = 0  # tokens of texts
     prompt: int = 0  # tokens of all prompts together
-    reused: int = 0  # of them, those that were in the cache
+    reused: int = 0  # prompt tokens taken from the cache
     computed: int = 0  # tokens run through the model, answers included
     model_seconds: float = 0.0
     seconds: float = 0.0  # by the run's clock, waiting for others included

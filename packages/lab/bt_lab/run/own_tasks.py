@@ -96,7 +96,7 @@ def refuse_unknown(tasks: Iterable[Task], trees: Iterable[TreeSpec]) -> None:
     known: set[str] = set()
     for tree in trees:
         if any(spec.kind.foreign for spec in tree.root.walk()):
-            return  # what a class of py_trees writes cannot be seen
+            return  # writes of a py_trees class cannot be seen
         known |= {*tree.ports, *entries_of(tree.root)}
     for task in tasks:
         check = str(task.data["check"])

@@ -46,7 +46,7 @@ class ReadonlyMemory:
         self.noted += experiences
         return Added(0, 0)
 
-    retell = add  # of a run that was led back
+    retell = add  # also for a run that was rolled back
 
 
 class Nothing:

@@ -102,4 +102,4 @@ def _changes(data: bytes, at: int, started: float) -> Iterator[Change]:
     for place in range(at, len(data) - RECORD + 1, RECORD):
         micros = int.from_bytes(data[place : place + 6], "little")
         number, code = struct.unpack_from("<HB", data, place + 6)
-        yield started + micros / 1e6, number, names.get(code, "INVALID")  # what was skipped has no result
+        yield started + micros / 1e6, number, names.get(code, "INVALID")  # a skipped node has no result

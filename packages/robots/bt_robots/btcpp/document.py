@@ -12,10 +12,10 @@ from xml.parsers import expat
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk
 
-MOST_BYTES = 4_000_000  # of one file
+MOST_BYTES = 4_000_000  # most bytes in one file
 MOST_ELEMENTS = 50_000
 MOST_DEPTH = 256
-MOST_ATTRIBUTES = 200  # of one element
+MOST_ATTRIBUTES = 200  # most attributes of one element
 
 
 class Place(NamedTuple):

@@ -25,7 +25,7 @@ from bt_runtime.types import Json
 _RESERVED = {"name", "ID"}
 MOST_TREES = 2_000
 MOST_MODELS = 2_000
-MOST_PORTS = 500  # of one kind of node
+MOST_PORTS = 500  # most ports of one node kind
 SPLIT = "import them in parts, each with its own main tree"
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEPT = {"ID", "_version", "_fullpath", "_description", STUB}  # of a tree: said by other means

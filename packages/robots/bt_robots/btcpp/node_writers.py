@@ -15,7 +15,7 @@ from bt_runtime.language.values import Computed
 _ELSE = {"failure": "FAILURE", "success": "SUCCESS", "skip": "SKIPPED", "running": "RUNNING"}
 _BEFORE = {"failure": "_failureIf", "success": "_successIf", "skip": "_skipIf"}  # in the order in which they are asked
 _LOOPS: dict[type, str] = {bool: "LoopBool", int: "LoopInt", float: "LoopDouble", str: "LoopString"}
-MOST_CASES = 6  # of a switch: Switch6
+MOST_CASES = 6  # most cases of a switch: Switch6
 
 
 def _parallel(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:

@@ -17,7 +17,7 @@ from bt_runtime.types import Json
 
 _NAMED = re.compile(r"'[^']*'|\"[^\"]*\"|@(\w+)|\b([A-Za-z]+)\b")  # not within texts
 _TAKEN = WORDS - {"true", "false"}
-BOOKKEEPING = {"_uid", "_fullpath", "ID"}  # what editors and loggers add
+BOOKKEEPING = {"_uid", "_fullpath", "ID"}  # attributes that editors and loggers add
 
 
 class Given:

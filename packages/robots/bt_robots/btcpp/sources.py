@@ -96,7 +96,7 @@ def xml_files(root: Path, deep: bool = True) -> list[Path]:
 
 
 MOST_FILES = 1_000
-SHIPPED = {"nav2": Path(__file__).parent / "nav2.xml"}  # what `--models` knows by name
+SHIPPED = {"nav2": Path(__file__).parent / "nav2.xml"}  # models that `--models` finds by name
 CALLS = ("SubTree", "SubTreePlus")
 STUB = "_stub"  # a tree that is called and stands in no file
 

@@ -15,7 +15,7 @@ from bt_runtime.events import Placed, Reshaped, Tick
 from bt_runtime.language.kinds.registry import installed
 from bt_runtime.tree.describe.census import statuses
 
-MOST_TRANSITIONS = 1000  # that wait to be fetched: the oldest are given up
+MOST_TRANSITIONS = 1000  # most transitions waiting to be fetched; the oldest are dropped
 
 
 class Mirror:
@@ -29,7 +29,7 @@ class Mirror:
         self.shown: dict[int, int] = {}  # … and the byte that is shown
         self.id = uuid4().bytes  # another one with every shape
         self.recording: deque[bytes] | None = None
-        self.began = 0  # of the recording, microseconds since 1970
+        self.began = 0  # start of the recording, microseconds since 1970
         self._xml: bytes | None = None
 
     def take(self, tick: Tick, micros: int) -> None:
@@ -89,7 +89,7 @@ class Mirror:
                 self.uids[number], self.numbers[uid] = uid, number
         self.id, self._xml = uuid4().bytes, None
         if self.recording is not None:
-            self.recording.clear()  # of another tree
+            self.recording.clear()  # the recording belongs to another tree
 
     def _free(self, number: int) -> int:
         """Returns the node's number for the monitor: its own, or the lowest free one; 0 when all are used, and the node

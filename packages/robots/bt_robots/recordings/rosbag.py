@@ -12,7 +12,7 @@ from bt_runtime.journal.lines import Line
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.faults.extra import Extra
 
-VERSION = 9  # of the folder's metadata
+VERSION = 9  # version of the folder's metadata
 STATUS, LOG, TEXT = "diagnostic_msgs/msg/DiagnosticArray", "rcl_interfaces/msg/Log", "std_msgs/msg/String"
 NUMBER, TRUTH = "std_msgs/msg/Float64", "std_msgs/msg/Bool"
 MOST_ENTRIES = 200  # entries of the blackboard that have a topic of their own

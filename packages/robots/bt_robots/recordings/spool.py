@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from bt_runtime.journal.lines import Line, Say
 
-MOST_LINES = 20_000  # that wait to be written
+MOST_LINES = 20_000  # most lines waiting to be written
 MOST_SIZE = 32_000_000  # characters of their long texts
 EVERY = 0.25  # seconds between two looks
 PATIENCE = 5.0  # seconds that the end of a run waits for what is left

@@ -115,7 +115,7 @@ class Action(Skill):
         return SUCCESS
 
     def cancel(self) -> None:
-        self.stop_by = time.monotonic() + self.patience  # of the machine: a simulated clock may stand still
+        self.stop_by = time.monotonic() + self.patience  # wall clock: a simulated clock may stand still
         self.ask_by = time.monotonic() + AGAIN
         self.heard = 0  # refusals
         if self.goal is not None and self.goal.open:

@@ -15,7 +15,7 @@ WORK = 365 * 86_400.0  # seconds of a goal at most: it ends when its server says
 HEED = 3.0  # seconds in which an owed cancel is acknowledged
 AGAIN = 1.0  # seconds until an owed cancel is sent again that was refused or not answered
 OVER = (2, 3)  # return codes of action_msgs/CancelGoal: the goal is unknown, the goal has ended
-ENDED: dict[int, State] = {4: "succeeded", 5: "canceled", 6: "aborted"}  # of action_msgs/GoalStatus
+ENDED: dict[int, State] = {4: "succeeded", 5: "canceled", 6: "aborted"}  # terminal states of action_msgs/GoalStatus
 
 
 class Watched(ServiceClient, Protocol):

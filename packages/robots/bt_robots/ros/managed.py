@@ -29,7 +29,7 @@ class ManagedTree(LifecycleNode):
         super().__init__(node_name, **kwargs)
         self.declare_parameter("project", "")  # the folder of btr.yaml; empty: where the process stands
         self.declare_parameter("tree", "")  # its name there, or a file
-        self.declare_parameter("inputs", "{}")  # of the tree, as JSON
+        self.declare_parameter("inputs", "{}")  # inputs of the tree, as JSON
         self.declare_parameter("hz", 10.0)
         self.declare_parameter("again", False)  # does it begin anew when its root has ended
         self.tree: Tree | None = None

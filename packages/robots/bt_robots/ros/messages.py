@@ -17,8 +17,8 @@ from bt_runtime.types import Json
 
 OURS = Path(__file__).parent / "interfaces"  # what rosbags does not bring and nearly everybody needs
 MOST_ITEMS = 10_000  # of an array that is told item by item; of a longer one (an image) only how long it is
-HOLLOW = "structure_needs_at_least_one_member"  # what stands in a message without fields
-BASE, NAME, ARRAY, SEQUENCE = 1, 2, 3, 4  # of a field, as rosbags counts them
+HOLLOW = "structure_needs_at_least_one_member"  # placeholder field of an empty message
+BASE, NAME, ARRAY, SEQUENCE = 1, 2, 3, 4  # field types, as rosbags numbers them
 _UUID, _TIME, _INFO = (
     "unique_identifier_msgs/msg/UUID", "builtin_interfaces/msg/Time", "service_msgs/msg/ServiceEventInfo",
 )  # fmt: skip

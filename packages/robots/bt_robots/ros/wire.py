@@ -6,8 +6,8 @@ import hashlib
 import struct
 from typing import NamedTuple
 
-SPACE = "@ros2_lv"  # of the tokens that say who is there
-UNVERSIONED = "TypeHashNotSupported"  # what servers of older distributions say
+SPACE = "@ros2_lv"  # key prefix of liveliness tokens
+UNVERSIONED = "TypeHashNotSupported"  # type hash that servers of older distributions send
 GID = 16  # bytes by which an endpoint is known
 _ATTACHED = struct.Struct(f"<qqB{GID}s")
 
