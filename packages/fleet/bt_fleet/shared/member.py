@@ -62,7 +62,7 @@ class Member(Closing):
             return
         self._joining.cancel()
         with suppress(Exception):
-            self.begin(self._leave()).result(5)
+            self.begin(self._leave()).result(15)  # four parts, a second each, on a busy machine
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(5)
         self.loop.close()

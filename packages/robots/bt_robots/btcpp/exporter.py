@@ -12,6 +12,7 @@ from bt_robots.btcpp.manifest import foreign_of
 from bt_robots.btcpp.model import CPP, Model, attribute
 from bt_robots.btcpp.node_writers import NODE_WRITERS
 from bt_robots.btcpp.refusals import Refusals
+from bt_robots.btcpp.script import CannotSay, value
 from bt_robots.btcpp.sources import STUB
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Field, Kind
@@ -64,16 +65,12 @@ class _Export:
             tree, kept = self.trees[name], aside.head(self.trees[name].text).attributes
             if STUB in kept:
                 continue
-            for port in tree.entries.values():
-                if port.default is not ABSENT and port.span is not None:
-                    why = f"XML has no default for the entry `{port.name}`: `set` it in the tree, or make it an input"
-                    self.refusals.add(tree.file, port.span, why)
             writer = ElementWriter(tree, self.sorts, self.models, self.refusals, NODE_WRITERS)
             for line in writer.remarks(_line_of("version", tree.text)):
                 if not aside.is_kept(line):
                     root.append(Comment(f" {line.replace('--', '- -').rstrip('-')} "))
             body = SubElement(root, "BehaviorTree", {"ID": name} | kept)
-            writer.into(body, tree.root)
+            writer.into(self.begun(body, tree), tree.root)
         self.model(root)
         if self.refusals.lines:
             root.insert(0, Comment(f" for viewing only: {len(self.refusals.lines)} places have no words in XML "))
@@ -87,6 +84,27 @@ class _Export:
                     )
         indent(root)
         return tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+    def begun(self, body: Element, tree: TreeSpec) -> Element:
+        """Writes a script that gives entries their defaults once; returns the element for the tree's root. An output
+        of an included tree keeps what its caller's entry holds."""
+        values: dict[str, str] = {}
+        for port in (*tree.entries.values(), *(tree.outputs.values() if tree is self.main else ())):
+            if port.default is ABSENT or port.default is None:
+                continue
+            try:
+                values[port.name] = value(port.default)
+                if tree.root.kind.name == "guard":
+                    raise CannotSay("the root of the tree has a guard: put it one level down")
+            except CannotSay as why:
+                said = f"the default of `{port.name}` has no words in XML of BehaviorTree.CPP: {why}"
+                self.refusals.add(tree.file, port.span or tree.root.span, said)
+        if not values:
+            return body
+        sequence = SubElement(body, "Sequence")
+        once = SubElement(sequence, "RunOnce", then_skip="true")
+        SubElement(once, "Script", code="; ".join(f"{name} := {said}" for name, said in values.items()))
+        return sequence
 
     # The model ------------------------------------------------------------------------------
 

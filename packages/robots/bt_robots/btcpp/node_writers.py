@@ -175,6 +175,24 @@ def _check(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
         SubElement(parent, "ScriptCondition", code=s.code(spec.values["expr"]))
 
 
+def _fail(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
+    """Writes why it fails as the element's name; of a node with a name of its own as a description."""
+    why = spec.values.get("why") or ""
+    text = why.text if isinstance(why, Computed) else str(why)
+    element = SubElement(parent, "AlwaysFailure")
+    if text:
+        element.set("name" if spec.name is None else "_description", text)
+
+
+def _log(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
+    """Writes an action `Log`, which the program there registers; a text with holes in it stays as it is written."""
+    text = spec.values["text"]
+    s.known("Log", spec.kind, {"text": "text", "level": "level"})
+    given = {"text": text.text if isinstance(text, Computed) else text}
+    given |= {"level": level} if (level := spec.values.get("level", "info")) != "info" else {}
+    SubElement(parent, "Log", given)
+
+
 def _unset(s: ElementWriter, parent: Element, spec: NodeSpec) -> None:
     SubElement(parent, "UnsetBlackboard", key=spec.values["entry"])
 
@@ -214,5 +232,6 @@ NODE_WRITERS: dict[str, NodeWriter] = {
     "parallel": _parallel, "if": _branches("IfThenElse", "then"),
     "while": _branches("WhileDoElse", "do"), "switch": _switch, "until_failure": _until_failure, "invert": _invert,
     "precondition": _precondition, "force": _force, "once": _once, "skip_unless": _skip_unless, "for_each": _for_each,
-    "rate": _rate, "try": _try, "check": _check, "set": _set, "tree": _tree, "unset": _unset, ANY_SKILL: _skill,
+    "fail": _fail, "log": _log, "rate": _rate, "try": _try, "check": _check, "set": _set, "tree": _tree,
+    "unset": _unset, ANY_SKILL: _skill,
 }  # fmt: skip

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from itertools import chain
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from bt_robots.btcpp import script
+import bt_runtime as bt
+from bt_robots.btcpp import exporter, script
+from bt_runtime.clock import Manual
 from bt_runtime.plugins import compile
 from packages.robots.tests.interop.grown import AFTER, GUARDS, LISTS, Grown, here, ordered, project, there
 
@@ -112,3 +116,49 @@ def test_random_scripts_give_the_same_there_here_and_written_back() -> None:
         assert float(compile(text).evaluate({"a": a, "b": b})) == pytest.approx(theirs), (code, text)
         assert again == pytest.approx(theirs), (code, text, script.written(text))
     assert tried > 5 * TREES
+
+
+AUTHORED = """\
+version: 1
+tree: t
+blackboard:
+  n: {type: integer, default: 2}
+  done: {type: boolean, default: false}
+outputs:
+  said: {type: string, default: nothing}
+root:
+  reactive_fallback:
+    - sequence:
+        name: down
+        when: n > 0 and not done
+        children:
+          - log: "{n} left"
+          - set: {n: "{n - 1}", said: it's on its way}
+          - fail: not yet there
+    - fail: {why: nothing is left, name: end}
+"""
+
+
+def test_defaults_and_what_is_said_go_to_the_other_engine() -> None:
+    """Entries begin with their defaults there, once, whoever ticks the tree again; why a node fails is its name, and a
+    log line an action that the program registers."""
+    import behaviortreepy as cpp
+
+    loaded, heard = bt.load(AUTHORED), list[str]()
+    xml = exporter.text(loaded.spec)
+    factory, board = cpp.BehaviorTreeFactory(), cpp.Blackboard.create()
+
+    def log(node: Any) -> Any:
+        heard.append("log")
+        return cpp.NodeStatus.SUCCESS
+
+    assert '<Log text="{n} left" />' in xml
+    factory.register_simple_condition("Log", log)  # the binding registers no ports
+    factory.register_behavior_tree_from_text(re.sub(' text="[^"]*"', "", xml))
+    tree = factory.create_tree("t", board)
+    with bt.Run(loaded, clock=Manual()) as run:
+        for _ in range(4):
+            assert tree.tick_exactly_once().name == run.tick().status.name
+            assert board.get_string("said") == run.blackboard["said"]
+    assert heard == ["log", "log"]
+    assert 'AlwaysFailure name="not yet there"' in xml and '_description="nothing is left"' in xml
