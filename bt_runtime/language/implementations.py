@@ -10,7 +10,7 @@ from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, did_you_m
 from bt_runtime.language.import_policy import CODE as REFUSED
 from bt_runtime.language.import_policy import FREE, ImportPolicy, places
 from bt_runtime.language.kinds.kind import Kind
-from bt_runtime.language.project import real
+from bt_runtime.language.project import real, shown_path
 from bt_runtime.language.spec import NodeSpec
 from bt_runtime.types import Span
 
@@ -92,9 +92,9 @@ def _look(
         return
     module = python_file.module(path)
     if isinstance(module, python_file.BrokenPython):
-        sources[_shown(path)] = module.text
+        sources[shown_path(path)] = module.text
         place = Span(module.line, module.column, module.line, module.column + 1)
-        yield Diagnostic(CODE, f"this is not Python: {module.message}", _shown(path), place), None
+        yield Diagnostic(CODE, f"this is not Python: {module.message}", shown_path(path), place), None
     elif module is None and home.endswith(".py") and python_file.too_large(path):
         message = f"`{home}` holds more than {python_file.LARGEST:,} bytes: whether it has `{name}` is not checked"
         help = "split it into modules that it imports"
@@ -171,8 +171,3 @@ def _fit(kind: Kind, target: tuple[object, str], spot: Spots, file: str) -> Iter
     for lacking in [n for n in called.needs if n not in params and n not in meant]:
         help = f"add it to `params`, or give it a default in Python; {takes}"
         yield Diagnostic(CODE, f"`{name}` needs `{lacking}`, which is not among `params`", file, spot.impl, help=help)
-
-
-def _shown(path: Path) -> str:
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

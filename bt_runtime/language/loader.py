@@ -13,7 +13,7 @@ from bt_runtime.language.faults.diagnostic import BtError, Diagnostic, Faults
 from bt_runtime.language.header import Header
 from bt_runtime.language.kinds.kind import Kind, Registry
 from bt_runtime.language.kinds.registry import registry_of, says
-from bt_runtime.language.project import real
+from bt_runtime.language.project import real, shown_path
 from bt_runtime.language.reader import NodeReader
 from bt_runtime.language.source import Document, Limits, Node, Scalar, YamlList, YamlMap
 from bt_runtime.language.source.pause import PausedCollection
@@ -136,16 +136,11 @@ class Loader:
         if self.home is None:
             self.home = path.parent
         if path not in self.loaded:
-            document = source.read(path, self.shown(path), self.limits)
+            document = source.read(path, shown_path(path), self.limits)
             self.files[path] = document.text
             self.loaded[path] = None  # until it is whole: a tree that contains itself is met here
             self.loaded[path] = self.tree(document, path.parent, way, path)
         return self.loaded[path]
-
-    def shown(self, path: Path) -> str:
-        """Returns the path as messages show it: relative to the working directory, if it is below that."""
-        here = Path.cwd()
-        return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
     def include(self, name: str, folder: Path) -> Path | str:
         """Returns the file of a subtree, or a diagnostic."""
@@ -254,7 +249,7 @@ class Loader:
                 missing_file.not_included(self, "outside", name, spec.file, item.span)
                 continue
             read = self.manifest(path, spec.folder)
-            self.diagnostics.sources[self.shown(path)] = self.files[real(path)] = read.text
+            self.diagnostics.sources[shown_path(path)] = self.files[real(path)] = read.text
             self.diagnostics.add(*read.diagnostics)
             for kind in read.kinds:
                 spec.shared |= kind.data["locks"]
@@ -262,7 +257,7 @@ class Loader:
                     message = f"`{kind.name}` of manifest `{name}` is the name of another kind"
                     self.diagnostics.error("BT043", message, spec.file, item.span)
             registry = registry.with_kinds(tuple(read.kinds))
-            self.manifests.setdefault(spec, []).append((self.shown(path), read))
+            self.manifests.setdefault(spec, []).append((shown_path(path), read))
         return registry
 
     def rules(self, top: YamlMap, spec: TreeSpec) -> None:
@@ -293,7 +288,7 @@ class Loader:
     def manifest(self, path: Path, folder: Path) -> Manifest:
         from bt_runtime.language import manifest
 
-        return manifest.read(path, self.shown(path), self.import_policy(folder))
+        return manifest.read(path, shown_path(path), self.import_policy(folder))
 
     def names(self, folder: project.Folder) -> list[str]:
         return list(project.names(folder, root=self.project))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Container, Sequence
 from bt_runtime.language.diagnostics import Diagnostics
 from bt_runtime.language.expression import compile
 from bt_runtime.language.faults.diagnostic import BtError, Edit, Fix
+from bt_runtime.language.fixes import quoted
 from bt_runtime.language.kinds.kind import COMMON_NAMES, NODE_TYPES, Kind, Registry
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, nothing
 
@@ -34,7 +35,7 @@ def other_holes(node: Scalar, file: str, diagnostics: Diagnostics) -> None:
         written = f"{{{found[1] or found[2]}}}"
         shown = "`$` is written out" if found[1] else "two braces stand for a brace"
         at, text = node.part(*found.span()), node.text[: found.start()] + written + node.text[found.end() :]
-        edit = Edit(node.span, _quoted(text)) if node.plain and not found.start() else Edit(at, written)
+        edit = Edit(node.span, quoted(text)) if node.plain and not found.start() else Edit(at, written)
         help = "if that is meant: " + ('`{"$"}` is a dollar sign' if found[1] else '`{"{"}` is a brace')
         message = f"{shown} here, and `{written}` is the value"
         ways = (Fix(f"write `{written}`", (edit,)),)
@@ -139,8 +140,8 @@ def instead(name: str, type: str, node: Node, text: str) -> str:
             return said
     plain = isinstance(node, Scalar) and node.plain and len(text) <= SHORT
     if plain and re.fullmatch(_WORD, text):
-        return f"if an entry is meant: `{_quoted(f'{{{text}}}')}`"
-    return f"to compute it: `{_quoted(f'{{{text}}}')}`" if plain and computes(text) else ""
+        return f"if an entry is meant: `{quoted(f'{{{text}}}')}`"
+    return f"to compute it: `{quoted(f'{{{text}}}')}`" if plain and computes(text) else ""
 
 
 def computes(text: str) -> bool:
@@ -156,7 +157,7 @@ def _seconds(text: str) -> str:
     """Recognises `wait: 5s` and `wait: until n > 3` in place of a number of seconds, and shows the correct form."""
     if text.startswith("until ") and len(text) <= SHORT:
         test = text.removeprefix("until ").strip()
-        return f"write `{{until: {_quoted(test) if set(test) & _MARKS else test}}}`"
+        return f"write `{{until: {quoted(test) if set(test) & _MARKS else test}}}`"
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|sec|secs|seconds?|ms|msec|min|minutes?|h|hours?)", text)
     if found is None:
         return ""
@@ -176,14 +177,10 @@ def assigned(node: Node) -> str:
     if found is None or len(text) > SHORT:
         return ""
     plain = re.fullmatch(r"-?\d+(\.\d+)?|true|false|null|\"[^\"]*\"|'[^']*'", found[2])
-    return f"write `{{{found[1]}: {found[2] if plain else _quoted(f'{{{found[2]}}}')}}}`"
+    return f"write `{{{found[1]}: {found[2] if plain else quoted(f'{{{found[2]}}}')}}}`"
 
 
 _MARKS = frozenset(",[]{}:#\"'")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def inward(kind: Kind, first: Scalar, value: Node, name: Scalar, field: Node) -> str:

@@ -12,7 +12,7 @@ from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.import_policy import policy_of
 from bt_runtime.language.kinds.kind import Kind
 from bt_runtime.language.loader import Checked, Loader
-from bt_runtime.language.project import find_root, real
+from bt_runtime.language.project import find_root, real, shown_path
 from bt_runtime.language.project.selection import Selected
 from bt_runtime.language.settings import read_project
 
@@ -39,7 +39,7 @@ def check(file: Selected, taken: Callable[[str], object] | None = None) -> Check
 
             faults = unknown_skills(project.path)
         return Checked(None, faults, {str(project.path): project.text})
-    shown = Loader().shown(real(file.path))
+    shown = shown_path(real(file.path))
     if file.content == "plan":
         from bt_runtime.language import guide
 

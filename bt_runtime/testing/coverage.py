@@ -15,7 +15,7 @@ from py_trees.common import Status
 
 from bt_runtime.events import Tick
 from bt_runtime.language.checks.outcomes import outcomes
-from bt_runtime.language.project import real
+from bt_runtime.language.project import real, shown_path
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.run.run import Run
 from bt_runtime.testing.casting import trees_of
@@ -196,8 +196,7 @@ def table(files: list[Covered]) -> list[str]:
 
 
 def _shown(each: Covered) -> str:
-    path = Path(each.rows[0].place.file) if each.rows else Path(each.tree.file)
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+    return shown_path(Path(each.rows[0].place.file if each.rows else each.tree.file))
 
 
 # As events of the page -----------------------------------------------------------------------------

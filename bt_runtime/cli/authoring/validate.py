@@ -11,7 +11,7 @@ from bt_runtime.cli import Exit
 from bt_runtime.cli.color import add_color, painted
 from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Checked, Loader
-from bt_runtime.language.project import PROJECT_FILE, disk, find_root, real
+from bt_runtime.language.project import PROJECT_FILE, disk, find_root, real, shown_path
 from bt_runtime.language.project.selection import Selected, select
 from bt_runtime.language.settings import BY_NAME, Settings
 from bt_runtime.run import check_file
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check(file: Selected) -> Checked:
     """Checks a file, and notes each shipped tree that was taken by its name alone."""
-    shown = Loader().shown(real(file.path))
+    shown = shown_path(real(file.path))
     return check_file.check(
         file, lambda name: print(f"{shown}: note: `{name}` is a shipped tree; `btr:{name}` says so", file=sys.stderr)
     )
@@ -75,7 +75,7 @@ def check(file: Selected) -> Checked:
 def fixed(files: Iterable[Selected]) -> Iterator[str]:
     """Mends each file, round after round until nothing is left that is sure; a line for each that was changed."""
     for file in files:
-        shown = Loader().shown(real(file.path))
+        shown = shown_path(real(file.path))
         name = str(file.path) if file.content == "project" else shown
         first = check(file)
         before = first.sources.get(name, "")
@@ -100,7 +100,7 @@ def notes(files: Iterable[Selected]) -> Iterator[str]:
         entries = ((kind.name, kind.data["entry"]) for kind in manifest.read(file.path).kinds)
         left = [(name, entry.on_resume) for name, entry in entries if not entry.said and entry.impl != "memory"]
         if left:
-            shown = Loader().shown(real(file.path))
+            shown = shown_path(real(file.path))
             then = ", ".join(f"{name} {_THEN[on_resume]}" for name, on_resume in left)
             yield f"{shown}: note: without `on_resume`, after an interruption {then}"
 

@@ -13,7 +13,7 @@ from bt_runtime.cli.running.result import CutShort, result
 from bt_runtime.cli.running.result import show as printed
 from bt_runtime.cli.running.watch import watched
 from bt_runtime.events import Tick
-from bt_runtime.language.project import packaged
+from bt_runtime.language.project import packaged, shown_path
 from bt_runtime.language.settings import Settings
 from bt_runtime.run.run import Run, load
 from bt_runtime.tree.request import Request
@@ -64,9 +64,7 @@ def at_hand() -> str:
     script = Path(sys.prefix, "bin", "activate")
     if shutil.which("btr") or not script.is_file():
         return ""
-    here = Path.cwd()
-    shown = script.relative_to(here) if script.is_relative_to(here) else script
-    return f"\n`btr` is not on your path yet:  . {shlex.quote(str(shown))}\n"
+    return f"\n`btr` is not on your path yet:  . {shlex.quote(shown_path(script))}\n"
 
 
 class Attic:

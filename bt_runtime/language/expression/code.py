@@ -23,6 +23,7 @@ from bt_runtime.language.expression.value import (
     bounded,
     key_of,
     number,
+    plain,
     too_large,
     truth,
 )
@@ -139,10 +140,6 @@ def _exists(scope: ValueScope, word: str) -> bool:
     return True
 
 
-def _plain(value: Value) -> Value:
-    return value if value.__class__ in PLAIN else admit(value)
-
-
 def _fitting(text: str, most: int) -> str:
     if len(text) > most:
         raise too_large("this text", MOST_TEXT, "characters")
@@ -151,7 +148,7 @@ def _fitting(text: str, most: int) -> str:
 
 _WORDS: dict[str, Any] = {
     "NUMBERS": NUMBERS, "PLAIN": PLAIN, "SCALARS": _SCALARS, "Misfit": Misfit, "admit": admit, "bounded": bounded,
-    "exists": _exists, "fitting": _fitting, "key_of": key_of, "located": _located, "number": number, "plain": _plain,
+    "exists": _exists, "fitting": _fitting, "key_of": key_of, "located": _located, "number": number, "plain": plain,
     "show": show, "truth": truth,
 }  # fmt: skip  # all that the source of a function names
 

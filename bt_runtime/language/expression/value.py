@@ -270,7 +270,7 @@ def field_of(value: Value, name: Value) -> Value:
 def item(value: Value, key: Value) -> Value:
     if isinstance(value, dict):
         if _hashable(key) and key in value:
-            return _plain(value[key])
+            return plain(value[key])
         word = key[:MOST_WORD] if isinstance(key, str) else ""
         raise Misfit(
             f"no {_named(key)} in this mapping",
@@ -284,7 +284,7 @@ def item(value: Value, key: Value) -> Value:
         raise Misfit(f"items of {kind(value)} are counted by whole numbers, and this is {kind(key)}")
     if not -len(value) <= key < len(value):
         raise Misfit(f"no item {key if abs(key) < 10**9 else '...'}: there are {len(value)}", "they count from 0")
-    return _plain(value[key])
+    return plain(value[key])
 
 
 def _named(key: Value) -> str:
@@ -304,5 +304,5 @@ def part(value: Value, start: Value, stop: Value) -> Value:
     return value[start:stop]
 
 
-def _plain(value: Value) -> Value:
+def plain(value: Value) -> Value:
     return value if value.__class__ in PLAIN else admit(value)

@@ -86,6 +86,12 @@ def real(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def shown_path(path: Path) -> str:
+    """Returns the path as messages show it: relative to the working directory, if it is below that."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
 class FoundTree(NamedTuple):
     """The file of a tree's name. `shipped`: a shipped tree, though the name had no `btr:`. `own`: the project's
     trees in folders with the same last name, one of which may be intended."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bt_runtime.language.difference import Item, item
 from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime.language.project import shown_path
 from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.debug.source import text_of
@@ -70,7 +71,7 @@ class Reload:
             manifest = path not in new.first.loaded
             if before is None or (manifest and before != text):
                 what = "a file that the run does not know" if before is None else "the skills of the run"
-                raise BtError(f"{new.first.shown(path)}: this changes {what}", ANEW)
+                raise BtError(f"{shown_path(path)}: this changes {what}", ANEW)
 
 
 def _trees(old: TreeSpec, new: TreeSpec, seen: set[tuple[int, int]]) -> Iterator[ChangedPart]:

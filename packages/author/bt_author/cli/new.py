@@ -14,7 +14,7 @@ from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.new_skill import NAME as _NAME
 from bt_runtime.language.new_skill import new_skill
-from bt_runtime.language.project import disk
+from bt_runtime.language.project import disk, shown_path
 from bt_runtime.language.spec import TreeSpec
 
 _SAMPLES = {"integer": 1, "number": 0.5, "boolean": True, "list": [], "object": {}}
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     files = {"skill": _skill, "tree": _tree, "test": _test}[args.what](root, folder, name)
     taken = [path for path in files if os.path.lexists(path)]
     if taken:
-        raise BtError(f"already there: {_shown(taken[0])}", "choose another name; nothing is written over")
+        raise BtError(f"already there: {shown_path(taken[0])}", "choose another name; nothing is written over")
     if args.sentence is not None:
         if args.what != "tree":
             raise BtError(f"--from is for trees, not for a {args.what}", "btr new tree NAME --from …")
@@ -81,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
     for path, text in files.items():
         disk.folder(path.parent)
         disk.write(path, text)
-        print(f"wrote {_shown(path)}")
-    print(f"next: {_NEXT[args.what].format(name=args.name, file=_shown(next(iter(files))))}", file=sys.stderr)
+        print(f"wrote {shown_path(path)}")
+    print(f"next: {_NEXT[args.what].format(name=args.name, file=shown_path(next(iter(files))))}", file=sys.stderr)
     return Exit.SUCCESS
 
 
@@ -143,8 +143,3 @@ def _skills(spec: TreeSpec) -> set[str]:
             found |= {node.kind.name} if node.kind.family == "skill" else set()
             trees += [node.subtree] if node.subtree is not None else []
     return found
-
-
-def _shown(path: Path) -> str:
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -15,8 +15,7 @@ from bt_runtime.cli.journals import add_folder, reading
 from bt_runtime.language import manifest
 from bt_runtime.language.faults.diagnostic import BtError, Faults
 from bt_runtime.language.faults.format import visible
-from bt_runtime.language.loader import Loader
-from bt_runtime.language.project import disk, find_root, real
+from bt_runtime.language.project import disk, find_root, real, shown_path
 from bt_runtime.language.project.selection import select
 
 if TYPE_CHECKING:
@@ -46,9 +45,8 @@ def run(args: argparse.Namespace) -> int:
         told = [{**each._asdict(), "file": str(each.file)} for each in found]
         print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
-        shown = Loader().shown
         for each in found:
-            print(visible(f"{shown(real(each.file))}: {each}"), visible(each.why), sep="\n    ")
+            print(visible(f"{shown_path(real(each.file))}: {each}"), visible(each.why), sep="\n    ")
     if not found:
         print(
             "nothing is suggested: each skill says what it needs and brings, or its words tell nothing", file=sys.stderr

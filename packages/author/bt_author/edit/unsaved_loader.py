@@ -9,7 +9,7 @@ from types import MappingProxyType
 from bt_runtime.language import manifest, source
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.manifest import Manifest
-from bt_runtime.language.project import real
+from bt_runtime.language.project import real, shown_path
 from bt_runtime.language.spec import IncludeStep, TreeSpec
 
 Texts = Mapping[Path, str | None]  # of edited files; None: the file is gone
@@ -29,7 +29,7 @@ class UnsavedLoader(Loader):
         if path not in self.loaded:
             self.files[path] = text
             self.loaded[path] = None  # until it is whole: a tree that contains itself is met here
-            document = source.parse(text.removeprefix("\ufeff"), self.shown(path), self.limits)
+            document = source.parse(text.removeprefix("\ufeff"), shown_path(path), self.limits)
             self.loaded[path] = self.tree(document, path.parent, way, path)
         return self.loaded[path]
 
