@@ -45,7 +45,7 @@ class PlanGrowing(ModelNode):
 
     ROUND: ClassVar[tuple[str, ...]] = ("actions", "plans", "warned")
     actions: Actions
-    beside = False  # its own goal may be a part beside others
+    beside = False  # may its own goal stand in its plan beside other parts
 
     def __init__(self, spec: NodeSpec, context: Context, scope: Scope) -> None:
         super().__init__(spec, context, scope)

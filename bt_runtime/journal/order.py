@@ -19,7 +19,7 @@ STANDING = frozenset({"resumed", "in doubt"})  # notes of what befell a process:
 
 STATE = "state"  # the run's own state, kept now and then: see state.py
 
-Caller = tuple[int, str]  # an action or a question by its number, and which call of it
+Caller = tuple[int, str]  # the number of an action or question, and the name of its method
 LISTENER: Caller = (0, "listener")
 WORLD: Caller = (0, "world")
 AT_END: Caller = (0, "end")  # calls at the end of stepping, before the shape changes

@@ -91,8 +91,8 @@ def _sha256(data: bytes) -> Digest:
 
 
 def lay_out(files: Iterable[Mapping[str, str]], folder: Path, policies: str = "") -> None:
-    """Writes the recorded trees and manifests to a project folder, without Python, and of the settings only what holds
-    the run: its policies, in JSON."""
+    """Writes the recorded trees and manifests to a project folder, without Python. Of the settings only the
+    policies are written, in JSON."""
     settings = f"policies: {policies}\n" if policies else ""
     (folder / project.PROJECT_FILE).write_text(LAID_OUT + settings, encoding="utf-8")
     for file in files:

@@ -39,7 +39,7 @@ class Pool:
                 self._start()
             except RuntimeError:
                 with self._lock:
-                    if waiting not in self._jobs:  # another thread was there in time
+                    if waiting not in self._jobs:  # another thread has taken the job
                         return
                     self._jobs.remove(waiting)
                 raise

@@ -55,7 +55,7 @@ class Worked(NamedTuple):
         return f"{opening(self.goal, '')}{written(steps)}{ACT} {DONE}"
 
     def expansion(self) -> str:
-        """As a plan whose parts are the acts, behind a thought that says what shall be true."""
+        """Returns a plan of the acts, after a thought that names the wanted fact."""
         parts = "\n".join(f"- {bare(said)}" for said, _ in self.acts)
         thought = StoryStep("think", f"The goal is that {self.wanted}.")
         return f"{opening(self.goal, '')}{written([thought])}{EXPAND}\nsequence:\n{parts}"

@@ -25,7 +25,7 @@ class Supply(NamedTuple):
     amount: str  # its parameters with how many it makes, and what
     item: str
     get: str  # the skill that gets a part that need not be made
-    told: int  # actions of `make` that were told word for word …
+    told: int  # actions of `make` that observations named literally …
     made: int  # … of all
     got: int  # parts that were got
     built: int  # … and that were made

@@ -25,7 +25,7 @@ guard: TrustGuard | None = None  # of this process; None: whoever called decides
 
 class TrustEntry(NamedTuple):
     path: str
-    digest: str = ""  # of a journal; a folder has none
+    digest: str = ""  # a journal's digest; a folder has none
 
 
 def may_run(what: str, folder: Path) -> None:

@@ -39,7 +39,7 @@ class HttpServer:
         self._lock = threading.Lock()
         self._calls: weakref.WeakSet[Call] = weakref.WeakSet()
         self._closed = False
-        self.requests = self.bytes = 0  # answered so far, and their sizes with those of the questions
+        self.requests = self.bytes = 0  # answered so far; bytes of questions and answers
 
     def count(self, size: int) -> None:
         """Counts one exchange."""

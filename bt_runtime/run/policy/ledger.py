@@ -32,7 +32,7 @@ class Ledger:
         self.nodes: WeakKeyDictionary[Any, Labels] = WeakKeyDictionary()  # what they were made of since they exist
         self.given: dict[str, Labels] = {}  # skill → what it has given so far
         self.seen: Labels = NOTHING  # by all agents together: what working memory and stories hold
-        self.news: dict[tuple[str, str], Labels] = {}  # since the latest tick
+        self.news: dict[tuple[str, str], Labels] = {}  # labels given since the latest tick
         self.written: tuple[str, str] | None = None  # the entry whose write is being labelled
         self.lock = threading.Lock()
 

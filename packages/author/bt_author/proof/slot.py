@@ -129,7 +129,7 @@ class Kept(NamedTuple):
 
 
 def taken(value: Any) -> Any:
-    """Returns a value as it stays: a copy of what may change."""
+    """Returns a value that no later write changes: a copy of a list or a mapping."""
     cls = value.__class__
     if cls in _ATOMS or cls is bool or cls is float or cls is Time:
         return value

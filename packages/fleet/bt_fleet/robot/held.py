@@ -78,8 +78,8 @@ class Held:
             )
 
     def put(self, own: Own, report: Mapping[str, Any] | None = None, synced: bool = True) -> None:
-        """Keeps a task as it stands now, and a report on it, both or neither. `synced`: also through a power cut; what
-        the store can tell again needs none."""
+        """Keeps a task as it stands now, and a report on it, both or neither. `synced`: also through a power cut, which
+        what the store can tell again need not survive."""
         if not synced:
             self._connection.execute("PRAGMA synchronous=NORMAL")
         try:

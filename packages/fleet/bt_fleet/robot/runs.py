@@ -125,7 +125,7 @@ class Runs:
         fleet: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.folder, self.held, self.places = folder, held, places or {}
-        self.versions: Versions | None = None  # of trees that the fleet has, for tasks that name one
+        self.versions: Versions | None = None  # the fleet's versions of trees, for tasks that name one
         self.fleet = fleet  # variables by which a run finds the fleet, for shared entries and locks
         self.copied: Callable[[Own], Awaitable[str]] = _nowhere  # the agent's: has the store the run's journal?
         self._spare: Worker | None = None

@@ -25,7 +25,7 @@ class Mirror:
         self.below: dict[int, list[int]] = {}
         self.uids: dict[int, int] = {}  # number → what Groot2 calls the node
         self.numbers: dict[int, int] = {}  # … and back
-        self.real: dict[int, int] = {}  # number → how it stands with us
+        self.real: dict[int, int] = {}  # number → our status
         self.shown: dict[int, int] = {}  # … and the byte that is shown
         self.id = uuid4().bytes  # another one with every shape
         self.recording: deque[bytes] | None = None
