@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bt_runtime.agents.kinds.checks import PLANNED
+from bt_runtime.agents.kinds.checks import ANOTHER, PLANNED
 from bt_runtime.agents.planner import telling
 from bt_runtime.agents.services import EpisodeSource, FoundEpisodes, agent_services
 from bt_runtime.agents.worked_example import ExampleShape, fitted, shipped
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 # as `select:` on a node calls them → as the memory does
 _SELECTIONS = {"task": "task_specific", "random": "random"}
 
-MOST, MOST_PLANNED = 5, 3  # experiences with `examples: planned`; examples that a planner makes
+MOST, MOST_PLANNED = 5, 3  # experiences where `examples` is a word; examples of a planner or of another trade
 
 
 def examples(node: ModelNode, shape: ExampleShape | None = None) -> Generator[Any, Any, tuple[str, ...]]:
     """The texts shown to this node: experiences, else worked examples of its world, else those that a planner makes of
-    its skills, in its own moves and form of plans. A model that was trained on fixed prompts gets the retrieved texts
-    unchanged."""
+    its skills or those of another trade, in its own moves and form of plans. A model that was trained on fixed prompts
+    gets the retrieved texts unchanged."""
     found, first = (yield from _retrieved(node)), node.spec.values["examples"] == PLANNED
     if shape is None or not (node.register.fitted or first):
         return found
@@ -42,13 +42,14 @@ def examples(node: ModelNode, shape: ExampleShape | None = None) -> Generator[An
 def most(node: ModelNode) -> int:
     """How many experiences the node is shown at most."""
     count = node.spec.values["examples"]
-    return MOST if count == PLANNED else int(count)
+    return MOST if count in (PLANNED, ANOTHER) else int(count)
 
 
 def planned(node: Any, shape: ExampleShape) -> list[str]:
     """Examples that a planner makes from what the node's skills need and bring: of acts, of plans where the node
     writes those alone, and one plan where it may write some."""
-    if not any(kind.data["entry"].brings for kind in node.actions.kinds):
+    another = node.spec.values["examples"] == ANOTHER
+    if not another and not any(kind.data["entry"].brings for kind in node.actions.kinds):
         return []
     made = telling().examples(node, min(MOST_PLANNED, most(node)))
     plans = [each.expansion() for each in made if len(each.acts) > 1]

@@ -96,12 +96,25 @@ def test_examples_are_the_same_for_a_seed_and_made_once(monkeypatch: pytest.Monk
 
 
 def test_a_planner_is_shown_plans_in_its_form_and_an_agent_that_expands_one_of_them() -> None:
-    steps = asked(TREES / "adapt.yaml", "Fire the bowl.", number=1)
+    root = "root: {plan: {goal: '{goal}', leaf: react, form: steps}}\n"
+    planning = f"version: 1\ntree: t\ninputs: {{goal: {{type: string}}}}\n{root}"
+    steps = asked(planning, "Fire the bowl.")
     assert "\nStep 3: fire " in steps and "Act: done" not in "".join(examples_of(steps))
     made = examples_of(asked(TREES / "reactree.yaml", "Fire the bowl."))
     assert (
         sum("Expand:\nsequence:\n- " in each for each in made) == 1 and sum("Act: done" in each for each in made) == 2
     )
+
+
+def test_examples_of_another_trade_are_shown_in_the_nodes_form_and_name_nothing_of_its_own() -> None:
+    """Of both nodes of ADaPT; where a node has experiences or its world examples, those come first."""
+    acts, steps = (asked(TREES / "adapt.yaml", "Fire the bowl.", number=number) for number in (0, 1))
+    assert "Act: store goat cheese in stone cellar\nDone.\nAct: done" in examples_of(acts)[-1]
+    assert "\nStep 3: store goat cheese in stone cellar" in examples_of(steps)[-1]
+    assert len(examples_of(acts)) == 3 and len(examples_of(steps)) == 1
+    for each in (*examples_of(acts), *examples_of(steps)):
+        assert not {"throw", "kiln", "fire", "jug", "bowl", "vase"} & {*each.lower().replace(":", " ").split()}
+    assert not examples_of(asked(TREES / "adapt.yaml", "Fire the bowl.", prompts="starter"))
 
 
 def test_none_are_shown_where_none_are_asked_for_nor_to_a_model_of_fixed_prompts_that_is_not_told_to() -> None:
@@ -111,7 +124,7 @@ def test_none_are_shown_where_none_are_asked_for_nor_to_a_model_of_fixed_prompts
     assert not examples_of(asked(agent(examples="planned", example_tokens=5), "Fire the bowl."))
 
 
-def test_planned_is_the_only_word_that_examples_take() -> None:
+def test_examples_take_no_other_word() -> None:
     with pytest.raises(bt.BtError, match="examples"):
         bt.load(agent(examples="plenty"))
 

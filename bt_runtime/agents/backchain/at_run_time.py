@@ -15,7 +15,7 @@ from bt_runtime.agents.backchain.operator import StepSource, bringable, operator
 from bt_runtime.agents.backchain.planning import FoundPlan, planned
 from bt_runtime.agents.backchain.proposal import Preferred, Proposal, proposal_of
 from bt_runtime.agents.backchain.relevant import Bound
-from bt_runtime.agents.backchain.shown import Worked, worked
+from bt_runtime.agents.backchain.shown import OF_ANOTHER, Worked, worked
 from bt_runtime.agents.backchain.step import NOT, PlanStep
 from bt_runtime.agents.backchain.tellable import tells
 from bt_runtime.agents.backchain.tree_text import grafted, node_of
@@ -23,6 +23,7 @@ from bt_runtime.agents.backchain.wish import Wish, wishes_of
 from bt_runtime.agents.backchain.wording import meant, parts
 from bt_runtime.agents.compile.yaml_text import text
 from bt_runtime.agents.facts import Facts
+from bt_runtime.agents.kinds.checks import ANOTHER
 from bt_runtime.agents.planner import Made
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.kind import Kind
@@ -55,6 +56,8 @@ class Backchaining:
         return all(wanted is False or (wanted is True and moment.holds(wish.fact)) for wish, wanted in asked)
 
     def examples(self, node: PlanGrowing, count: int) -> list[Worked]:
+        if node.spec.values["examples"] == ANOTHER:
+            return [*OF_ANOTHER[-count:]]
         return worked(node.actions, node.goal, count, node.context.services.seed)
 
     def meanings(self, node: PlanGrowing) -> list[list[str]]:

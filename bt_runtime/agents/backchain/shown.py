@@ -61,6 +61,18 @@ class Worked(NamedTuple):
         return f"{opening(self.goal, '')}{written([thought])}{EXPAND}\nsequence:\n{parts}"
 
 
+# A made-up trade: an agent takes the acts of an example for those to do, where they are its own.
+OF_ANOTHER = tuple(
+    Worked(goal, wanted, acts[0].split()[0], acts[-1].split()[0], tuple((act, "Done.") for act in acts))
+    for goal, wanted, *acts in (
+        ("Please rinse north vat.", "north vat is rinsed", "rinse north vat"),
+        ("Salt tub of left press is empty, please.", "salt tub of left press is empty", "empty salt tub of left press"),
+        ("Store goat cheese in stone cellar", "goat cheese is in stone cellar",
+         "press goat cheese", "salt goat cheese", "store goat cheese in stone cellar"),
+    )
+)  # fmt: skip
+
+
 def example_goals(facts: Sequence[GroundFact], goal: str, count: int, seed: int) -> list[tuple[str, str]]:
     """So many goals, each with its action, the same for each seed. What the goal names word by word is left out, so
     that none of them is the goal asked for."""

@@ -12,7 +12,7 @@ from bt_runtime.language.spec import NodeSpec, TreeSpec
 from bt_runtime.language.values import Computed
 
 MODEL = "model"  # writes the plans itself
-PLANNED = "planned"  # examples that a planner makes
+PLANNED, ANOTHER = "planned", "another"  # examples that a planner makes; those of a made-up trade
 EARLY, IDLE = WITHHELD = ("early_done", "idle_acts")
 WORLD = "world"  # in `actions:` all that the world offers
 

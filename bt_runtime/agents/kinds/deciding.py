@@ -26,7 +26,8 @@ RETRIEVAL = (  # which experiences are shown, of any node that shows some
 _EXAMPLES = (
     Field("examples", "integer", "How many worked examples to show at most: retrieved experiences, else the "
           "world's own, else those that a planner makes from what its skills need and bring. `planned`: three of "
-          "the planner's, then experiences.", default=5, minimum=0, extra=("planned",)),
+          "the planner's, then experiences. `another`: experiences, else the world's own, else three of a made-up "
+          "trade, whose acts cannot be taken for those to do.", default=5, minimum=0, extra=("planned", "another")),
     *RETRIEVAL,
 )  # fmt: skip
 _AS = Field("example_form", "word", "Shown in one text, or as turns of the conversation where the model's template has "
