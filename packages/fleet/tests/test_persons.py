@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,10 +16,13 @@ pytest.importorskip("nats", reason="needs the fleet extra")
 pytest.importorskip("nacl", reason="needs the fleet extra")
 
 from bt_fleet.face import Fleet
+from bt_fleet.robot.card import Card
+from bt_fleet.robot.held import Held
+from bt_fleet.robot.robot import Agent
 from bt_fleet.server import names
 from bt_fleet.server.access import Identity, rights
 from bt_fleet.server.keys import Keys, read
-from bt_fleet.server.link import Address
+from bt_fleet.server.link import Address, Link
 from bt_fleet.server.messages import Intake, whose
 from bt_fleet.store import record
 from bt_fleet.store.record import Record
@@ -27,6 +31,7 @@ from bt_fleet.store.task import Task
 from bt_fleet.versions import bundle
 from bt_fleet.versions.bundle import Terms
 from bt_runtime import BtError
+from packages.fleet.tests.still import Still
 from packages.fleet.tests.test_keys import guarded_fleet
 from packages.fleet.tests.test_versions import project
 
@@ -149,3 +154,23 @@ def test_a_name_in_a_body_stands_beside_the_keys_name(tmp_path: Path) -> None:
         Keys(tmp_path).add("operator", names.SOMEBODY, tmp_path / "x.key")
     assert not [subject for subject in rights("operator", "ann").publish if "verdict" in subject or "order" in subject]
     assert Identity("ann", "operator")
+
+
+def test_a_coordinator_that_has_not_heard_of_a_halt_does_not_release_it(tmp_path: Path) -> None:
+    """One that was started just now says nothing of halts, and one that lags is not believed."""
+    held = Held(tmp_path / "held.db")
+    agent = Agent(Card("r1", {}), Link(Address()), held, Still())
+    subject = names.kept(names.SETTINGS, names.halt(names.EVERY, "ann"))
+    told = {"data": b'{"on": true, "reason": "smoke"}', "headers": {"Nats-Sequence": "7", "Nats-Subject": subject}}
+
+    async def said(*given: object) -> None: ...
+
+    agent.link._client = SimpleNamespace(publish=said)  # type: ignore[assignment]
+    asyncio.run(agent._told_to_halt(SimpleNamespace(**told)))  # type: ignore[arg-type]
+    nothing = {"halt": None, "own": None, "drain": False}
+    for answer in ({}, {**nothing, "seen": 6}):
+        agent._answered({"now": 0.0, **answer}, 0.0)
+        assert agent.halted == "halted by ann: smoke"
+    agent._answered({"now": 0.0, **nothing, "seen": 8}, 0.0)
+    assert agent.halted is None
+    held.close()

@@ -126,13 +126,14 @@ class Coordinator:
         seen = self.robots.setdefault(name, Seen(self.mono()))
         fresh = self.mono() - seen.heard > self.lease or not seen.beat
         seen.heard, seen.beat = self.mono(), beat
-        answer: dict[str, Any] = {
-            "now": self.wall(),
-            "lease": self.lease,
-            "halt": self.settings.halt(names.EVERY),
-            "own": self.settings.halt(name),
-            "drain": self.settings.drained(name),
-        }
+        answer: dict[str, Any] = {"now": self.wall(), "lease": self.lease}
+        if self.settings.whole:
+            answer |= {
+                "halt": self.settings.halt(names.EVERY),
+                "own": self.settings.halt(name),
+                "drain": self.settings.drained(name),
+                "seen": self.settings.revision,
+            }
         if "holds" in beat and self.ready.is_set():
             seen.facts = beat.get("facts", {})
             if name not in self._consumers:

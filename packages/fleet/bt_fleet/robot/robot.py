@@ -109,11 +109,12 @@ class Agent:
     def _answered(self, answer: Mapping[str, Any], sent: float) -> None:
         self._heard = sent
         self.shift = answer["now"] - self.wall()
-        self.draining = answer.get("drain", False)
         self._lease = answer.get("lease", self._lease)
-        self._halt(names.EVERY, answer.get("halt"))
-        self._halt(self.card.name, answer.get("own"))
-        self.on_halt(self.halted)
+        if answer.get("seen", -1) >= self._switches.revision:  # else its coordinator has not heard the latest halt yet
+            self.draining = answer.get("drain", False)
+            self._halt(names.EVERY, answer.get("halt"))
+            self._halt(self.card.name, answer.get("own"))
+            self.on_halt(self.halted)
         if "drop" in answer:
             for task in answer["drop"]:
                 self._dropped(task)

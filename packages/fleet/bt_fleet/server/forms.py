@@ -107,7 +107,8 @@ CLAIM = Form("claim", mapping({"by": {"type": "string", "maxLength": 64}}))
 
 # What a coordinator sends.
 GREETING = Form("answer to a heartbeat", mapping(
-    {"now": SECONDS}, {"lease": SECONDS, "halt": maybe(TEXT), "own": maybe(TEXT), "drain": FLAG, "drop": listed(NAME)}
+    {"now": SECONDS}, {"lease": SECONDS, "halt": maybe(TEXT), "own": maybe(TEXT), "drain": FLAG, "seen": COUNT,
+                      "drop": listed(NAME)}
 ), MB)  # fmt: skip
 _CALLED: Schema = {**TASK_FIELDS, "required": ["id", "tree", "refused"],
                    "properties": {**TASK_FIELDS["properties"], "refused": listed(NAME)}}  # fmt: skip

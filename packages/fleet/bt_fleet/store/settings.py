@@ -31,11 +31,13 @@ class Switches:
 
     def __init__(self, intake: Intake) -> None:
         self.intake = intake
+        self.revision = 0  # of the latest word that was taken
         self._last: dict[str, tuple[int, str]] = {}  # "halt.r1" → revision, and who has set it and why; "" while off
 
     def take(self, key: str, value: bytes | None, revision: int) -> None:
         """Notes a person's wish; one that is malformed or older than the latest changes nothing."""
         what, _, person = key.rpartition(".")
+        self.revision = max(self.revision, revision)
         try:
             said = messages.read(forms.SWITCH, value or b"")
         except Malformed as error:
@@ -65,11 +67,13 @@ class Settings(Switches):
         super().__init__(store.intake)
         self.store = store
         self.deployments: dict[str, Any] = {}  # by `deploy.TREE`
+        self.whole = False  # has all been read that was kept at the start
 
     async def watch(self) -> None:
         watcher = await (await self.store.link.bucket(names.SETTINGS)).watchall()
         async for entry in watcher:
             if entry is None:
+                self.whole = True
                 continue
             if not entry.key.startswith("deploy."):
                 self.take(entry.key, entry.value, entry.revision or 0)
