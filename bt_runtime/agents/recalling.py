@@ -48,8 +48,7 @@ def most(node: ModelNode) -> int:
 def planned(node: Any, shape: ExampleShape) -> list[str]:
     """Examples that a planner makes from what the node's skills need and bring: of acts, of plans where the node
     writes those alone, and one plan where it may write some."""
-    another = node.spec.values["examples"] == ANOTHER
-    if not another and not any(kind.data["entry"].brings for kind in node.actions.kinds):
+    if not any(kind.data["entry"].brings for kind in node.actions.kinds):
         return []
     made = telling().examples(node, min(MOST_PLANNED, most(node)))
     plans = [each.expansion() for each in made if len(each.acts) > 1]

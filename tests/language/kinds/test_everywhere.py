@@ -133,7 +133,7 @@ def test_an_export_writes_the_twin_or_refuses_with_the_place(kind: Kind) -> None
 
 def test_a_plug_ins_twin_is_written_with_its_ports_and_its_model() -> None:
     top = ElementTree.fromstring(exporter.for_viewing(spec_of(PATIENT))[0])
-    made = top.find(".//BehaviorTree/Patient")
+    made = top.find(".//BehaviorTree//Patient")
     assert made is not None and made.get("patience") == "3" and len(made) == 1
     known = top.find("TreeNodesModel/Decorator[@ID='Patient']/input_port")
     assert known is not None and (known.get("name"), known.get("type")) == ("patience", "int")

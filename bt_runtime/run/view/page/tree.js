@@ -31,7 +31,7 @@ class TreeView {
     this.widest = this.fitting();
     this.moved = true;
     this.version = -1;
-    this.judged = 0;
+    this.judged = -Infinity;
     this.top = null; // only what lies below this node
     this.down = false; // from the top down
     this.anchor = null; // what runs, and is followed
@@ -179,19 +179,19 @@ class TreeView {
 
   toggle(id) {
     this.byHand.set(id, this.folded.has(id));
-    this.judged = 0; this.wake();
+    this.judged = -Infinity; this.wake();
   }
 
   reveal(fold, id) {
     for (let node = fold.nodes.get(fold.nodes.get(id)?.parent); node; node = fold.nodes.get(node.parent))
       if (this.folded.has(node.id) || !this.places.has(node.id)) this.byHand.set(node.id, true); // below a fold there may be more
-    this.judged = 0; this.wake();
+    this.judged = -Infinity; this.wake();
   }
 
   all(on) {
     this.everything = on;
     this.byHand.clear();
-    this.judged = 0; this.wake();
+    this.judged = -Infinity; this.wake();
   }
 
   // Drawing ---------------------------------------------------------------------------------

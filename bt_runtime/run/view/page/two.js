@@ -309,7 +309,7 @@ class Two {
     const path = side.pathOf(id), open = side.tree.folded.has(id);
     for (const each of this.sides) {
       const node = each.paths().get(path);
-      if (node) { each.tree.byHand.set(node.id, open); each.tree.judged = 0; }
+      if (node) { each.tree.byHand.set(node.id, open); each.tree.judged = -Infinity; }
     }
     this.wake();
   }
