@@ -46,8 +46,8 @@ def most(node: ModelNode) -> int:
 
 
 def planned(node: Any, shape: ExampleShape) -> list[str]:
-    """Examples that a planner makes from what the node's skills need and bring: of acts, of plans where the node
-    writes those alone, and one plan where it may write some."""
+    """Examples that a planner makes: of acts, of plans where the node writes those alone, one plan where it may write
+    some; from what the node's skills need and bring or, with `examples: another`, from those of a made-up trade."""
     if not any(kind.data["entry"].brings for kind in node.actions.kinds):
         return []
     made = telling().examples(node, min(MOST_PLANNED, most(node)))

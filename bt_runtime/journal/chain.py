@@ -44,7 +44,7 @@ def seal(place: Path, key: bytes = b"") -> tuple[list[str], str]:
         known, link, added = {each.run for each in chain}, chain[-1].link if chain else FIRST, list[str]()
         for path in folder.journals(place):
             name = path.name.removesuffix(SUFFIX)
-            if name not in known and _finished(path):
+            if name not in known and not _written(path) and _ended(path) == (True, ""):
                 digest = _digest(path)
                 link = _link(link, name, digest, key)
                 file.write(json.dumps(Sealed(name, digest, link)._asdict()) + "\n")
@@ -54,8 +54,15 @@ def seal(place: Path, key: bytes = b"") -> tuple[list[str], str]:
     return added, link
 
 
-def verify(place: Path, key: bytes = b"", head: str = "") -> tuple[int, list[str], list[str]]:
-    """Returns how many journals are as they were sealed, what is not, and which finished ones have no line.
+class Verified(NamedTuple):
+    whole: int  # journals that are as they were sealed
+    faults: list[str]
+    unsealed: list[str]  # finished journals without a line
+    unfinished: list[str]  # sound journals of runs that have not ended; a damaged one is a fault
+
+
+def verify(place: Path, key: bytes = b"", head: str = "") -> Verified:
+    """Compares the journals of a folder with its chain.
 
     `head`: a link that was kept elsewhere; the chain must have it, else its end was cut off."""
     try:
@@ -75,15 +82,20 @@ def verify(place: Path, key: bytes = b"", head: str = "") -> tuple[int, list[str
             whole += 1
     if head and all(each.link != head for each in chain):
         faults.append(f"no line has the link {head:.16}…: the chain was cut off or made anew")
-    known = {each.run for each in chain}
-    names = ((path, path.name.removesuffix(SUFFIX)) for path in folder.journals(place))
-    return whole, faults, [name for path, name in names if name not in known and _finished(path)]
-
-
-def unfinished(place: Path) -> list[tuple[str, str]]:
-    """Returns the journals of runs that have not ended, each with its damage, "" for none."""
-    found = [(path.name.removesuffix(SUFFIX), *_ended(path)) for path in folder.journals(place)]
-    return [(name, damage) for name, ended, damage in found if not ended]
+    told = {each.run for each in chain}
+    unsealed, unfinished = list[str](), list[str]()
+    for path in folder.journals(place):
+        name = path.name.removesuffix(SUFFIX)
+        if name in told:
+            continue
+        ended, damage = _ended(path)
+        if damage:
+            faults.append(f"{name}: {'not sealed' if ended else 'unfinished'}, and damaged: {damage}")
+        elif not ended:
+            unfinished.append(name)
+        elif not _written(path):
+            unsealed.append(name)
+    return Verified(whole, faults, unsealed, unfinished)
 
 
 def _ended(path: Path) -> tuple[bool, str]:
@@ -139,9 +151,9 @@ def _lines(text: str) -> Iterator[tuple[int, Sealed | None]]:
         yield len(text.splitlines()) + 1, None  # the last line was cut
 
 
-def _finished(path: Path) -> bool:
-    """True for a journal that nobody goes on with: it has an end, and no process writes it."""
-    return not folder.is_live(path) and not Path(f"{path}-wal").exists() and _ended(path) == (True, "")
+def _written(path: Path) -> bool:
+    """True while a process writes the journal, or one that was killed has left its last writes beside it."""
+    return folder.is_live(path) or Path(f"{path}-wal").exists()
 
 
 def _digest(path: Path) -> str:

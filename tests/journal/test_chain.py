@@ -72,7 +72,7 @@ CHANGES: list[Callable[[Path], object]] = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_change_is_seen(runs: Path, change: Callable[[Path], object], key: bytes) -> None:
     names, link = seal(runs, key)
-    assert len(names) == 3 and verify(runs, key, link) == (3, [], [])
+    assert len(names) == 3 and verify(runs, key, link) == (3, [], [], [])
     change(runs)
     assert verify(runs, key, link)[1]
 
@@ -88,7 +88,7 @@ def test_a_chain_grows_and_what_has_no_line_is_told(runs: Path) -> None:
     new = made(runs, "d").stem
     assert verify(runs)[2] == [new]
     assert seal(runs)[0] == [new] and seal(runs)[0] == []
-    assert verify(runs, head=first) == (4, [], [])
+    assert verify(runs, head=first) == (4, [], [], [])
 
 
 def test_a_cut_end_and_a_chain_made_anew_show_by_the_link_that_was_kept(runs: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_project_seals_its_runs_as_they_end_and_a_run_that_was_cut_off_is_told
     assert main(["run", "t.yaml"]) == main(["run", "t.yaml"]) == 0
     assert main(["run", "t.yaml", "--ticks", "1"]) == 4
     cut = max(tmp_path.glob("runs/*.btr"), key=lambda path: path.stat().st_mtime_ns)
-    assert verify(tmp_path / "runs", KEY) == (2, [], [])
+    assert verify(tmp_path / "runs", KEY) == (2, [], [], [cut.stem])
     capsys.readouterr()
     assert main(["runs", "verify"]) == 0
     assert capsys.readouterr().out == (

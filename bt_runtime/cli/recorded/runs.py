@@ -80,13 +80,11 @@ def seal_runs(args: argparse.Namespace) -> int:
 
 
 def verify_runs(args: argparse.Namespace) -> int:
-    whole, faults, unsealed = chain.verify(reading(args), _key(args), args.head)
-    told = {fault.partition(":")[0] for fault in faults}
-    going = [each for each in chain.unfinished(reading(args)) if each[0] not in told]
-    faults += [f"{name}: unfinished, and damaged: {damage}" for name, damage in going if damage]
-    for line in (*faults, *(f"{name}: unfinished, sound so far" for name, damage in going if not damage)):
+    found = chain.verify(reading(args), _key(args), args.head)
+    for line in (*found.faults, *(f"{name}: unfinished, sound so far" for name in found.unfinished)):
         print(visible(line))
-    print(f"{whole} as they were sealed, {len(faults)} faults, {len(unsealed)} finished and not sealed")
+    faults, unsealed = len(found.faults), len(found.unsealed)
+    print(f"{found.whole} as they were sealed, {faults} faults, {unsealed} finished and not sealed")
     return 1 if faults else 0
 
 

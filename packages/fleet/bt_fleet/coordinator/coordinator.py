@@ -38,7 +38,6 @@ SWEEP = 0.5
 AGAIN = 3.0  # seconds after which an order that shows no effect is given again
 BALANCE = 2.0
 AHEAD = 600.0  # seconds before its window at which a task is assigned
-_SAID = ("what", "term", "verdict", "reason", "outputs", "at", "seconds", "refused", "id")  # of a robot's report
 _LOG = logging.getLogger(__name__)
 
 
@@ -225,7 +224,7 @@ class Coordinator:
         if said is None:
             return
         robot, task = message.subject.split(".")[2:4]
-        report = {**{key: said[key] for key in _SAID if key in said}, "robot": robot, "task": task}
+        report = {**{key: said[key] for key in forms.REPORTED if key in said}, "robot": robot, "task": task}
         known = self.open.get(task) or await self.store.get(task)
         if known is None or f"{robot}.{report['term']}" not in known[0].had:
             self.intake.refuse(message.subject, "it was not given this task")

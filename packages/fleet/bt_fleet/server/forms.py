@@ -5,7 +5,7 @@ Names of robots stand in no form: they are read from the subject, which the serv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from bt_runtime.types import Json
@@ -80,9 +80,10 @@ _ENDED = {"if": {"properties": {"what": {"const": "ended"}}}, "then": {"required
 REPORT = Form("report", mapping(
     {"what": one_of("started", "ended", "returned", "doubt", "fenced"), "term": COUNT},
     {"verdict": one_of("success", "failure", "cancelled", "expired"), "reason": TEXT, "at": NUMBER, "seconds": SECONDS,
-     "refused": FLAG},
+     "refused": FLAG, "outputs": ANY, "id": ANY},
     **_ENDED,
 ), MB, often=REPORTS)  # fmt: skip
+REPORTED: Iterable[str] = REPORT.schema["properties"]  # the fields of a report that are kept
 _JOB: Schema = {"type": "array", "minItems": 7, "maxItems": 7}
 BID = Form("bid", mapping(
     {"free": SECONDS, "place": maybe(PLACE), "speed": {"type": "number", "minimum": 1e-6, "maximum": 1e6},

@@ -20,10 +20,15 @@ def act(each: Kept) -> list[tuple[float, str, str]]:
         said = messages.read(forms.SWITCH, each.value)
     except Malformed:
         return []
-    reason = " ".join(said.get("reason", "").split())
     did = f"{_WORDS[what][not said['on']]} {'all robots' if robot == names.EVERY else robot}"
     at = datetime.fromisoformat(each.at).timestamp()
-    return [(at, messages.whose(person, said.get("by", "")), f"{did}{reason and f': {reason}'}")]
+    return [(at, messages.whose(person, said.get("by", "")), _because(did, said))]
+
+
+def _because(text: str, said: dict[str, Any]) -> str:
+    """Returns the text with a colon and the reason, where one was given."""
+    reason = " ".join(said.get("reason", "").split())
+    return f"{text}: {reason}" if reason else text
 
 
 class Switches:
@@ -44,9 +49,8 @@ class Switches:
             self.intake.refuse(names.kept(names.SETTINGS, key), error.message)
             return
         if self._last.get(what, (0, ""))[0] < revision:
-            reason = " ".join(said.get("reason", "").split())
             who = messages.whose(person, said.get("by", ""))
-            self._last[what] = revision, f"{who}{reason and f': {reason}'}" if said["on"] else ""
+            self._last[what] = revision, _because(who, said) if said["on"] else ""
 
     def halt(self, robot: str) -> str | None:
         """Returns who has halted this robot alone, or EVERY, and why; None while nobody has."""
