@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bt_runtime import Node
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.llm import Answer
@@ -17,6 +18,7 @@ from bt_runtime.memory import Episodes, Hit
 from bt_runtime.memory.embedder import open_embedder
 from bt_runtime.memory.index import Plain
 from bt_runtime.plugins import Field, Kind, open_suite
+from bt_runtime.testing import SUCCESS
 from bt_runtime.testing.conformance import (
     Unfit,
     check_embedder,
@@ -27,7 +29,6 @@ from bt_runtime.testing.conformance import (
     check_vectors,
     check_world,
 )
-from bt_runtime.tree.node import SUCCESS, Node
 from bt_runtime.types import Choice, Job, Model, Observation, Writing
 from tests.language.kinds.samples import DOCK, tree_text
 

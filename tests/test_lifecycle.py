@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Faults, Run, load
 from bt_runtime.cli import main
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recording
 from bt_runtime.journal.store import JournalStore
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.types import Model, Question
 
 TREE = "version: 1\ntree: t\ninputs: {room: {type: string}}\nroot: {set: {done: true}}\n"

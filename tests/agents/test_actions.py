@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Run, Skill, load, skill
+from bt_runtime import Faults, Run, Skill, load, skill
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.scripted import ScriptedAnswer
 from bt_runtime.events import SkillEnded
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Observation
 from tests.support.room import Room

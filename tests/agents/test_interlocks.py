@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import Run, load, skill
+from bt_runtime import Run, debugger_of, load, skill
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.clock import Manual
 from bt_runtime.journal import resume
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Observation
 

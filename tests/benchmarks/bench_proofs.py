@@ -15,7 +15,7 @@ from bt_runtime import Run, Tree, load
 from bt_runtime.agents import ModelNode
 from bt_runtime.language.entry import SkillEntry, skill_kind
 from bt_runtime.run.monitoring.watch import Watch
-from bt_runtime.tree.node import RUNNING
+from bt_runtime.testing import RUNNING
 
 sys.path.insert(0, str(Path(__file__).parent))
 from behaverify import bigger_fish, checklist, done

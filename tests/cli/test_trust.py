@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Faults, Run, load
 from bt_runtime.cli import COMMANDS, RUNNING
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.project import child, trust
 from tests.support.shadows import SHADOWS
 

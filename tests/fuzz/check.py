@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from bt_runtime import Diagnostic
 from bt_runtime.language.expression import ExpressionError
 from bt_runtime.language.faults import explain
-from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.faults.format import FORMATS, render
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.source import Node, Scalar, YamlList, YamlMap, parse

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from bt_runtime import Faults
 from bt_runtime.language import manifest
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.fragment import load_fragment
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader

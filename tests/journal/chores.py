@@ -14,7 +14,7 @@ from typing import Any
 from bt_runtime import Run, Skill, load, skill
 from bt_runtime.journal import Recording, resume
 from bt_runtime.skills.skill import kind_of
-from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.testing import RUNNING, SUCCESS
 
 POLICIES = ("fail", "verify", "repeat", "default")
 EXTRA = "sequence: {name: extra, children: [{EXTRA}]}"

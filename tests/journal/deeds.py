@@ -19,7 +19,7 @@ from bt_runtime import Run, Skill, Tree, load, skill
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recorder
 from bt_runtime.journal.store import JournalLimits
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 
 COUNT = 12
 FROM = 5  # the deed with which the journal begins to fail

@@ -10,7 +10,7 @@ from bt_runtime.agents import ScriptedModel
 from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
 from bt_runtime.journal import replay, resume
-from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.testing import RUNNING, SUCCESS
 from tests.journal.conftest import read
 from tests.support.abandoned import abandoned
 

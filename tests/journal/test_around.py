@@ -16,7 +16,7 @@ from bt_runtime.language import manifest
 from bt_runtime.memory.notice import Fact, Held, Holding, Looked, PlacedThing, Seen, Thing
 from bt_runtime.plugins import open_suite
 from bt_runtime.skills.worlds.registry import open_world
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Task
 from packages.lab.tests.bench.worlds import Doors, DoorsSuite
 from tests.plugged import plug

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import BtError
 from bt_runtime.cli import main
+from bt_runtime.journal import Recording
 from bt_runtime.journal.chain import CHAIN, FIRST, seal, verify
-from bt_runtime.journal.reading import Recording
-from bt_runtime.language.faults.diagnostic import BtError
 
 KEY = b"0123456789abcdef"
 

@@ -11,7 +11,7 @@ from bt_runtime.clock import Monotonic
 from bt_runtime.events import Line
 from bt_runtime.journal import replay
 from bt_runtime.skills.words import raised
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from tests.journal.conftest import read
 
 TREE = """

@@ -21,7 +21,7 @@ from bt_runtime.journal.repair import rebuild
 from bt_runtime.journal.store import JournalLimits
 from bt_runtime.plugins import open_suite
 from bt_runtime.run.replay.resume import CannotResume
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from tests.journal import errand
 
 

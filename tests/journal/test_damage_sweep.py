@@ -16,7 +16,7 @@ import pytest
 from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.journal import Recording, outage, resume
 from bt_runtime.journal.summary import summary
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 
 KINDS = {"sure": "fail", "seen": "verify", "again": "repeat"}
 STEP = int(os.environ.get("BTR_DAMAGES", "2"))  # 1: at every row and frame

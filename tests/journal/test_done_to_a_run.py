@@ -16,7 +16,7 @@ from bt_runtime import BtError, Run, Skill, load, skill
 from bt_runtime.clock import Manual
 from bt_runtime.events import Line, SkillEnded, Written
 from bt_runtime.journal import Recording, replay, resume
-from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.testing import RUNNING, SUCCESS
 from tests.journal.forgery import rewrite
 
 TREE = """

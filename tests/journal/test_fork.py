@@ -17,7 +17,7 @@ from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.run.replay.fork import Edits, dry, fork
 from bt_runtime.run.replay.refit import CannotResume
 from bt_runtime.run.replay.strategy import instead
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from tests.journal.forks import ENGINES, LAST, MORE, STRATEGIES, WORLDS, course, dice, recorded, state, step, told
 
 FORKS = int(os.environ.get("FORKS", "2"))  # of each world and strategy; `make forks`: 28, and more worlds

@@ -23,7 +23,7 @@ from bt_runtime.memory.experience import Experience
 from bt_runtime.memory.store import Store
 from bt_runtime.plugins import open_suite
 from bt_runtime.run.replay.resume import CannotResume
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from tests.support.abandoned import abandoned
 
 ASKS = "version: 1\ntree: t\ninputs:\n  goal: {type: string, default: get out}\nroot:\n  agent: {goal: '{goal}'}\n"

@@ -22,7 +22,7 @@ from bt_runtime.llm import Chat
 from bt_runtime.llm.chat.calls import CallForm, Tool
 from bt_runtime.plugins import open_suite
 from bt_runtime.run.replay.fork import Edits, fork
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from tests.agents.test_calling import TREE, Caller, chat_of, house
 from tests.llm.families.files import MISSING, models
 from tests.llm.tool_templates import FORMATS

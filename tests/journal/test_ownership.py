@@ -16,7 +16,7 @@ from bt_runtime.journal.lock import Lock
 from bt_runtime.journal.outage import Gone, Overtaken
 from bt_runtime.journal.store import JournalLimits, JournalStore, RowBatch
 from bt_runtime.run.replay.resume import CannotResume
-from bt_runtime.tree.node import FAILURE
+from bt_runtime.testing import FAILURE
 from tests.support.abandoned import TREE, abandoned, drilling
 
 

@@ -16,7 +16,7 @@ import pytest
 from bt_runtime import BtError
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recording, replay, resume
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from tests.journal import deeds
 from tests.journal.disk import Call, Disk, calls, shim
 

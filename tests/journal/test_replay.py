@@ -15,7 +15,7 @@ from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, replay
 from bt_runtime.journal.layout import head_sum
 from bt_runtime.run.replay.regression_test import write_test
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from tests.journal.conftest import read
 from tests.journal.forgery import rewrite
 

@@ -11,7 +11,7 @@ from bt_runtime import BtError, Run, load
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.run.replay.resume import CannotResume
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from tests.support.abandoned import TREE, abandoned, drilling, in_doubt
 
 

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import Node
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording, replay, resume, state
 from bt_runtime.journal.layout import checksum
 from bt_runtime.run.replay import resume as resuming
 from bt_runtime.run.replay.fork import fork
-from bt_runtime.tree.node import Node
 from bt_runtime.tree.nodes.repeats import Repeat
 from tests.support.random_projects import ProjectMaker
 from tests.support.random_trees import Maker

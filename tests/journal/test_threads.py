@@ -14,7 +14,7 @@ from bt_runtime.journal import Recording, replay, resume
 from bt_runtime.journal.layout import Event
 from bt_runtime.journal.order import in_order
 from bt_runtime.journal.writer import Writer
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from bt_runtime.types import Observation, Task, Verdict
 from tests.support.abandoned import abandoned
 

@@ -23,7 +23,7 @@ from bt_runtime.journal.summary import summary
 from bt_runtime.language.manifest import parse
 from bt_runtime.run.replay.resume import CannotResume
 from bt_runtime.skills.skill import kind_of
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from tests.journal import deeds
 from tests.journal.disk import shim
 

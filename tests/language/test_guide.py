@@ -9,9 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from bt_runtime import BtError
+from bt_runtime import BtError, Faults
 from bt_runtime.language import guide, project, source
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.guide import Guide
 from bt_runtime.language.guide_header import FIELDS, plan_schema
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import Diagnostic
 from bt_runtime.language import python_file
-from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.loader import Loader
 
 PYTHON = """

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from bt_runtime import Diagnostic
 from bt_runtime.language import source
-from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.fixes import applied, fixable
 from bt_runtime.language.loader import Checked, Loader
 from bt_runtime.run import check_file

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bt_robots.btcpp import importer
+from bt_runtime import Diagnostic
 from bt_runtime.language import manifest
 from bt_runtime.language.checks.free_slots import free_slots
 from bt_runtime.language.expression.scope import WORDS
-from bt_runtime.language.faults.diagnostic import Diagnostic
 from bt_runtime.language.fixes import applied, fixable
 from bt_runtime.language.loader import Loader
 from bt_runtime.run import check_file

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bt_runtime.language.faults.diagnostic import Diagnostic
+from bt_runtime import Diagnostic
 from bt_runtime.language.loader import Loader
 
 

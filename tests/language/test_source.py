@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import Faults
 from bt_runtime.language.source import Limits, Node, PausedCollection, Scalar, YamlList, YamlMap, parse, read
 
 PLAN = """\

@@ -15,8 +15,8 @@ from bt_runtime.journal import Recording, replay
 from bt_runtime.language.faults.diagnostic import TooLong
 from bt_runtime.llm import Answer
 from bt_runtime.llm.model_wrapper import MappedJob, WrappedModel
+from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.clock import Alarm
-from bt_runtime.tree.node import SUCCESS
 from bt_runtime.types import Choice, Job, Model, Question, Spent, Writing
 
 

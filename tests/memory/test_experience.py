@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime import BtError
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import BtError, Faults
 from bt_runtime.memory import starter
 from bt_runtime.memory.experience import ENDS, Experience, from_json, lines, normalise, read_jsonl, wrong
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from bt_envs.alfworld.world import AlfWorld
-from bt_runtime.agents.scripted import ScriptedModel
-from bt_runtime.run.run import load
+from bt_runtime import load
+from bt_runtime.agents import ScriptedModel
 from recipes.starter.alfworld.homes import lesson_task
 from recipes.starter.alfworld.rules import Rules
 from recipes.starter.alfworld.teacher import teacher

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bt_runtime import Run, Skill, load, skill
 from bt_runtime.clock import Manual
-from bt_runtime.tree.node import RUNNING, SUCCESS
+from bt_runtime.testing import RUNNING, SUCCESS
 
 TREE = """
 version: 1

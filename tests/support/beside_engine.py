@@ -17,10 +17,10 @@ from bt_author.proof.zone import tightened
 from bt_runtime import Skill, Tree
 from bt_runtime.language.properties.property import of
 from bt_runtime.run.monitoring.standing import Standing
-from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
+from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Trial
 from bt_runtime.tree.changes import unguarded
 from bt_runtime.tree.context import POLL
-from bt_runtime.tree.node import INVALID, path_of
+from bt_runtime.tree.node import path_of
 
 PROPERTY = of("never", "a and b and n == 5")
 OPTIONS = Options(entries=True)

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bt_runtime import Tree
+from bt_runtime.testing import RUNNING, Trial
 from bt_runtime.testing.case import BROKEN, Case, Finding, Subject
 from bt_runtime.testing.promise import Broken
-from bt_runtime.testing.trial import Trial
 from bt_runtime.testing.values import ChosenValues
-from bt_runtime.tree.node import RUNNING
 from bt_runtime.types import Json
 from tests.support.brute_force_play import Choices, Oracle, Play
 from tests.support.brute_force_state import seen_as

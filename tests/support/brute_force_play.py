@@ -9,11 +9,10 @@ from typing import Any
 
 from bt_runtime import BtError, Skill
 from bt_runtime.plugins import Kind
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 from bt_runtime.testing.case import BROKEN, Case, Move, Subject, moved, played
 from bt_runtime.testing.casting import nodes_of, skills_of
-from bt_runtime.testing.trial import Trial
 from bt_runtime.testing.values import ChosenValues
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 from bt_runtime.types import Json
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-from bt_runtime.testing.trial import Trial
+from bt_runtime import Node
+from bt_runtime.testing import Trial
 from bt_runtime.tree.describe.gist import family_of
-from bt_runtime.tree.node import Node, path_of
+from bt_runtime.tree.node import path_of
 
 _OWN = frozenset(
     {

@@ -7,10 +7,9 @@ from collections import Counter
 
 import pytest
 
-from bt_runtime import BtError, Run, Status, load
+from bt_runtime import BtError, Node, Run, Status, debugger_of, load
 from bt_runtime.clock import Manual
-from bt_runtime.run.debug.debugger import debugger_of
-from bt_runtime.tree.node import Node, path_of
+from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.leaves import Wait
 
 HEAD = "version: 1\ntree: t\nblackboard: {a: {type: boolean, default: true}}\nroot: "

@@ -8,10 +8,10 @@ import threading
 import py_trees
 import pytest
 
-from bt_runtime import BtError, Run, Skill, load, skill
+from bt_runtime import BtError, Node, Run, Skill, load, skill
 from bt_runtime.events import Tick
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, Double, Script, after
-from bt_runtime.tree.node import Node, NodeError
+from bt_runtime.tree.node import NodeError
 
 HEAD = "version: 1\ntree: t\nroot:\n"
 

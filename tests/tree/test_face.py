@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import debugger_of
 from bt_runtime.clock import Manual
 from bt_runtime.events import Notice
 from bt_runtime.journal import Recording, replay, why_recorded
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.tree.context import Context, ScopedContext
 
 TREE = "version: 1\ntree: t\nroot: {sequence: [{log: a}, {wait: 100}]}\n"

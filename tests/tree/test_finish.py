@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import Node
 from bt_runtime.clock import Manual
 from bt_runtime.events import Tick
-from bt_runtime.tree.node import Node
 
 ANSWERS: list[Any] = [bt.Status.SUCCESS, bt.Status.FAILURE, bt.Status.FAILURE, ValueError("broke"), bt.Status.SUCCESS,
                       ValueError("broke"), ValueError("again"), bt.Status.FAILURE]  # fmt: skip

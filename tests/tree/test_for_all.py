@@ -6,8 +6,7 @@ import pytest
 
 from bt_runtime import Run, load
 from bt_runtime.language.spec import Caps
-from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
-from bt_runtime.tree.node import INVALID
+from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.for_all import AT_ONCE
 
 rule = pytest.mark.rule

@@ -8,7 +8,7 @@ import types
 import py_trees
 import pytest
 
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import Faults
 from bt_runtime.testing import FAILURE, INVALID, RUNNING, SUCCESS, after
 
 rule = pytest.mark.rule

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import Faults, Node
 from bt_runtime.language.loader import Loader
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.build import build
 from bt_runtime.tree.context import Context
 from bt_runtime.tree.engine import Engine
-from bt_runtime.tree.node import Node, path_of
+from bt_runtime.tree.node import path_of
 from bt_runtime.tree.nodes.parent import Decorator
 from bt_runtime.tree.request import Refused, Request
 

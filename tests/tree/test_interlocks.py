@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import debugger_of
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import SkillEnded
 from bt_runtime.journal import replay
 from bt_runtime.plugins import Action, Activity, Gate, Wrapping, refused
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.skills.activity import Done
 from bt_runtime.skills.answer import EndedAnswer, News
 from bt_runtime.tree.gates import Call, Start

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import Run, load
+from bt_runtime import Faults, Run, load
 from bt_runtime.language import fragment, source
-from bt_runtime.language.faults.diagnostic import Faults
 
 HEAD = "version: 1\ntree: part\ninputs: {text: {type: string, default: hi}}\nroot:\n"
 GRAFT = "tree: {file: part}"

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import debugger_of, resume
 from bt_runtime.language.manifest import parse
-from bt_runtime.run.debug.debugger import debugger_of
-from bt_runtime.run.replay.resume import resume
 from bt_runtime.skills.skill import SkillError
-from bt_runtime.tree.clock import Manual
+from bt_runtime.testing import Manual
 
 HEAD = "version: 1\ntree: t\nblackboard: {closed: {type: boolean, default: true}}\nroot:\n  "
 FAILURE, RUNNING, SUCCESS = bt.Status.FAILURE, bt.Status.RUNNING, bt.Status.SUCCESS

@@ -15,9 +15,9 @@ from bt_runtime.agents.services import agent_services
 from bt_runtime.clock import Manual
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.plugins import open_suite
-from bt_runtime.testing import RUNNING, SUCCESS
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.testing.state_check import undeclared
-from bt_runtime.tree.node import FAILURE, path_of
+from bt_runtime.tree.node import path_of
 from bt_runtime.tree.state import NotRestorable, Snapshot, States
 from bt_runtime.types import Choice, Model, Question, Writing
 from tests.plugged import plug

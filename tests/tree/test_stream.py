@@ -11,7 +11,7 @@ from bt_runtime import Run, events, load
 from bt_runtime.clock import Manual
 from bt_runtime.events import NAMES, Line, Notice, Tick, Woken, Written
 from bt_runtime.journal import Recording
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 from bt_runtime.tree.stream import Stream
 
 SAYS = "version: 1\ntree: t\nroot:\n  sequence: [log: one, wait: 1, set: {x: 1}, log: two]\n"

@@ -9,8 +9,7 @@ import pytest
 from bt_envs.alfred import kinds
 from bt_envs.alfred.room import from_json, place
 from bt_envs.thor.rooms import parse, read_room, read_rooms
-from bt_runtime import BtError
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import BtError, Faults
 
 GOOD = """\
 version: 1

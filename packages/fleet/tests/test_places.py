@@ -13,9 +13,9 @@ from bt_fleet.server.server import Server
 from bt_fleet.shared.member import Member
 from bt_fleet.shared.traffic import map as maps
 from bt_fleet.shared.traffic.places import Driving
+from bt_runtime import Faults
 from bt_runtime.cli import main
 from bt_runtime.events import Line
-from bt_runtime.language.faults.diagnostic import Faults
 from packages.fleet.tests.threads import served, until
 
 MAP = """version: 1

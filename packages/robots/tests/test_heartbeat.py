@@ -17,9 +17,8 @@ import pytest
 
 import bt_runtime as bt
 from bt_robots.telemetry.heartbeat import Heartbeat, place
-from bt_runtime.language.faults.diagnostic import BtError
+from bt_runtime import BtError, debugger_of
 from bt_runtime.language.project import plugins
-from bt_runtime.run.debug.debugger import debugger_of
 
 TREE = "version: 1\ntree: t\nroot:\n  wait: 3600\n"
 SILENCE = 1.0  # seconds: ten times what lies between two beats

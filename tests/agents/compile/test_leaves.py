@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime.tree.node import FAILURE, SUCCESS
+from bt_runtime.testing import FAILURE, SUCCESS
 from bt_runtime.types import Task
 from tests.agents.compile.pantry import Pantry
 

@@ -11,11 +11,10 @@ import pytest
 
 from bt_envs.house.home_file import read_home
 from bt_envs.house.suite import load_content
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Faults, Run, load
 from bt_runtime.language import expression, guide, manifest, source
 from bt_runtime.language.checks import free_slots, plannable
 from bt_runtime.language.faults import explain
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.project import PROJECT_FILE
 from bt_runtime.language.settings import read_project

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bt_runtime.language.faults.diagnostic import SHOWN, Diagnostic, Edit, Faults, Fix
+from bt_runtime import Diagnostic, Faults
+from bt_runtime.language.faults.diagnostic import SHOWN, Edit, Fix
 from bt_runtime.language.faults.format import FORMATS, render, summary, visible
 from bt_runtime.language.source import parse
 from bt_runtime.types import Span

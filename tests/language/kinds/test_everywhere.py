@@ -11,13 +11,12 @@ from xml.etree import ElementTree
 import pytest
 
 from bt_robots.btcpp import exporter, tree_xml
-from bt_runtime import BtError, Status, Tree, load
+from bt_runtime import BtError, Status, Tree, debugger_of, load
 from bt_runtime.events import Placed
 from bt_runtime.language.kinds.kind import Twin
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.spec import TreeSpec
 from bt_runtime.plugins import Field, Kind
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.debug.script import LaterResult
 from bt_runtime.run.view.event import started
 from bt_runtime.run.view.render import FORMS, draw, sketch

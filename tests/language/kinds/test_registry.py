@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from bt_runtime import Node
 from bt_runtime.language.kinds.kind import COMMON, COMMON_NAMES
 from bt_runtime.language.kinds.registry import shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.project.importing import resolve
 from bt_runtime.language.reader import GUARD
 from bt_runtime.plugins import Field, Kind
-from bt_runtime.tree.node import Node
 from tests.language.kinds.samples import tree_text
 
 KINDS = tuple(shipped_kinds())

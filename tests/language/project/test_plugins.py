@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Faults, Run, load
 from bt_runtime.cli import call
 from bt_runtime.language.emit.generated import project_schema
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.kinds.registry import installed, registry_of, shipped_kinds
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.project import find, plugins

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Run, debugger_of, load
 from bt_runtime.events import Tick
 from bt_runtime.run.debug import door as doors
 from bt_runtime.run.debug.client import Attached, attached, door
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.debug.door import MOST_CLIENTS, Door
 
 ROOT = Path(__file__).parents[3]

@@ -7,10 +7,9 @@ import threading
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Run, debugger_of, load
 from bt_runtime.clock import Manual
 from bt_runtime.events import Debugged
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.testing import RUNNING, SUCCESS, Trial, after
 
 PATROL = """\

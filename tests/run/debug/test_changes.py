@@ -6,11 +6,9 @@ import random
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Faults, Run, debugger_of, load
 from bt_runtime.clock import Manual
 from bt_runtime.events import Line, Notice
-from bt_runtime.language.faults.diagnostic import Faults
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.testing import RUNNING, SUCCESS, Trial
 from bt_runtime.tree.node import path_of
 

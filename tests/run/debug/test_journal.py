@@ -7,13 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bt_runtime import Run, load
+from bt_runtime import Run, debugger_of, load
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.events import Line, Notice
 from bt_runtime.journal import Recording, replay, resume
-from bt_runtime.run.debug.debugger import debugger_of
-from bt_runtime.tree.node import SUCCESS
+from bt_runtime.testing import SUCCESS
 
 ROOT = Path(__file__).parents[3]
 PATROL = """\

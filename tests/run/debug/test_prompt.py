@@ -7,11 +7,10 @@ import json
 
 import pytest
 
-from bt_runtime import BtError
+from bt_runtime import BtError, debugger_of
 from bt_runtime.cli import main
 from bt_runtime.journal import Recording, folder
 from bt_runtime.run.debug.commands import COMMANDS, do, parsed
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.testing import Trial
 
 PATROL = """\

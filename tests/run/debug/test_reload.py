@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
-from bt_runtime import BtError
+from bt_runtime import BtError, debugger_of
 from bt_runtime.events import Line, Tick
 from bt_runtime.journal import replay, resume
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.debug.file_watch import FileWatch
 from bt_runtime.tree.node import path_of
 

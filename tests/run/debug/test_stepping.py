@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 
-from bt_runtime import BtError, Run, Skill, load, skill
+from bt_runtime import BtError, Run, Skill, debugger_of, load, skill
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import Recording
 from bt_runtime.journal import state as state_of_runs
 from bt_runtime.run.debug.commands import COMMANDS, LOOKING, do, latest, shown
-from bt_runtime.run.debug.debugger import Debugger, debugger_of
+from bt_runtime.run.debug.debugger import Debugger
 from bt_runtime.run.replay.past import Past
 from bt_runtime.run.replay.replay import Remade
 from bt_runtime.run.replay.stepping import recorded, stepping
 from bt_runtime.skills.skill import kind_of
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, path_of
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
+from bt_runtime.tree.node import path_of
 
 begun: list[int] = []  # every real start of a skill
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Run, debugger_of, load
 from bt_runtime.cli import main
 from bt_runtime.clock import Manual
 from bt_runtime.journal import why_recorded
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 
 PATROL = """\

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import bt_runtime as bt
+from bt_runtime import Faults
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Labelled, Line, PlanRefused
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.policies.label import ASSISTED, LABELS
 from bt_runtime.run.policy.enforcer import RunEnforcer
 from bt_runtime.testing import FAILURE, SUCCESS

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bt_runtime import Person, Run, load
+from bt_runtime import Faults, Person, Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.cli import main
 from bt_runtime.events import Asked, Line
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.policies.policy import robot
 from bt_runtime.language.policies.reader import PolicyReader
 from bt_runtime.language.source import parse

@@ -6,9 +6,8 @@ import threading
 
 import pytest
 
-from bt_runtime import BtError, Run, View, load, skill
+from bt_runtime import BtError, Run, View, debugger_of, load, skill
 from bt_runtime.clock import Manual
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.view import Feed, beside
 from bt_runtime.run.view.recorded import events_of
 from bt_runtime.run.view.runs import answered

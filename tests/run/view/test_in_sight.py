@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import Run, View, load, skill
+from bt_runtime import Run, View, debugger_of, load, skill
 from bt_runtime.clock import Manual
 from bt_runtime.language.loader import Loader
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.view import Feed
 from bt_runtime.run.view.page import whole
 from bt_runtime.run.view.watch import RunWatch

@@ -13,11 +13,11 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from bt_runtime import BtError, Person, Run, Status, View, load, skill
+from bt_runtime import BtError, Person, Run, Status, View, debugger_of, load, skill
 from bt_runtime.clock import Manual
 from bt_runtime.events import Tick
 from bt_runtime.language.project.address import Busy
-from bt_runtime.run.debug.debugger import debugger_of, debugging
+from bt_runtime.run.debug.debugger import debugging
 from bt_runtime.run.view import Feed
 from bt_runtime.run.view.server import Server
 from tests.run.view.scenes import house_run

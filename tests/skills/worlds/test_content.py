@@ -16,8 +16,7 @@ from bt_envs.house.home_file import read_home
 from bt_envs.house.rulebook import read_rulebook
 from bt_envs.house.tasks import read_errands
 from bt_envs.textcraft.suite import read_book
-from bt_runtime import BtError
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import BtError, Faults
 from bt_runtime.language.project import packaged
 from bt_runtime.skills.worlds.content import by_name, check_of, read_yaml
 

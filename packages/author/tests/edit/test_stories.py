@@ -9,9 +9,9 @@ import pytest
 from bt_author.edit.story_play import StoryPlay
 from bt_runtime.cli import main
 from bt_runtime.run.debug.script import LaterResult
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.testing.case import Case, Subject
 from bt_runtime.testing.story_file import of_finding, parse, read
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS
 
 DOOR = """\
 version: 1

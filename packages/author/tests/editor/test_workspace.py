@@ -9,7 +9,7 @@ import pytest
 
 from bt_author.lsp.text import Position, Text
 from bt_author.lsp.workspace import Workspace
-from bt_runtime.language.faults.diagnostic import Diagnostic
+from bt_runtime import Diagnostic
 from bt_runtime.language.loader import Loader
 from bt_runtime.language.project.selection import select
 from bt_runtime.run import check_file

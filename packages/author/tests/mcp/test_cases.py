@@ -8,7 +8,7 @@ from pathlib import Path
 from bt_lab.run.own_cases import answers, judge_of, read
 from bt_runtime import load
 from bt_runtime.agents import ScriptedModel
-from bt_runtime.llm.question import Question
+from bt_runtime.types import Question
 from packages.author.tests.mcp.test_leaf import notes, shop
 
 __all__ = ["shop"]

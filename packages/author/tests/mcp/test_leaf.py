@@ -13,9 +13,8 @@ import pytest
 
 import bt_runtime as bt
 from bt_author.mcp.leaf.config import find, servers
-from bt_runtime import BtError, Person
+from bt_runtime import BtError, Faults, Person
 from bt_runtime.cli import main
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.language.manifest import parse, read
 from bt_runtime.language.project import trust
 from bt_runtime.testing import run_tree

@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 
-from bt_runtime import Tree, load
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import Faults, Tree, load
 from tests.support.beside_engine import Beside
 from tests.support.random_projects import ProjectMaker
 from tests.support.random_trees import SKILLS, Maker

@@ -13,9 +13,8 @@ import bt_runtime as bt
 from bt_author.proof import chance
 from bt_author.proof.chance import Chances, Record
 from bt_author.proof.records import records_of
-from bt_runtime import BtError, Skill, Tree, load
+from bt_runtime import BtError, Faults, Skill, Tree, load
 from bt_runtime.cli import main
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.testing import FAILURE, RUNNING, SUCCESS, Trial
 from tests.support.random_trees import SKILLS, Maker
 

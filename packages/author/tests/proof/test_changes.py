@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bt_runtime import BtError, Run, load
+from bt_runtime import BtError, Run, debugger_of, load
 from bt_runtime.agents import ModelNode, ScriptedModel
 from bt_runtime.events import Line
-from bt_runtime.run.debug.debugger import debugger_of
 from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.testing import RUNNING, Trial
 from packages.author.tests.proof.test_grafts import Played

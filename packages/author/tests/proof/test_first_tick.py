@@ -10,8 +10,7 @@ from bt_author.proof.domain import Tests as Read
 from bt_runtime import Run, load
 from bt_runtime.agents import ScriptedModel
 from bt_runtime.events import PlanRefused
-from bt_runtime.language.expression.expression import compile
-from bt_runtime.plugins import Field
+from bt_runtime.plugins import Field, compile
 from bt_runtime.run.monitoring.watch import Watch
 from packages.author.tests.proof.test_grafts import Played
 from tests.support.random_trees import SKILLS

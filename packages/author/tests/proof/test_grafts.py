@@ -9,10 +9,9 @@ from random import Random
 import pytest
 import yaml
 
-from bt_runtime import Run, load
+from bt_runtime import Faults, Run, load
 from bt_runtime.agents import ModelNode, ScriptedModel
 from bt_runtime.events import PlanRefused
-from bt_runtime.language.faults.diagnostic import Faults
 from bt_runtime.run.monitoring.grafts import PropertyPast
 from bt_runtime.run.monitoring.watch import Watch
 from bt_runtime.testing import RUNNING, SUCCESS

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bt_author.proof.check import check
-from bt_runtime import Tree, load
+from bt_runtime import Node, Tree, load
 from bt_runtime.plugins import Field, Kind
-from bt_runtime.tree.node import FAILURE, RUNNING, SUCCESS, Node
+from bt_runtime.testing import FAILURE, RUNNING, SUCCESS
 from bt_runtime.tree.nodes.parent import Composite, Decorator
 from tests.support.random_trees import SKILLS
 

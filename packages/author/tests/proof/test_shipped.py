@@ -12,8 +12,7 @@ from random import Random
 import pytest
 
 from bt_author.proof.check import check
-from bt_runtime import load
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import Faults, load
 from tests.support.brute_force import explore
 from tests.support.random_trees import SKILLS
 

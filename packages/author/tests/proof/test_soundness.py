@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from bt_author.proof.check import Result, check
-from bt_runtime import BtError, Tree
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import BtError, Faults, Tree
 from bt_runtime.testing.promise import Broken, Promises
 from tests.support.random_projects import ProjectMaker
 from tests.support.random_runs import run_at_random

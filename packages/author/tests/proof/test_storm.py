@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bt_author.proof.chance import Chances
-from bt_runtime import BtError, load
-from bt_runtime.language.faults.diagnostic import Faults
+from bt_runtime import BtError, Faults, load
 from packages.author.tests.proof.test_chance import RECORDS
 from tests.support.random_trees import SKILLS, Maker
 

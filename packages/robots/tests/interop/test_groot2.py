@@ -15,9 +15,8 @@ from xml.etree import ElementTree
 import pytest
 
 import bt_runtime as bt
-from bt_runtime import BtError
+from bt_runtime import BtError, debugger_of
 from bt_runtime.events import Line, Notice
-from bt_runtime.run.debug.debugger import debugger_of
 from packages.robots.tests.interop.pairs import ROUND, SKILLS, YAML, ours, theirs
 
 publisher = pytest.importorskip("bt_robots.groot2.publisher")
