@@ -27,15 +27,8 @@ def number(value: Json) -> bool:
     return integer(value) or (isinstance(value, float) and math.isfinite(value))
 
 
-_TYPES: Mapping[str, Callable[[Json], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "integer": integer,
-    "number": number,
-}
+_CERTAIN = frozenset({"type", "required", "const", "enum"})  # words whose opposite is certain too
+_CLASSES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
 def fits(schema: Schema, value: Json, top: Schema | None = None) -> bool:
@@ -48,16 +41,27 @@ def fits(schema: Schema, value: Json, top: Schema | None = None) -> bool:
     return True
 
 
+# Plain loops instead of generators: each tree, plan and message passes here.
 def _type(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
-    return _TYPES[said](value) if isinstance(said, str) else any(_TYPES[each](value) for each in said)
+    for word in (said,) if isinstance(said, str) else said:
+        kind = _CLASSES.get(word)
+        if isinstance(value, kind) if kind is not None else integer(value) if word == "integer" else number(value):
+            return True
+    return False
 
 
 def _enum(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
-    return any(value.__class__ is each.__class__ and value == each for each in said)
+    for each in said:  # noqa: SIM110
+        if value.__class__ is each.__class__ and value == each:
+            return True
+    return False
 
 
 def _properties(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
-    return not isinstance(value, dict) or all(fits(said[key], of, top) for key, of in value.items() if key in said)
+    for key, of in value.items() if isinstance(value, dict) else ():
+        if key in said and not fits(said[key], of, top):
+            return False
+    return True
 
 
 def _additional(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
@@ -74,11 +78,8 @@ def _if(said: Json, value: Json, schema: Schema, top: Schema) -> bool:
 
 
 def _plain(said: Schema) -> bool:
-    return all(
-        word in ("type", "required", "const", "enum")
-        or (word == "properties" and all(_plain(each) for each in of.values()))
-        for word, of in said.items()
-    )
+    other = said.keys() - _CERTAIN
+    return not other or (other == {"properties"} and all(map(_plain, said["properties"].values())))
 
 
 def _bound(keep: Callable[[Json, Json], bool]) -> Callable[[Json, Json, Schema, Schema], bool]:
@@ -100,7 +101,7 @@ _RULES: Mapping[str, Callable[[Json, Json, Schema, Schema], bool]] = {
     "const": lambda said, value, schema, top: _enum((said,), value, schema, top),
     "properties": _properties,
     "additionalProperties": _additional,
-    "required": lambda said, value, schema, top: not isinstance(value, dict) or all(key in value for key in said),
+    "required": lambda said, value, schema, top: not isinstance(value, dict) or value.keys() >= {*said},
     "propertyNames": lambda said, value, schema, top: (
         not isinstance(value, dict) or all(fits(said, key, top) for key in value)
     ),

@@ -159,10 +159,9 @@ class Registry:
         return name in self.kinds
 
     def __iter__(self) -> Iterator[Kind]:
-        for name in tuple(self.kinds):
-            kind = self.get(name)
-            if kind is not None:
-                yield kind
+        for later in [kind for kind in self.kinds.values() if isinstance(kind, Later)]:
+            self._brought(later)
+        return iter([kind for kind in self.kinds.values() if not isinstance(kind, Later)])
 
     def skills(self) -> list[Kind]:
         """Returns the skills. Skills never come from a plugin's entry point, so this imports nothing."""
