@@ -222,6 +222,17 @@ def test_policies_classes_and_callables_are_given_by_name_mapping_and_path(make)
 
 
 @rule("py", 3)
+def test_a_policy_takes_arguments_and_a_list_holds_enums(make):
+    policy = "{SuccessOnAll: {synchronise: false}}"
+    queue = "py: {class: 'py_trees.behaviours:StatusQueue', args: {queue: [SUCCESS, RUNNING], eventually: SUCCESS}}"
+    body = "py: {class: 'py_trees.composites:Parallel', args: {policy: POLICY}, children: [QUEUE, a: {}]}"
+    again = make(body.replace("POLICY", policy).replace("QUEUE", queue), a=after(1))
+    assert [again.tick() for _ in range(4)] == [RUNNING, RUNNING, RUNNING, SUCCESS]
+    kept = make(body.replace("POLICY", "SuccessOnAll").replace("QUEUE", queue), a=after(1))
+    assert [kept.tick(), kept.tick()] == [RUNNING, SUCCESS]
+
+
+@rule("py", 3)
 def test_a_word_that_is_no_member_is_a_fault_with_those_there_are(make):
     with pytest.raises(Faults) as caught:
         make("py: {class: 'py_trees.decorators:OneShot', args: {policy: ON_COMPLETE}, children: [succeed: {}]}")

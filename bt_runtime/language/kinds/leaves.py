@@ -97,7 +97,8 @@ LEAVES = (
             "The behaviour is ticked, halted, set up and shut down as py_trees does it.",
             "Its children may be any nodes, ours or others.",
             "An argument that is an enum or a policy is given by its name (`ON_COMPLETION`), one that is a class "
-            "by a mapping of its arguments, a callable as module:Name, and anything at all as {py: module:Name}.",
+            "by a mapping of its arguments ({SuccessOnAll: {synchronise: false}}), a callable as module:Name, and "
+            "anything at all as {py: module:Name}.",
             "py_trees' blackboard is one for the whole process: `give` writes to it before each tick, `take` reads "
             "from it after each tick what is there and has changed.",
         ),

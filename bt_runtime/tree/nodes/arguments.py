@@ -43,7 +43,14 @@ def _argument(name: str, hint: object, value: Json, imported: Imported, folder: 
             hint = did_you_mean(value, words)
             raise BtError(f"`{name}` takes {' or '.join(words)}, not `{value}`", hint)
     if isinstance(value, dict) and dict not in wanted and len(classes) == 1 and not issubclass(classes[0], Mapping):
-        return classes[0](**arguments(classes[0], value, imported, folder))
+        made, inner = classes[0], value
+        for below in made.__subclasses__():  # a policy: {SuccessOnAll: {synchronise: false}}
+            if list(value) == [below.__name__] and isinstance(of_policy := value[below.__name__], dict):
+                made, inner = below, of_policy
+        return made(**arguments(made, inner, imported, folder))
+    if isinstance(value, list):
+        items = next((typing.get_args(w) for w in wanted if typing.get_origin(w) in (list, tuple)), ())
+        return [_argument(name, items[0] if items else None, each, imported, folder) for each in value]
     return value
 
 

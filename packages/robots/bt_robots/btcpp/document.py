@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
+from bt_robots.imports.report import Place, fault
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.project import disk
 
@@ -16,19 +17,6 @@ MOST_BYTES = 4_000_000  # most bytes in one file
 MOST_ELEMENTS = 50_000
 MOST_DEPTH = 256
 MOST_ATTRIBUTES = 200  # most attributes of one element
-
-
-class Place(NamedTuple):
-    file: str
-    line: int
-    column: int  # from 1
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-
-def fault(place: Place, message: str, hint: str = "") -> BtError:
-    return BtError(f"{place}: {message}", hint)
 
 
 class Element:

@@ -6,17 +6,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from bt_robots.btcpp import aside, manifest, yaml
-from bt_robots.btcpp.document import Element, Place, fault
-from bt_robots.btcpp.model import CPP, DIRECTIONS, Model, Port, entry_of, identifier, literal, type_seen
-from bt_robots.btcpp.names import Names
+from bt_robots.btcpp import aside, manifest
+from bt_robots.btcpp.document import Element
+from bt_robots.btcpp.model import CPP, DIRECTIONS, Model, Port, entry_of, literal, type_seen
 from bt_robots.btcpp.nodes import Known, Nodes, built_in, form_of, tag_of
-from bt_robots.btcpp.report import Report
 from bt_robots.btcpp.rules import CHOOSERS
 from bt_robots.btcpp.sources import STUB, Sources, calls
-from bt_robots.btcpp.yaml import Step
+from bt_robots.imports import skill_files, yaml
+from bt_robots.imports.names import Names, identifier
+from bt_robots.imports.project import Imported
+from bt_robots.imports.report import Place, Report, fault
+from bt_robots.imports.yaml import Step
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
 from bt_runtime.language.kinds.registry import shipped_kinds
@@ -30,12 +32,6 @@ SPLIT = "import them in parts, each with its own main tree"
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEPT = {"ID", "_version", "_fullpath", "_description", STUB}  # of a tree: said by other means
 NOWHERE = Place("", 0, 0)
-
-
-class Imported(NamedTuple):
-    files: dict[str, str]  # place in the project → text
-    main: str  # the tree that is run
-    report: Report
 
 
 def load(
@@ -294,9 +290,8 @@ class _Import:
         for id in self.sources.trees:
             files[f"trees/{self.names[id]}.yaml"] = self.tree(id)
         if self.models:
-            models = [self.models[id] for id in self.kinds]
-            files[f"skills/{self.stem}.yaml"] = manifest.text(self.stem, models, self.kinds)
-            files[f"skills/{self.stem}.py"] = manifest.stubs(self.stem, models, self.kinds)
+            stubs = [manifest.stub(self.models[id], kind) for id, kind in self.kinds.items()]
+            files |= skill_files.files(self.stem, stubs)
         self.modelled()
         return Imported(files, self.main(), self.report)
 

@@ -1,12 +1,12 @@
-"""Writes the manifest of an import's custom nodes, and a Python file with a function to fill in for each."""
+"""The skills that custom nodes of BehaviorTree.CPP become, from their models."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
-from bt_robots.btcpp.model import CPP, Model, Port, entry_of, literal, parameter
-from bt_robots.btcpp.yaml import document
+from bt_robots.btcpp.model import CPP, Model, Port, entry_of, literal
+from bt_robots.imports.names import parameter
+from bt_robots.imports.skill_files import SkillStub
 from bt_runtime.types import Json
 
 _FOREIGN = re.compile(r"C\+\+ type ([^;]+)(?:; (.*))?", re.DOTALL)
@@ -40,50 +40,19 @@ def param(port: Port, writes: bool = False) -> Json:
     return made if len(made) > 1 else type
 
 
-def text(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
-    listed: dict[str, Json] = {}
-    for model in models:
-        taken = {parameter(p.name): param(p) for p in model.ports.values() if p.direction != "out"}
-        given = {parameter(p.name): param(p, writes=True) for p in model.ports.values() if p.direction == "out"}
-        given |= {
-            f"{parameter(p.name)}_out": param(p, writes=True) for p in model.ports.values() if p.direction == "both"
-        }
-        open_ = {name for name, said in taken.items() if isinstance(said, dict) and said.get("default", 0) is None}
-        slots = "".join(f" {{{name}}}" for name in taken if name not in open_)
-        listed[kinds[model.id]] = {
-            **({"sentence": kinds[model.id] + slots} if open_ else {}),  # what may be left out has no place in it
-            "impl": f"{stem}.py:{kinds[model.id]}",
-            **({"instant": True, "on_resume": "repeat"} if model.instant else {}),
-            **({"params": taken} if taken else {}),
-            **({"outputs": given} if given else {}),
-            **({"follow": follow} if (follow := [parameter(p.name) for p in model.ports.values() if p.follow]) else {}),
-        }
-    return document({"version": 1, "skills": stem, "kinds": listed})
-
-
-def stubs(stem: str, models: Sequence[Model], kinds: Mapping[str, str]) -> str:
-    lines = [f'"""What the nodes of {stem} do: say it here, one after the other."""', "", "from typing import Any"]
-    for model in models:
-        names = [parameter(p.name) for p in model.ports.values() if p.direction != "out"]
-        left = {parameter(p.name): param(p) for p in model.ports.values() if p.default is not None}
-        names.sort(key=left.__contains__)
-        params = ", ".join(f"{n}: Any = {_default(left[n])!r}" if n in left else f"{n}: Any" for n in names)
-        gives = [
-            parameter(p.name) + ("_out" if p.direction == "both" else "")
-            for p in model.ports.values()
-            if p.direction != "in"
-        ]
-        what = (
-            "Gives: " + ", ".join(gives) + "."
-            if gives
-            else "Says whether it holds."
-            if model.sort != "Action"
-            else "Does it."
-        )
-        lines += ["", "", f"def {kinds[model.id]}({params}) -> Any:", f'    """{what}"""']
-        lines += [f'    raise NotImplementedError("say in skills/{stem}.py what {kinds[model.id]} does")']
-    return "\n".join(lines) + "\n"
-
-
-def _default(param: Json) -> Json:
-    return param.get("default") if isinstance(param, dict) else None
+def stub(model: Model, kind: str) -> SkillStub:
+    """Returns what the project's files say of a model."""
+    ports = model.ports.values()
+    params = {parameter(p.name): param(p) for p in ports if p.direction != "out"}
+    outputs = {parameter(p.name): param(p, writes=True) for p in ports if p.direction == "out"}
+    outputs |= {f"{parameter(p.name)}_out": param(p, writes=True) for p in ports if p.direction == "both"}
+    gives = [parameter(p.name) + ("_out" if p.direction == "both" else "") for p in ports if p.direction != "in"]
+    what = "Does it." if model.sort == "Action" else "Says whether it holds."
+    return SkillStub(
+        kind,
+        params,
+        outputs,
+        [parameter(p.name) for p in ports if p.follow],
+        model.instant,
+        "Gives: " + ", ".join(gives) + "." if gives else what,
+    )

@@ -7,14 +7,11 @@ import re
 from typing import Any, NamedTuple
 
 from bt_robots.btcpp.document import Element
-from bt_runtime.language.expression.scope import WORDS
-from bt_runtime.language.kinds.kind import COMMON_NAMES
 from bt_runtime.types import Json
 
 SORTS = ("Action", "Condition", "Control", "Decorator", "SubTree")
 DIRECTIONS = {"input_port": "in", "output_port": "out", "inout_port": "both", "bidirectional_port": "both"}
 _INTEGERS = {"int", "unsigned", "unsigned int", "long", "size_t", "short", "char"}
-_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _NUMBER = re.compile(r"-?\d+")
 _REAL = re.compile(r"-?(?:\d+\.\d*|\.?\d+)(?:[eE][+-]?\d+)?")
 ENTRY = re.compile(r"\{\s*(@?[^{}\s]+|=)\s*\}")
@@ -90,22 +87,6 @@ def entry_of(text: str, port: str = "") -> str | None:
     if found is None:
         return None
     return port if found[1] == "=" else found[1]
-
-
-def identifier(text: str, otherwise: str = "entry") -> str:
-    """Replaces all but letters, digits and _ in a name; a word that no expression reads as a name gets a `_`."""
-    made = _NAME.sub("_", text).strip("_") if not text.isidentifier() or not text.isascii() else text
-    if not made:
-        return otherwise
-    return f"_{made}" if made[0].isdigit() else f"{made}_" if made in WORDS else made
-
-
-def parameter(name: str) -> str:
-    """Makes a port's name valid as a parameter of ours and in a Python function."""
-    import keyword
-
-    made = identifier(name, "port")
-    return f"{made}_" if made in COMMON_NAMES or keyword.iskeyword(made) else made
 
 
 def literal(text: str, type: str) -> Json:

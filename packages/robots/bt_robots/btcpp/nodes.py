@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from bt_robots.btcpp import aside, rules, script
 from bt_robots.btcpp.document import Element
-from bt_robots.btcpp.model import Model, Port, entry_of, guessed, identifier, literal, parameter
-from bt_robots.btcpp.names import Names
-from bt_robots.btcpp.report import Report
+from bt_robots.btcpp.model import Model, Port, entry_of, guessed, literal
 from bt_robots.btcpp.script import CannotSay
 from bt_robots.btcpp.source_element import Given
-from bt_robots.btcpp.yaml import Step
+from bt_robots.imports.names import Names, identifier, node_name, parameter, unique
+from bt_robots.imports.report import Report
+from bt_robots.imports.yaml import Step
 from bt_runtime.types import Json
 
 EXPLICIT = {"Action", "Condition", "Control", "Decorator"}  # <Action ID="X"/> is <X/>
@@ -284,27 +283,6 @@ class Nodes:
     def named(self, given: Given, step: Step, name: str, tag: str) -> None:
         if not name or name == tag:
             return
-        clean = "".join("_" if c in "/*?[]{}" or not c.isprintable() else c for c in name).strip()
-        clean = clean[:70].strip()
-        clean = f"node {clean}" if clean.isdigit() or not clean else clean
-        if clean != name:
+        if (clean := node_name(name)) != name:
             given.notes.append(f"called `{clean}`")
         step.fields = {"name": clean, **step.fields}
-
-
-def unique(steps: list[Step]) -> None:
-    """Gives siblings different names."""
-    seen: set[str] = set()
-    numbers: Counter[str] = Counter()
-    for step in steps:
-        holder = step
-        while "name" not in holder.fields and holder.kind == "precondition":
-            holder = holder.fields["child"]
-        name = plain = holder.fields.get("name")
-        if not isinstance(name, str) or not isinstance(plain, str):
-            continue
-        while name in seen:
-            numbers[plain] += 1
-            name = f"{plain} {numbers[plain] + 1}"
-        seen.add(name)
-        holder.fields["name"] = name

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bt_robots.btcpp.model import entry_of, guessed
 from bt_robots.btcpp.script import CannotSay, Said, quoted
 from bt_robots.btcpp.source_element import Given
-from bt_robots.btcpp.yaml import Step
+from bt_robots.imports.yaml import Step
 from bt_runtime.types import Json
 
 Rule = Callable[[Given, list[Step]], Step]

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from bt_robots.btcpp import document
-from bt_robots.btcpp.document import Element, Place, fault
+from bt_robots.btcpp.document import Element
 from bt_robots.btcpp.model import Model, models
-from bt_robots.btcpp.report import Report
+from bt_robots.imports.report import Place, Report, fault
 from bt_runtime.language import project
 from bt_runtime.language.faults.diagnostic import BtError
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from bt_robots.btcpp import importer
-from bt_robots.btcpp.importer import Imported
+from bt_robots.imports.project import Imported
 from bt_runtime.cli import Exit
 from bt_runtime.cli.options import Options
 from bt_runtime.language.faults.diagnostic import BtError

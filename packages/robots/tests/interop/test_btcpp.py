@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bt_robots.btcpp import document, exporter, importer, script
-from bt_robots.btcpp.importer import Imported
+from bt_robots.imports.project import Imported
 from bt_runtime import BtError
 from bt_runtime.language.loader import Loader
 from bt_runtime.types import Json

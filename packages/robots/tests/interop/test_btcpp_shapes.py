@@ -10,7 +10,7 @@ import pytest
 
 import bt_runtime as bt
 from bt_robots.btcpp import exporter, importer
-from bt_robots.btcpp.importer import Imported
+from bt_robots.imports.project import Imported
 from bt_runtime import BtError
 from bt_runtime.cli import main
 from bt_runtime.language.loader import Loader

@@ -1,13 +1,26 @@
-"""Reports what became of every element and attribute: nothing is dropped silently."""
+"""Reports what became of each part of the source, with its place: nothing is dropped silently."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from bt_robots.btcpp.document import Place
+from bt_runtime.language.faults.diagnostic import BtError
 
 State = Literal["same", "changed", "aside", "lost"]
+
+
+class Place(NamedTuple):
+    file: str
+    line: int
+    column: int  # from 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+def fault(place: Place, message: str, hint: str = "") -> BtError:
+    return BtError(f"{place}: {message}", hint)
 
 
 class ReportRow(NamedTuple):

@@ -1,0 +1,1 @@
+"""What every import writes: a project with its report, in YAML for people."""
