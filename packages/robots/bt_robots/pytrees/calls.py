@@ -112,8 +112,7 @@ class Calls(Expressions):
             result = self.body(function, scope)
         finally:
             self.label.pop()
-        if len(self.label) > 1 or function.owner is None:
-            self.candidates(result, function.name, scope.module.shown)
+        self.candidates(result, function.name, scope.module.shown)
         return result
 
     def bound(

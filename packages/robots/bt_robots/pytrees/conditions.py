@@ -10,6 +10,7 @@ from collections.abc import Callable
 from bt_robots.imports.names import Names
 from bt_robots.pytrees.values import (
     BoardClient,
+    BoundMethod,
     Comparison,
     NameScope,
     Outside,
@@ -100,16 +101,22 @@ class Conditions:
             return f"({self.function(operator, [left, right])})"
         raise CannotSay(operator.why if isinstance(operator, Unread) else "its operator is none that is known")
 
-    def function(self, function: OwnFunction, given: list[str]) -> str:
+    def function(self, called: Value, given: list[str]) -> str:
         """The expression that a lambda, or a function of one `return`, computes of its parameters."""
-        taken = function.node.args
+        function = called.method if isinstance(called, BoundMethod) else called
+        if not isinstance(function, OwnFunction):
+            raise CannotSay(called.why if isinstance(called, Unread) else "it stands in no file of this import")
+        taken, scope = function.node.args, function.scope
         params = [each.arg for each in (*taken.posonlyargs, *taken.args)]
+        if isinstance(called, BoundMethod) and params:
+            scope = NameScope(scope.module, scope)
+            scope.names[params.pop(0)] = called.receiver
         names = dict(zip(params, given, strict=False))
         if "blackboard" in params and not given:
             names["blackboard"] = ""
         if missing := [name for name in params if name not in names]:
             raise CannotSay(f"`{function.name}` takes `{missing[0]}`")
-        return _Words(self, function.scope, names).text(_result(function.node))
+        return _Words(self, scope, names).text(_result(function.node))
 
 
 def _result(node: ast.FunctionDef | ast.Lambda) -> ast.expr:

@@ -64,7 +64,7 @@ class _Roots:
         made = {id(r.node): r.label for r in self.reader.roots if not r.ticked and r.label not in ("", "main")}
         kept: dict[tuple[Any, ...], Root] = {}
         for root in sorted(self.reader.roots, key=lambda root: not root.ticked):
-            leaf = root.node.kind in ("own", "unread") and not root.ticked
+            leaf = root.node.kind == "own" and not root.ticked
             if id(root.node) not in held and not leaf:  # called like the function that made it, whoever ticks it
                 found = root._replace(label=made.get(id(root.node), root.label))
                 kept.setdefault((root.node.place, shape(root.node)), found)

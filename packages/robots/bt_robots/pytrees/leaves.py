@@ -58,6 +58,7 @@ class Leaf:
         self.kind, self.cls, self.what, self.instant = kind, cls, what, instant
         self.values: dict[str, list[Value]] = {}  # parameter → its values, as far as they are plain
         self.count = 0
+        self.defaults = _defaults(cls)
         self.reads: dict[str, str] = {}  # parameter → entry
         self.writes: dict[str, str] = {}  # output → entry
 
@@ -74,6 +75,7 @@ class Leaf:
                 continue
             if json is not None:
                 values.append(json)
+            if json is not None and json != self.defaults.get(parameter(name), self):
                 fields[parameter(name)] = written(json)
         for key in list(made.reads)[:MOST_KEYS]:
             entry = entries.of(key)
@@ -97,8 +99,11 @@ class Leaf:
     def stub(self, number: int) -> SkillStub:
         params: dict[str, Json] = {}
         for name, values in self.values.items():
-            type = self.type_of(name, values)
-            params[name] = type if len(values) == self.count else {"type": "any", "default": None}
+            type, default = self.type_of(name, values), self.defaults.get(name)
+            if default is not None and self.type_of(name, [*values, default]) == type:
+                params[name] = {"type": type, "default": default}
+            else:
+                params[name] = type if len(values) == self.count else {"type": "any", "default": None}
         params |= {name: {"type": "any", "default": None} for name in self.reads}
         class_name = "" if self.cls is None else self.cls.name
         if class_name and (keyword.iskeyword(class_name) or not class_name.isascii() or number > 1):
@@ -132,6 +137,16 @@ class Leaf:
         return " ".join([self.what, *keys]).replace("\\", "/").replace('"""', "'''")
 
 
+def _defaults(cls: OwnClass | None) -> dict[str, Json]:
+    """The defaults of a class's parameters, as far as they are plain."""
+    init = cls.find("__init__") if cls is not None else None
+    if not isinstance(init, OwnFunction):
+        return {}
+    names = [each.arg for each in init.node.args.args]
+    pairs = zip(reversed(names), reversed(init.defaults), strict=False)
+    return {parameter(name): value for name, value in pairs if isinstance(value, str | int | float)}
+
+
 def _declared(cls: OwnClass | None) -> dict[str, str]:
     init = cls.find("__init__") if cls is not None else None
     if not isinstance(init, OwnFunction):
@@ -162,6 +177,8 @@ class Leaves:
     def outside(self, made: Behaviour, call: OutsideCall) -> Step:
         """A leaf whose class stands in no file."""
         last = call.name.rpartition(".")[2]
+        if call.name.startswith("py_trees_ros."):
+            last = "_".join(call.name.split(".")[-2:])
         leaf = self.leaf(
             call.name, last if last.isidentifier() else "leaf", f"{_where(call.place)}: {_line(call.name)}.", None
         )

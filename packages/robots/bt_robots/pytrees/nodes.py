@@ -41,7 +41,7 @@ class TreeNodes(StockLeaves):
     def __init__(self, conditions: Conditions, leaves: Leaves, report: Report) -> None:
         super().__init__(conditions)
         self.leaves, self.report = leaves, report
-        self.seen = set[int]()
+        self.seen: dict[int, Behaviour] = {}
         self.depth = 0
 
     def step(self, value: Value, of: Place) -> Step:
@@ -52,7 +52,7 @@ class TreeNodes(StockLeaves):
         try:
             if id(made) in self.seen:
                 raise CannotSay(f"`{made.name}` stands in the tree twice")
-            self.seen.add(id(made))
+            self.seen[id(made)] = made
             state, became, step = self.read(made)
         except (CannotSay, ValueError) as why:
             if made.kind == "SetBlackboardVariable" and isinstance(key := made.args.get("variable_name"), str):
@@ -79,7 +79,7 @@ class TreeNodes(StockLeaves):
         if isinstance(value, Behaviour):
             return value
         why = value if isinstance(value, Unread) else Unread(of, f"a child {WHEN_IT_RUNS}")
-        name = "unread"
+        name = f"line {why.place.line}"
         if isinstance(why, OutsideCall):
             given = why.named.get("name", why.args[0] if why.args else None)
             name = given if isinstance(given, str) and given else why.name.rpartition(".")[2]
@@ -255,9 +255,9 @@ class TreeNodes(StockLeaves):
         condition = made.args["condition"]
         function = getattr(condition, "method", condition)
         if not isinstance(function, OwnFunction):
-            raise CannotSay(condition.why if isinstance(condition, Unread) else "its condition stands in no file")
+            raise CannotSay(condition.why if isinstance(condition, Unread) else "its condition is in no file")
         try:
-            test = Step("check", {"expr": self.conditions.function(function, [])}, "expr")
+            test = Step("check", {"expr": self.conditions.function(condition, [])}, "expr")
         except CannotSay as why:
             test = self.leaves.condition(function, made)
             made.notes.append(f"its condition is `{test.kind}`, a skill to be written by hand: {why}")

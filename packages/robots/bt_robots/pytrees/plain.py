@@ -87,6 +87,8 @@ def combined(sign: ast.AST, left: Value, right: Value) -> Value:
         return _times(left, right)
     if isinstance(sign, ast.Mod) and isinstance(left, str) and _WIDTH.search(left):
         raise NoValue
+    if isinstance(sign, ast.Pow):
+        return _power(left, right)
     if type(sign) not in _OPERATORS or not is_plain(left) or not is_plain(right):
         raise NoValue
     return guarded(lambda: _OPERATORS[type(sign)](left, right))
@@ -103,6 +105,12 @@ def _times(left: Value, right: Value) -> Value:
     if not is_plain(left) or not is_plain(right):
         raise NoValue
     return guarded(lambda: left * right)
+
+
+def _power(left: Value, right: Value) -> Value:
+    if type(left) is not int or type(right) is not int or not 0 <= right <= MOST_BITS or left.bit_length() > 32:
+        raise NoValue
+    return bounded(left**right)
 
 
 def guarded(make: Callable[[], Value]) -> Value:

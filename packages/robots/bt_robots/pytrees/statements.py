@@ -97,6 +97,9 @@ class Statements(Calls):
             return Unread(scope.module.place(function.node), f"`{function.name}` is a generator")
         ended = self.block(function.node.body, scope)
         if scope.doubt is not None:
+            if ended is not None and isinstance(ended.value, Behaviour) and not scope.doubtful:
+                ended.value.notes.append(f"whether it is made at all: {scope.doubt.why}")
+                self.candidates(ended.value, function.name, scope.module.shown)
             return scope.doubt
         if ended is not None and ended.how in ("raise", "doubt"):
             return Unread(scope.module.place(function.node), f"what `{function.name}` returns {WHEN_IT_RUNS}")
@@ -246,6 +249,7 @@ class Statements(Calls):
         for each in within(body):
             if isinstance(each, ast.Return):
                 scope.doubt = scope.doubt or why
+                scope.doubtful |= each.value is not None and getattr(each.value, "value", each) is not None
             elif isinstance(each, ast.Break | ast.Continue):
                 doubt = Ended("doubt", why)
             elif isinstance(each, ast.Call):

@@ -102,14 +102,13 @@ def bind(made: Behaviour, kind: str, args: list[Value], named: dict[str, Value])
     params = ["name", *KINDS[kind].params]
     if len(args) > len(params):
         raise NoFit(f"`{kind}` takes {len(params)} arguments")
+    if KINDS[kind].decorator and args and isinstance(args[0], Behaviour):  # as versions before 2.0 have it
+        params[:2] = ["child", "name"]
     given = dict(zip(params, args, strict=False))
     for name, value in named.items():
         if name not in params or name in given:
             raise NoFit(f"`{kind}` takes no `{name}`")
         given[name] = value
-    swapped = isinstance(given.get("child"), str) or "child" not in given
-    if isinstance(given.get("name"), Behaviour) and KINDS[kind].decorator and swapped:  # as versions before 2.0 have it
-        given["child"], given["name"] = given["name"], given.get("child", kind)
     for name, default in KINDS[kind].params.items():
         if name not in given and default is NEEDED:
             raise NoFit(f"`{kind}` needs `{name}`")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from bt_robots.imports.report import Place
 
@@ -26,7 +27,8 @@ class OutsideCall(Unread):
         self.name, self.args, self.named = name, args, named
 
 
-class Outside(NamedTuple):
+@dataclass(frozen=True)
+class Outside:
     """A name of a module that is no file of the import, such as `py_trees.composites.Sequence`."""
 
     name: str
@@ -40,7 +42,8 @@ class StatusWord(str):
     """A member of `py_trees.common.Status`."""
 
 
-class ParallelRule(NamedTuple):
+@dataclass(frozen=True)
+class ParallelRule:
     """A policy of a parallel."""
 
     name: str
@@ -48,7 +51,8 @@ class ParallelRule(NamedTuple):
     selected: Value = None
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison:
     """A `ComparisonExpression`."""
 
     variable: Value
@@ -66,6 +70,7 @@ class NameScope:
         self.above = set[str]()  # names of `global` and `nonlocal`
         self.receiver: Value = None  # `self` of a method
         self.doubt: Unread | None = None  # a return that may have been taken before
+        self.doubtful = False  # with a value
 
     def find(self, name: str) -> Value:
         scope: NameScope | None = self
@@ -178,12 +183,14 @@ class Behaviour:
         self.unread: Unread | None = None
 
 
-class BoundMethod(NamedTuple):
+@dataclass(frozen=True)
+class BoundMethod:
     receiver: Value
     method: OwnFunction | str
 
 
-class SuperOf(NamedTuple):
+@dataclass(frozen=True)
+class SuperOf:
     """`super()` in a method of `cls`."""
 
     receiver: Value

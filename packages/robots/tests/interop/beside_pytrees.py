@@ -43,7 +43,7 @@ def differences(theirs: Any, tree: Path, ticks: int) -> list[str]:
             result, visited = run.tick().status, {node.id for node in theirs.tick()}
             if result is not theirs.status:
                 found.append(f"tick {number}: the root is {theirs.status} there, {result} here")
-            ours = by_name(run.parts.engine.root)
+            ours = {shown(node.name): node for node in run.parts.engine.root.iterate()}  # the outermost of a name
             for name, node in by_name(theirs).items():
                 here = ours[name].status
                 same = here is node.status if node.id in visited else RUNNING not in (here, node.status)
