@@ -379,7 +379,7 @@ def create_root():
         d.FailureIsSuccess(name="fis", child=queue("q2", R, F, S)),
         d.SuccessIsFailure(name="sif", child=queue("q3", S, R, F)),
         d.FailureIsRunning(name="fir", child=queue("q4", F, F, R, S)),
-        d.SuccessIsRunning(name="sir", child=queue("q5", S, R, F)),
+        d.SuccessIsRunning(name="sir", child=queue("q5", S, R, S, S, F)),
         d.RunningIsFailure(name="rif", child=queue("q6", R, R, S, F)),
         d.RunningIsSuccess(name="ris", child=queue("q7", R, F, S)),
         d.PassThrough(name="pass", child=queue("q8", R, F, S)),
